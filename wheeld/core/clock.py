@@ -1,0 +1,191 @@
+"""Host time and UTC of what the board dates, each with how far it can be wrong.
+
+Three clocks meet here. The *board's* counts microseconds on a crystal of its own (`board_us`). The *host's* monotonic
+clock counts nanoseconds (`host_ns`). *UTC* is what the host believes (`utc_us`).
+
+A sync sample is one question and its answer: the host asks at `host_sent_ns`, the board hears it at `board_rx_us` and
+answers at `board_tx_us`, the host has the answer at `host_received_ns`. Nothing is known of how the delay divides
+between the two ways, so a sample does not say when the board's clock read what, only between which two host times: an
+interval as wide as the round trip. That is kept as an interval of the *offset* (`host_ns - 1000 * board_us`). It widens
+with the age of the sample by the drift that is allowed, and the truth lies in all of them at once. So a quick round
+trip outweighs many slow ones for as long as it is fresh, and the stated error never exceeds half the best round trip
+plus its drift allowance. What the clocks do apart, within the allowance, cannot break the bound.
+
+An interval that misses the others proves that one of the clocks did not keep its promise: it stepped, when even the
+sample just before disagrees; it drifts beyond the allowance, when only older ones do.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from wheeld.core.observations import ClockReading
+
+SyncVerdict: TypeAlias = Literal["ok", "refused", "step", "drift"]
+
+WINDOW_US = 60_000_000
+"""Samples older than this are forgotten: 2 ms round trips over a minute tell a rate to about 30 ppm."""
+SAMPLES_MAX = 128
+"""One sample a second fills half of it; the rest is for a burst after a reset."""
+BOARD_TICK_NS = 1_000
+"""A reading of the board is a whole microsecond, rounded in a way that we do not know."""
+
+
+class SyncSample(msgspec.Struct, frozen=True, kw_only=True):
+    """One question and answer: host monotonic ns when asked and when answered, board µs when heard and when sent."""
+
+    host_sent_ns: int
+    host_received_ns: int
+    board_rx_us: int
+    board_tx_us: int
+
+
+class HostTime(msgspec.Struct, frozen=True):
+    """It was `host_ns` give or take `error_ns`; a second of the board's clock is `1 + rate_ppb / 1e9` of the host's."""
+
+    host_ns: int
+    error_ns: int
+    rate_ppb: int
+
+
+class UtcPair(msgspec.Struct, frozen=True):
+    """The host's two clocks read together: at monotonic `host_ns` its UTC was `utc_us`, give or take `error_us`.
+
+    `error_us` is that of reading the two together. How far the host's UTC itself is off, no one here can know.
+    """
+
+    host_ns: int
+    utc_us: int
+    error_us: int
+
+
+class _Bound(NamedTuple):
+    """The offset lay between `low_ns` and `high_ns` when the board read `board_us`."""
+
+    board_us: int
+    low_ns: int
+    high_ns: int
+
+    @property
+    def middle_ns(self) -> int:
+        return (self.low_ns + self.high_ns) // 2
+
+    @property
+    def width_ns(self) -> int:
+        return self.high_ns - self.low_ns
+
+
+class BoardClock:
+    """What sync samples prove of one run of the board's clock (one boot id); a reset asks for a new one."""
+
+    def __init__(self, drift_ppm_max: int) -> None:
+        """`drift_ppm_max`: how much faster or slower than the host's the board's clock may ever run."""
+        self._drift_ppm_max = drift_ppm_max
+        self._bounds: deque[_Bound] = deque()
+
+    @property
+    def synced(self) -> bool:
+        """Whether any sample has been accepted."""
+        return bool(self._bounds)
+
+    def add(self, sample: SyncSample) -> SyncVerdict:
+        """Take a sample, newest last. `refused`: it cannot be true. `step`, `drift`: see the module; older ones go."""
+        bound = self._bound(sample)
+        if bound is None or (self._bounds and bound.board_us < self._bounds[-1].board_us):
+            return "refused"
+        verdict = self._drop_contradicted(bound)
+        self._drop_old(bound.board_us)
+        self._bounds.append(bound)
+        return verdict
+
+    def host_time(self, board_us: int) -> HostTime | None:
+        """Host time at which the board's clock read `board_us`; None before the first sample."""
+        if not self._bounds:
+            return None
+        last = self._bounds[-1]
+        rate_ppb = self._rate_ppb()
+        low_ns, high_ns = self._offset_at(board_us)
+        guess_ns = sum(self._offset_at(last.board_us)) // 2 + rate_ppb * (board_us - last.board_us) // 1_000_000
+        offset_ns = min(max(guess_ns, low_ns), high_ns)
+        error_ns = max(high_ns - offset_ns, offset_ns - low_ns) + BOARD_TICK_NS
+        return HostTime(offset_ns + board_us * 1_000, error_ns, rate_ppb)
+
+    def board_us(self, host_ns: int) -> int | None:
+        """What the board's clock reads at `host_ns`, by the best guess; None before the first sample."""
+        if not self._bounds:
+            return None
+        last_us = self._bounds[-1].board_us
+        at_last = self.host_time(last_us)
+        assert at_last is not None
+        since_us = (host_ns - at_last.host_ns) // 1_000
+        return last_us + since_us - since_us * at_last.rate_ppb // 1_000_000_000
+
+    def _bound(self, sample: SyncSample) -> _Bound | None:
+        """None when no delay, however short, could have given this sample."""
+        turnaround_us = sample.board_tx_us - sample.board_rx_us
+        if turnaround_us < 0:
+            return None
+        low_ns = sample.host_sent_ns - sample.board_rx_us * 1_000 - BOARD_TICK_NS
+        high_ns = sample.host_received_ns - sample.board_tx_us * 1_000 + BOARD_TICK_NS
+        high_ns += self._allowance_ns(turnaround_us)
+        return _Bound(sample.board_rx_us, low_ns, high_ns) if low_ns <= high_ns else None
+
+    def _allowance_ns(self, span_us: int) -> int:
+        return abs(span_us) * self._drift_ppm_max // 1_000 + 1
+
+    def _offset_at(self, board_us: int) -> tuple[int, int]:
+        """Where all bounds, each widened by its age, agree that the offset is."""
+        widened = [(bound, self._allowance_ns(board_us - bound.board_us)) for bound in self._bounds]
+        return (
+            max(bound.low_ns - allowance_ns for bound, allowance_ns in widened),
+            min(bound.high_ns + allowance_ns for bound, allowance_ns in widened),
+        )
+
+    def _agree(self, older: _Bound, newer: _Bound) -> bool:
+        allowance_ns = self._allowance_ns(newer.board_us - older.board_us)
+        return newer.low_ns <= older.high_ns + allowance_ns and older.low_ns - allowance_ns <= newer.high_ns
+
+    def _drop_contradicted(self, newest: _Bound) -> SyncVerdict:
+        if not self._bounds:
+            return "ok"
+        if not self._agree(self._bounds[-1], newest):
+            self._bounds.clear()
+            return "step"
+        wrong = [index for index, bound in enumerate(self._bounds) if not self._agree(bound, newest)]
+        if not wrong:
+            return "ok"
+        for _ in range(wrong[-1] + 1):
+            self._bounds.popleft()
+        return "drift"
+
+    def _drop_old(self, board_us: int) -> None:
+        while self._bounds and (len(self._bounds) >= SAMPLES_MAX or self._bounds[0].board_us < board_us - WINDOW_US):
+            self._bounds.popleft()
+
+    def _rate_ppb(self) -> int:
+        """Slope between the sharpest bounds of the oldest and the newest third; 0 while it would say less than that."""
+        third = len(self._bounds) // 3
+        if not third:
+            return 0
+        bounds = list(self._bounds)
+        old = min(bounds[:third], key=lambda bound: bound.width_ns)
+        new = min(bounds[-third:], key=lambda bound: bound.width_ns)
+        span_us = new.board_us - old.board_us
+        limit_ppb = self._drift_ppm_max * 1_000
+        if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:
+            return 0
+        slope_ppb = (new.middle_ns - old.middle_ns) * 1_000_000 // span_us
+        return min(max(slope_ppb, -limit_ppb), limit_ppb)
+
+
+def clock_reading(t_us: int, at: HostTime, pair: UtcPair) -> ClockReading:
+    """UTC at sensing time `t_us`, which on the host's clock was `at`."""
+    return ClockReading(
+        t_us=t_us,
+        utc_us=pair.utc_us + (at.host_ns - pair.host_ns) // 1_000,
+        error_us=-(-at.error_ns // 1_000) + pair.error_us + 1,
+        rate_ppb=at.rate_ppb,
+    )
