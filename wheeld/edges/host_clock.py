@@ -1,0 +1,22 @@
+"""The host's clocks, behind the port that tests replace with virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+
+class SystemClock:
+    """`HostClock` on the real host."""
+
+    def monotonic_ns(self) -> int:
+        """Host monotonic time in nanoseconds."""
+        return time.monotonic_ns()
+
+    def utc_us(self) -> int:
+        """UTC in microseconds since 1970."""
+        return time.time_ns() // 1000
+
+    async def sleep(self, seconds: float) -> None:
+        """Return `seconds` later."""
+        await asyncio.sleep(seconds)

@@ -1,0 +1,132 @@
+"""What the shell needs of the world, as protocols: a clock, a byte link, a publisher, a store of what is owed.
+
+The edges implement them on the real world and `hw_sim` on a simulated one, so nothing here knows the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+
+class LinkClosedError(Exception):
+    """The byte link ended: unplugged, reset or closed. A link object is used once; open another."""
+
+
+class PublishError(Exception):
+    """The broker did not take a publication; it stays owed."""
+
+
+class ConnectionLostError(PublishError):
+    """There is no connection, or no longer the one that was asked for: wait for the next one."""
+
+
+class PublishRefusedError(PublishError):
+    """The broker answered that it does not accept this publication (its access list, a quota): not our fault."""
+
+
+class HostClock(Protocol):
+    """The host's two clocks, and waiting on them."""
+
+    def monotonic_ns(self) -> int:
+        """Host monotonic time in nanoseconds: for durations and time-outs."""
+        ...
+
+    def utc_us(self) -> int:
+        """UTC in microseconds since 1970: for dates that people and other systems read."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Return `seconds` later on the monotonic clock."""
+        ...
+
+
+class ByteLink(Protocol):
+    """Bytes to and from one sensor board, used once: after `LinkClosedError` it is finished."""
+
+    async def read(self) -> bytes:
+        """The next bytes, at least one; raises `LinkClosedError` at the end."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Hand all of `data` to the line; raises `LinkClosedError`."""
+        ...
+
+    async def close(self) -> None:
+        """Release the line; harmless when already closed."""
+        ...
+
+
+class Publication(msgspec.Struct, frozen=True, kw_only=True):
+    """One publication: whole topic, exact bytes. `correlation` goes with it where MQTT 5 is spoken."""
+
+    topic: str
+    payload: bytes
+    qos: Literal[0, 1] = 1
+    retain: bool = False
+    correlation: bytes | None = None
+
+
+class Publisher(Protocol):
+    """A connection to a broker that comes and goes; each one has a number, larger than the one before."""
+
+    async def connected(self) -> int:
+        """Wait for a connection and return its number."""
+        ...
+
+    async def publish(self, publication: Publication, *, session: int) -> None:
+        """Return when the broker has taken it over connection `session`; raises `PublishError` otherwise."""
+        ...
+
+
+class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored message that the world has not confirmed. `topic` is the leaf; `id` grows in publication order.
+
+    `retain` only on the newest message of a retained topic: a late subscriber must never be told an old state.
+    """
+
+    id: int
+    topic: str
+    payload: bytes
+    seq: int | None = None
+    retain: bool = False
+    response_topic: str | None = None
+    correlation: bytes | None = None
+
+
+class Store(Protocol):
+    """The durable queue that the outbox empties."""
+
+    async def wait_news(self) -> None:
+        """Return when something was stored since the last call returned."""
+        ...
+
+    async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
+        """Up to `limit` owed messages with an id above `after_id`, in order."""
+        ...
+
+    async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
+        """The broker has these. With `await_settlement` sequenced ones stay owed until `settle`."""
+        ...
+
+    async def settle(self, seq: int) -> int:
+        """The settlement core has all up to `seq`; returns how many this closed."""
+        ...
+
+    async def reopen(self, from_seq: int) -> int:
+        """Owe every sequenced message from `from_seq` again; returns the id of the first, 0 when there is none."""
+        ...
+
+    async def reopen_retained(self) -> None:
+        """Owe the newest message of each retained topic again: a restarted broker may have lost them."""
+        ...
+
+    async def last_seq(self) -> int:
+        """The highest sequence number stored, 0 when none is."""
+        ...
+
+    async def depth(self) -> int:
+        """How many messages are owed."""
+        ...
