@@ -1,0 +1,208 @@
+"""The configuration file: what is accepted, and what is said of what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wheeld.config import Config, ConfigError, load, parse, read_password
+
+GOOD = """\
+[table]
+site = "campione"
+id = "campione-03"
+house = "campione"
+game = "roulette"
+
+[wheel]
+rotor_ticks = 148
+beams_deg = [0, 90, 180, 270]
+readers_deg = [30, 150, 270]
+
+[sensors]
+port = "/dev/ttyACM0"
+
+[journal]
+path = "journal.sqlite"
+
+[mqtt]
+host = "127.0.0.1"
+"""
+
+
+def with_line(section: str, line: str, text: str = GOOD) -> str:
+    """`text` with one more line at the top of a section, in the place of the section's line with the same key."""
+    before, mark, after = text.partition(f"[{section}]\n")
+    own, rest_mark, rest = after.partition("\n[")
+    key = line.partition("=")[0].strip()
+    kept = [old for old in own.splitlines() if old.partition("=")[0].strip() != key]
+    return before + mark + "\n".join([line, *kept, ""]) + rest_mark + rest
+
+
+def problems(text: str, directory: Path = Path()) -> list[str]:
+    """What is said, a line a problem."""
+    with pytest.raises(ConfigError) as wrong:
+        parse(text, name="f.toml", directory=directory)
+    return str(wrong.value).splitlines()
+
+
+def test_a_short_file_gets_the_documented_defaults() -> None:
+    config = parse(GOOD, directory=Path("/etc/wheeld"))
+    assert (config.table.min_laps, config.table.sightings_to_call, config.table.last_number) == (3, 3, None)
+    assert (config.sensors.baud, config.sensors.silence_s_max, config.sensors.max_drift_ppm) == (115200, 1.0, 200)
+    mqtt = config.mqtt
+    assert (mqtt.port, mqtt.keepalive_s, mqtt.publish_timeout_s, mqtt.settlement_ack) == (1883, 5, 5.0, False)
+    assert config.log.level == "info"
+    assert config.journal.path == Path("/etc/wheeld/journal.sqlite")
+
+
+def test_the_core_is_told_the_wheel_of_the_game() -> None:
+    setting = parse(GOOD).setting()
+    assert (setting.table, setting.wheel, setting.beams_deg) == ("campione-03", "french", (0.0, 90.0, 180.0, 270.0))
+    fair = with_line("wheel", 'rotor_direction = "cw"', with_line("table", 'game = "fair"'))
+    assert parse(fair).setting().wheel == "fair"
+
+
+def test_absolute_paths_stay() -> None:
+    text = with_line("journal", 'path = "/var/lib/wheeld/j.sqlite"')
+    assert parse(text, directory=Path("/etc")).journal.path == Path("/var/lib/wheeld/j.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("section", "line", "said"),
+    [
+        ("table", "min_lap = 4", "f.toml:2: table.min_lap: is not a known key; did you mean min_laps?"),
+        ("mqtt", "rotor_ticks = 148", "mqtt.rotor_ticks: is not a known key; it belongs in [wheel]"),
+        ("journal", "colour = 1", "journal.colour: is not a known key; [journal] knows path"),
+        ("table", "site = 4", "table.site: is 4; expected a text that is not empty"),
+        ("table", "min_laps = 2.5", "table.min_laps: is 2.5; expected a whole number"),
+        ("table", "auto_rien_ne_va_plus_rev_s = true", "is true; expected a number"),
+        ("table", "last_number = 1979-05-27", 'is "1979-05-27"; expected a whole number'),
+        ("wheel", 'rotor_direction = "left"', 'is "left"; expected "cw" or "ccw"'),
+        ("wheel", "beams_deg = 4", "wheel.beams_deg: is 4; expected a list of angles in degrees"),
+        ("sensors", "baud = 300", "sensors.baud: is 300; expected the line's bits a second, 9600 to 4000000"),
+        ("sensors", 'config_hash = "xyz"', 'is "xyz"; expected 16 hexadecimal digits'),
+        ("mqtt", "port = 0", "mqtt.port: is 0; expected a TCP port, 1 to 65535"),
+        ("mqtt", 'password = "x"', "mqtt.password: is not a known key; did you mean password_file?"),
+        ("mqtt", 'settlement_ack = "yes"', 'is "yes"; expected true or false'),
+        ("journal", "path = 3", "journal.path: is 3; expected the path of a file"),
+        ("journal", 'path = ""', 'journal.path: is ""; expected the path of a file'),
+        ("journal", f'path = ["{"a" * 80}"]', "aaa...; expected the path of a file"),
+    ],
+)
+def test_a_wrong_key_is_told_with_what_was_expected(section: str, line: str, said: str) -> None:
+    told = problems(with_line(section, line))
+    assert len(told) == 1
+    assert said in told[0]
+
+
+@pytest.mark.parametrize(
+    ("section", "line", "said"),
+    [
+        ("table", 'site = "Casinò 1"', "f.toml:2: table.site: 'Casinò 1' goes into MQTT topics"),
+        ("table", 'id = "a/b"', "table.id: 'a/b' goes into MQTT topics"),
+        ("table", 'game = "poker"', "f.toml:2: table.game: no regulation for campione/poker; known: campione/roulette"),
+        ("table", "min_laps = 0", "table.min_laps: 0 is not within 1…20"),
+        ("table", 'game = "fair"', 'wheel.rotor_direction: a fair wheel turns one way only (A7): say "cw" or "ccw"'),
+        ("wheel", 'rotor_direction = "cw"', "wheel.rotor_direction: a french rotor may turn either way"),
+        ("wheel", "rotor_ticks = 20", "wheel.rotor_ticks: 20 is not within 37"),
+        ("wheel", "beams_deg = [0, 360]", "f.toml:8: wheel.beams_deg: angles are degrees from 0 up to"),
+        ("wheel", "beams_deg = [5]", "wheel.beams_deg: one beam can't tell which way the ball runs"),
+        ("wheel", "beams_deg = [5, 185]", "can't tell which way the ball runs (Art. 10)"),
+        ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of them stand at the same angle"),
+    ],
+)
+def test_the_core_judges_the_meaning_and_the_file_keeps_its_keys(section: str, line: str, said: str) -> None:
+    told = problems(with_line(section, line))
+    assert len(told) == 1
+    assert said in told[0]
+
+
+def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
+    text = GOOD.replace("site = ", "sites = ").replace("148", '"x"').replace('host = "127.0.0.1"', "prot = 1")
+    assert problems(text + "\n[extra]\na = 1\n") == [
+        "f.toml:1: table.site: is missing; expected a text that is not empty",
+        "f.toml:2: table.sites: is not a known key; did you mean site?",
+        'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number',
+        "f.toml:18: mqtt.host: is missing; expected a text that is not empty",
+        "f.toml:19: mqtt.prot: is not a known key; did you mean port?",
+        "f.toml:21: extra: is not a known section; the file knows table, wheel, sensors, journal, mqtt, log",
+    ]
+
+
+def test_a_missing_section_names_its_keys() -> None:
+    assert problems(GOOD.replace('[journal]\npath = "journal.sqlite"\n', "")) == [
+        "f.toml: journal.path: is missing; expected the path of a file"
+    ]
+
+
+def test_a_key_where_a_section_should_be() -> None:
+    assert problems("log = 3\n" + GOOD) == ["f.toml:1: log: must be a section: write [log] on a line of its own"]
+
+
+def test_dotted_keys_are_found_too() -> None:
+    assert problems(GOOD.replace("[table]", "log.level = 3\n[table]")) == [
+        'f.toml:1: log.level: is 3; expected "debug" or "info" or "warning" or "error"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[table]\nsite =\n", "f.toml:2: is not TOML: Invalid value (column 7)"),
+        ("[table]\nsite = 1\nsite = 2\n", "f.toml:3: is not TOML: Cannot overwrite a value (column 9)"),
+        ('a = "', "f.toml: is not TOML: Unterminated string (at end of document)"),
+    ],
+)
+def test_text_that_is_not_toml(text: str, said: str) -> None:
+    assert problems(text) == [said]
+
+
+def test_a_file_that_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_bytes(b"# caf\xc3\xa9\n# caf\xe9\n")
+    with pytest.raises(ConfigError, match=r"w\.toml:2: is not UTF-8 text"):
+        load(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.toml")
+
+
+def with_password(tmp_path: Path, content: bytes | None) -> str:
+    if content is not None:
+        (tmp_path / "secret").write_bytes(content)
+    return with_line("mqtt", 'password_file = "secret"', with_line("mqtt", 'username = "wheel"'))
+
+
+@pytest.mark.parametrize("content", [b"s3cret", b"s3cret\n", b"s3cret\r\nignored\n"])
+def test_the_password_is_its_files_first_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "w.toml").write_text(with_password(tmp_path, content))
+    config: Config = load(tmp_path / "w.toml")
+    assert read_password(config) == "s3cret"
+    assert "s3cret" not in repr(config)
+
+
+def test_without_a_password_file_there_is_none() -> None:
+    assert read_password(parse(GOOD)) is None
+
+
+@pytest.mark.parametrize(("content", "said"), [(None, "cannot be read: No such file or directory"), (b"", "is empty")])
+def test_a_password_file_of_no_use(tmp_path: Path, content: bytes | None, said: str) -> None:
+    told = problems(with_password(tmp_path, content), tmp_path)
+    assert told == [f"f.toml:19: mqtt.password_file: {tmp_path}/secret {said}"]
+
+
+def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    assert problems(with_line("mqtt", 'password_file = "f"'), tmp_path) == [
+        "f.toml:18: mqtt.username: is missing; expected since password_file is given"
+    ]
+    assert problems(with_line("mqtt", 'key_file = "f"'), tmp_path) == [
+        "f.toml:18: mqtt.cert_file: is missing; cert_file and key_file go together"
+    ]
+    assert problems(with_line("mqtt", 'cert_file = "f"'), tmp_path) == [
+        "f.toml:18: mqtt.key_file: is missing; cert_file and key_file go together"
+    ]

@@ -1,0 +1,348 @@
+"""The configuration file: TOML, read and judged whole before anything starts.
+
+Every problem is told at once, each with its key, its line where that can be found, and what was expected. A key that
+nobody knows is a problem too, for a mistyped setting that is silently ignored is worse than none. What the values
+*mean* for the law is judged in one place only, the core's `TableSetting`. Secrets stand in files of their own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import msgspec
+from msgspec import Meta, structs
+
+from wheeld.core.houses import PROFILES
+from wheeld.core.setting import TableSetting
+
+_Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
+_File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
+_Angles: TypeAlias = Annotated[
+    tuple[float, ...],
+    Meta(description="a list of angles in degrees, clockwise seen from above, like [0, 90, 180, 270]"),
+]
+_Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=3600, description="seconds, more than 0")]
+_Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535, description="a TCP port, 1 to 65535")]
+
+
+def _whole(low: int, high: int, what: str) -> Meta:
+    return Meta(ge=low, le=high, description=f"{what}, {low} to {high}")
+
+
+class TableSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[table]`: which table this is, and the figures of its law."""
+
+    site: _Text
+    id: _Text
+    house: _Text
+    game: _Text
+    min_laps: int = 3
+    sightings_to_call: int = 3
+    last_number: int | None = None
+    auto_rien_ne_va_plus_rev_s: float | None = None
+
+
+class WheelSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[wheel]`: where the sensors sit on the bowl, and the rotor's encoder."""
+
+    rotor_ticks: int
+    beams_deg: _Angles
+    readers_deg: _Angles
+    rotor_direction: Literal["cw", "ccw"] | None = None
+
+
+class SensorsSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[sensors]`: the serial line to the board, and which board must be at its end."""
+
+    port: _Text
+    baud: Annotated[int, _whole(9600, 4_000_000, "the line's bits a second")] = 115200
+    silence_s_max: Annotated[float, Meta(ge=0.2, le=60, description="seconds, 0.2 to 60")] = 1.0
+    board_serial: _Text | None = None
+    config_hash: (
+        Annotated[str, Meta(pattern="^[0-9a-f]{16}$", description="16 hexadecimal digits, as the board tells them")]
+        | None
+    ) = None
+    max_drift_ppm: Annotated[int, _whole(1, 10_000, "parts in a million")] = 200
+
+
+class JournalSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[journal]`: where everything that was said is kept."""
+
+    path: _File
+
+
+class MqttSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[mqtt]`: the broker, and how to be known to it."""
+
+    host: _Text
+    port: _Port = 1883
+    username: _Text | None = None
+    password_file: _File | None = None
+    client_id: _Text | None = None
+    ca_file: _File | None = None
+    cert_file: _File | None = None
+    key_file: _File | None = None
+    keepalive_s: Annotated[int, _whole(1, 3600, "whole seconds")] = 5
+    publish_timeout_s: _Seconds = 5.0
+    settlement_ack: bool = False
+
+
+class LogSection(msgspec.Struct, frozen=True, kw_only=True):
+    """`[log]`: how much is told on standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file, judged good."""
+
+    table: TableSection
+    wheel: WheelSection
+    sensors: SensorsSection
+    journal: JournalSection
+    mqtt: MqttSection
+    log: LogSection = LogSection()
+
+    def setting(self) -> TableSetting:
+        """What the core needs of it. The wheel is the game's; of a game that nobody knows, what its rotor suggests."""
+        table, wheel = self.table, self.wheel
+        profile = PROFILES.get((table.house, table.game))
+        return TableSetting(
+            site=table.site,
+            table=table.id,
+            house=table.house,
+            game=table.game,
+            wheel=profile.wheel if profile else "fair" if wheel.rotor_direction else "french",
+            rotor_ticks=wheel.rotor_ticks,
+            beams_deg=wheel.beams_deg,
+            readers_deg=wheel.readers_deg,
+            rotor_direction=wheel.rotor_direction,
+            min_laps=table.min_laps,
+            sightings_to_call=table.sightings_to_call,
+            last_number=table.last_number,
+            auto_rien_ne_va_plus_rev_s=table.auto_rien_ne_va_plus_rev_s,
+        )
+
+
+class Problem(NamedTuple):
+    """What is wrong with one key; `line` counts from 1, None where it stands nowhere."""
+
+    key: str
+    what: str
+    line: int | None = None
+
+
+class ConfigError(Exception):
+    """The file cannot be used. The message is for the person who wrote it: a line a problem."""
+
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.problems = problems
+        places = [name if problem.line is None else f"{name}:{problem.line}" for problem in problems]
+        super().__init__(
+            "\n".join(
+                f"{place}: {problem.key}: {problem.what}" if problem.key else f"{place}: {problem.what}"
+                for place, problem in zip(places, problems, strict=True)
+            )
+        )
+
+
+def load(path: Path) -> Config:
+    """Read and judge the file at `path`; raises OSError when it cannot be read, ConfigError when it is wrong.
+
+    Paths in it are relative to the directory it stands in.
+    """
+    raw = path.read_bytes()
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as wrong:
+        line = raw[: wrong.start].count(b"\n") + 1
+        raise ConfigError(str(path), [Problem("", "is not UTF-8 text", line)]) from None
+    return parse(text, name=str(path), directory=path.parent)
+
+
+def parse(text: str, *, name: str = "configuration", directory: Path = Path()) -> Config:
+    """Judge the text of a file called `name`; raises ConfigError with every problem found."""
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        raise ConfigError(name, [_syntax_problem(str(wrong))]) from None
+    reader = _Reader(directory)
+    config = reader.config(tree)
+    problems = reader.problems
+    if config is not None and not problems:
+        problems = [*_judge_meaning(config), *_judge_files(config)]
+    if config is None or problems:
+        lines = _lines_of_keys(text)
+        located = [problem._replace(line=_line_of(problem.key, lines)) for problem in problems]
+        raise ConfigError(name, sorted(located, key=lambda problem: problem.line or 0))
+    return config
+
+
+def read_password(config: Config) -> str | None:
+    """The broker's password, from its file's first line; None when none is configured."""
+    path = config.mqtt.password_file
+    return None if path is None else path.read_text().partition("\n")[0].rstrip("\r")
+
+
+class _Reader:
+    """From a tree of plain values to the structures, noting every problem rather than stopping at the first."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.problems: list[Problem] = []
+
+    def config(self, tree: dict[str, Any]) -> Config | None:
+        fields = structs.fields(Config)
+        self._refuse_unknown("", tree, [field.name for field in fields])
+        sections: dict[str, Any] = {field.name: self._section(field, tree.get(field.name, {})) for field in fields}
+        return None if self.problems else Config(**sections)
+
+    def _section(self, section: structs.FieldInfo, values: object) -> object:
+        if not isinstance(values, dict):
+            self.problems.append(
+                Problem(section.name, f"must be a section: write [{section.name}] on a line of its own")
+            )
+            return None
+        fields = structs.fields(section.type)
+        self._refuse_unknown(section.name, values, [field.name for field in fields])
+        good: dict[str, object] = {}
+        for field in fields:
+            key = f"{section.name}.{field.name}"
+            if field.name in values:
+                good[field.name] = self._value(key, field, values[field.name])
+            elif field.required:
+                self.problems.append(Problem(key, f"is missing; expected {_expected(field.type)}"))
+        return None if self.problems else section.type(**good)
+
+    def _value(self, key: str, field: structs.FieldInfo, value: object) -> object:
+        try:
+            return msgspec.convert(value, field.type, dec_hook=self._path)
+        except msgspec.ValidationError:
+            self.problems.append(Problem(key, f"is {_shown(value)}; expected {_expected(field.type)}"))
+            return None
+
+    def _path(self, kind: type, value: object) -> Path:
+        if kind is not Path or not isinstance(value, str) or not value or "\0" in value:
+            raise msgspec.ValidationError("not a path")
+        return self._directory / value
+
+    def _refuse_unknown(self, section: str, values: dict[str, Any], known: list[str]) -> None:
+        for name in values:
+            if name not in known:
+                key = f"{section}.{name}" if section else name
+                self.problems.append(Problem(key, f"is not a known {_kind(section)}; {_hint(section, name, known)}"))
+
+
+def _kind(section: str) -> str:
+    return "key" if section else "section"
+
+
+def _hint(section: str, name: str, known: list[str]) -> str:
+    """The nearest known name; else the section where the key would be right; else all that is known here."""
+    nearest = difflib.get_close_matches(name, known, n=1)
+    if nearest:
+        return f"did you mean {nearest[0]}?"
+    homes = [f"[{home.name}]" for home in structs.fields(Config) if name in home.type.__struct_fields__]
+    if homes:
+        return f"it belongs in {' or '.join(homes)}"
+    where = f"[{section}]" if section else "the file"
+    return f"{where} knows {', '.join(known)}"
+
+
+def _expected(kind: Any) -> str:
+    """What a field's type asks for, in words."""
+    for part in (kind, *get_args(kind)):
+        for note in getattr(part, "__metadata__", ()):
+            if isinstance(note, Meta) and note.description:
+                return note.description
+    names = {int: "a whole number", float: "a number", bool: "true or false"}
+    choices = [part for part in _flat(kind) if isinstance(part, str)]
+    if choices:
+        return " or ".join(f'"{choice}"' for choice in choices)
+    return next(names[part] for part in _flat(kind) if part in names)
+
+
+def _flat(kind: Any) -> Iterator[Any]:
+    parts = get_args(kind)
+    if not parts:
+        yield kind
+    for part in parts:
+        yield from _flat(part)
+
+
+def _shown(value: object) -> str:
+    """The value as a person would know it again, cut where it is long."""
+    text = msgspec.json.encode(value, enc_hook=str).decode()
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _syntax_problem(message: str) -> Problem:
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
+    if found is None:
+        return Problem("", f"is not TOML: {message}")
+    return Problem("", f"is not TOML: {found[1]} (column {found[3]})", int(found[2]))
+
+
+_SECTION_LINE = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]")
+_KEY_LINE = re.compile(r"\s*[\"']?([A-Za-z0-9_.-]+)[\"']?\s*=")
+
+
+def _lines_of_keys(text: str) -> dict[str, int]:
+    """Where sections and keys stand; good for a message, so a key in a multi-line text may fool it."""
+    lines: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if found := _SECTION_LINE.match(line):
+            section = found[1]
+            lines.setdefault(section, number)
+        elif found := _KEY_LINE.match(line):
+            lines.setdefault(f"{section}.{found[1]}".lstrip("."), number)
+    return lines
+
+
+def _line_of(key: str, lines: dict[str, int]) -> int | None:
+    """The key's own line; that of its section when it is missing from it."""
+    return lines.get(key, lines.get(key.partition(".")[0]))
+
+
+_KEY_OF_SETTING = {
+    "table": "table.id",
+    "wheel": "table.game",
+    "rotor_ticks": "wheel.rotor_ticks",
+    "beams_deg": "wheel.beams_deg",
+    "readers_deg": "wheel.readers_deg",
+    "rotor_direction": "wheel.rotor_direction",
+}
+"""Where the file has what the core calls otherwise; the rest stands in `[table]` under the core's name."""
+
+
+def _judge_meaning(config: Config) -> list[Problem]:
+    """The core's own judgement of the table, in the file's keys."""
+    return [Problem(_KEY_OF_SETTING.get(key, f"table.{key}"), what) for key, what in config.setting().check()]
+
+
+def _judge_files(config: Config) -> list[Problem]:
+    """Files that must be there, and keys that are nothing without each other."""
+    mqtt = config.mqtt
+    named = [(f"mqtt.{key}", getattr(mqtt, key)) for key in ("password_file", "ca_file", "cert_file", "key_file")]
+    problems = [Problem(key, why) for key, path in named if path is not None and (why := _unreadable(path))]
+    if mqtt.password_file is not None and mqtt.username is None:
+        problems.append(Problem("mqtt.username", "is missing; expected since password_file is given"))
+    if (mqtt.cert_file is None) != (mqtt.key_file is None):
+        missing = "cert_file" if mqtt.cert_file is None else "key_file"
+        problems.append(Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together"))
+    return problems
+
+
+def _unreadable(path: Path) -> str:
+    """Why the file is of no use, empty when it is."""
+    try:
+        with path.open("rb") as file:
+            return "" if file.read(1) else f"{path} is empty"
+    except OSError as wrong:
+        return f"{path} cannot be read: {wrong.strerror}"
