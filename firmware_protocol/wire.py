@@ -1,0 +1,257 @@
+"""Messages to bytes and back, strictly; framing is `codec`'s.
+
+Little-endian, fixed layouts. Decoding accounts for every byte: an unknown type, a length that does not fit, a reserved
+field that is not zero and a value out of range are refused with a MessageError. The same checks guard encoding, so what
+one side can say the other can read.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from firmware_protocol import messages as m
+
+Fault: TypeAlias = Literal["unknown_type", "length", "value"]
+T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+
+_EVENTS_HEAD = struct.Struct("<IQQ")
+_RECORD = struct.Struct("<IBBH")
+_RESULT_HEAD = struct.Struct("<IIQ")
+_SENSOR = struct.Struct("<BBH")
+_IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sBBHB")
+_INDEX_LIMITS: dict[m.SensorKind, int] = {"beam": m.BEAMS_MAX, "reader": m.READERS_MAX, "rotor": 1, "object": 1}
+
+
+class MessageError(ValueError):
+    """A whole frame whose content is not protocol version 1: the sender's program is at fault, not the line."""
+
+    def __init__(self, fault: Fault, detail: str) -> None:
+        super().__init__(f"{fault}: {detail}")
+        self.fault = fault
+
+
+def encode(message: m.FromHost | m.FromBoard) -> bytes:
+    """Type byte and body of `message`. Raises MessageError when a value has no place on the wire."""
+    form = _BY_CLASS[type(message)]
+    try:
+        body = form.pack(message)
+    except struct.error as error:
+        raise MessageError("value", f"{message}: {error}") from error
+    form.unpack(body)
+    return bytes([form.code]) + body
+
+
+def decode_from_host(data: bytes) -> m.FromHost:
+    """What the host says in one unframed message. Raises MessageError."""
+    message: m.FromHost = _decode(data, _FROM_HOST)
+    return message
+
+
+def decode_from_board(data: bytes) -> m.FromBoard:
+    """What the board says in one unframed message. Raises MessageError."""
+    message: m.FromBoard = _decode(data, _FROM_BOARD)
+    return message
+
+
+class _Form(NamedTuple):
+    code: int
+    kind: type[msgspec.Struct]
+    pack: Callable[[Any], bytes]
+    unpack: Callable[[bytes], msgspec.Struct]
+
+
+def _decode(data: bytes, forms: dict[int, _Form]) -> Any:
+    form = forms.get(data[0]) if data else None
+    if form is None:
+        raise MessageError("unknown_type", f"{data[:1].hex() or 'nothing'} does not exist in this direction")
+    try:
+        return form.unpack(data[1:])
+    except struct.error as error:
+        raise MessageError("length", f"{form.kind.__name__} of {len(data)} bytes: {error}") from error
+
+
+def _plain(code: int, kind: type[S], layout: str, check: Callable[[S], None] = lambda _: None) -> _Form:
+    """A message whose fields are all integers, in the order in which they are declared."""
+    packer = struct.Struct("<" + layout)
+
+    def pack(message: msgspec.Struct) -> bytes:
+        return packer.pack(*msgspec.structs.astuple(message))
+
+    def unpack(body: bytes) -> S:
+        message = kind(*packer.unpack(body))
+        check(message)
+        return message
+
+    return _Form(code, kind, pack, unpack)
+
+
+def _require(condition: bool, detail: str) -> None:  # noqa: FBT001  an assertion reads best so
+    if not condition:
+        raise MessageError("value", detail)
+
+
+def _pick(options: Sequence[T], code: int, what: str) -> T:
+    _require(code < len(options), f"{what} {code}")
+    return options[code]
+
+
+class _Kind(IntEnum):
+    ROTOR = 1
+    BALL = 2
+    SIGHTING = 3
+    OBJECT = 4
+    SENSOR_FAILED = 5
+    SENSOR_WORKS = 6
+    BUTTON = 7
+
+
+def _pack_event(event: m.Event) -> tuple[int, int, int]:
+    """Kind, value and index of one record."""
+    match event:
+        case m.RotorEdge(tick=tick, direction=direction):
+            return _Kind.ROTOR, m.DIRECTIONS.index(direction), tick
+        case m.BallPass(beam=beam):
+            return _Kind.BALL, 0, beam
+        case m.PocketSighting(reader=reader):
+            return _Kind.SIGHTING, 0, reader
+        case m.ObjectSeen(present=present):
+            return _Kind.OBJECT, int(present), 0
+        case m.SensorReport(ok=ok):
+            return _Kind.SENSOR_WORKS if ok else _Kind.SENSOR_FAILED, m.SENSOR_KINDS.index(event.kind), event.index
+        case m.ButtonPress(button=button):
+            return _Kind.BUTTON, m.BUTTONS.index(button), 0
+
+
+def _unpack_event(kind: int, value: int, index: int) -> m.Event:
+    """One record's event. The field that a kind does not use must be zero."""
+    match kind:
+        case _Kind.ROTOR:
+            _require(index < m.ROTOR_TICKS_MAX, f"tick {index}")
+            return m.RotorEdge(index, _pick(m.DIRECTIONS, value, "direction"))
+        case _Kind.BALL:
+            _require(value == 0 and index < m.BEAMS_MAX, f"beam {index}, value {value}")
+            return m.BallPass(index)
+        case _Kind.SIGHTING:
+            _require(value == 0 and index < m.READERS_MAX, f"reader {index}, value {value}")
+            return m.PocketSighting(index)
+        case _Kind.OBJECT:
+            _require(value <= 1 and index == 0, f"object {value}, index {index}")
+            return m.ObjectSeen(bool(value))
+        case _Kind.SENSOR_FAILED | _Kind.SENSOR_WORKS:
+            return _sensor(value, index, ok=kind == _Kind.SENSOR_WORKS)
+        case _Kind.BUTTON:
+            _require(index == 0, f"button index {index}")
+            return m.ButtonPress(_pick(m.BUTTONS, value, "button"))
+    raise MessageError("value", f"event kind {kind}")
+
+
+def _sensor(kind: int, index: int, *, ok: bool) -> m.SensorReport:
+    name = _pick(m.SENSOR_KINDS, kind, "sensor kind")
+    _require(index < _INDEX_LIMITS[name], f"{name} {index}")
+    return m.SensorReport(name, index, ok)
+
+
+def _pack_events(message: m.Events) -> bytes:
+    first_us = message.events[0].board_us if message.events else 0
+    records = (_RECORD.pack(timed.board_us - first_us, *_pack_event(timed.event)) for timed in message.events)
+    return _EVENTS_HEAD.pack(message.boot_id, message.first_seq, first_us) + b"".join(records)
+
+
+def _unpack_events(body: bytes) -> m.Events:
+    boot_id, first_seq, first_us = _EVENTS_HEAD.unpack(body[: _EVENTS_HEAD.size])
+    records = list(_RECORD.iter_unpack(body[_EVENTS_HEAD.size :]))
+    _require(1 <= len(records) <= m.EVENTS_MAX, f"{len(records)} events in a frame")
+    deltas_us = [record[0] for record in records]
+    _require(deltas_us[0] == 0, f"first event {deltas_us[0]} µs after itself")
+    _require(deltas_us == sorted(deltas_us), "events out of order of time")
+    _require(max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX, "numbers or times beyond 64 bits")
+    timed = (m.TimedEvent(first_us + delta_us, _unpack_event(*event)) for delta_us, *event in records)
+    return m.Events(boot_id, first_seq, tuple(timed))
+
+
+def _pack_result(message: m.SelfTestResult) -> bytes:
+    sensors = (_SENSOR.pack(m.SENSOR_KINDS.index(one.kind), one.ok, one.index) for one in message.sensors)
+    return _RESULT_HEAD.pack(message.boot_id, message.token, message.board_us) + b"".join(sensors)
+
+
+def _unpack_result(body: bytes) -> m.SelfTestResult:
+    boot_id, token, board_us = _RESULT_HEAD.unpack(body[: _RESULT_HEAD.size])
+    sensors = []
+    for kind, ok, index in _SENSOR.iter_unpack(body[_RESULT_HEAD.size :]):
+        _require(ok <= 1, f"sensor state {ok}")
+        sensors.append(_sensor(kind, index, ok=ok == 1))
+    _require(len({sensor.name for sensor in sensors}) == len(sensors), "a sensor told twice")
+    return m.SelfTestResult(boot_id, token, board_us, tuple(sensors))
+
+
+def _pack_identity(message: m.Identity) -> bytes:
+    *numbers, serial, firmware, config_hash, layout = msgspec.structs.astuple(message)
+    _require(re.fullmatch("[0-9a-f]{16}", config_hash) is not None, f"configuration hash {config_hash!r}")
+    texts = (_pack_text(serial), _pack_text(firmware), bytes.fromhex(config_hash))
+    return _IDENTITY.pack(*numbers, *texts, *msgspec.structs.astuple(layout))
+
+
+def _unpack_identity(body: bytes) -> m.Identity:
+    *numbers, serial, firmware, config_hash, beams, readers, rotor_ticks, object_sensor = _IDENTITY.unpack(body)
+    _require(beams <= m.BEAMS_MAX and readers <= m.READERS_MAX, f"{beams} beams, {readers} readers")
+    _require(rotor_ticks <= m.ROTOR_TICKS_MAX and object_sensor <= 1, f"{rotor_ticks} ticks, object {object_sensor}")
+    layout = m.Layout(beams, readers, rotor_ticks, object_sensor == 1)
+    values: list[Any] = [*numbers, _unpack_text(serial), _unpack_text(firmware), config_hash.hex(), layout]
+    identity = m.Identity(*values)
+    versions = range(identity.version_min, identity.version_max + 1)
+    _require(len(versions) > 0 and identity.version in (0, *versions), f"version {identity.version} of {versions}")
+    _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a ring that ends before it begins")
+    return identity
+
+
+def _check_heartbeat(beat: m.Heartbeat) -> None:
+    _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a ring that ends before it begins")
+
+
+def _check_sync(reply: m.SyncReply) -> None:
+    _require(reply.board_rx_us <= reply.board_tx_us, "answered before it was asked")
+
+
+def _pack_text(text: str) -> bytes:
+    try:
+        data = text.encode("ascii")
+    except UnicodeEncodeError as error:
+        raise MessageError("value", f"{text!r} is not ASCII") from error
+    _require(len(data) <= m.TEXT_BYTES, f"{text!r} is longer than {m.TEXT_BYTES} bytes")
+    return data.ljust(m.TEXT_BYTES, b"\0")
+
+
+def _unpack_text(data: bytes) -> str:
+    text = data.rstrip(b"\0").decode("latin-1")
+    _require(text.isascii() and text.isprintable() and text != "", f"text {data!r}")
+    return text
+
+
+_FROM_HOST: dict[int, _Form] = {
+    form.code: form
+    for form in (
+        _plain(0x01, m.Hello, "IBB"),
+        _plain(0x02, m.Ack, "IQ"),
+        _plain(0x03, m.Replay, "IQ"),
+        _plain(0x04, m.SyncRequest, "Q"),
+        _plain(0x05, m.SelfTestRequest, "I"),
+    )
+}
+_FROM_BOARD: dict[int, _Form] = {
+    form.code: form
+    for form in (
+        _Form(0x81, m.Identity, _pack_identity, _unpack_identity),
+        _Form(0x82, m.Events, _pack_events, _unpack_events),
+        _plain(0x83, m.Heartbeat, "IQQQQQIII", _check_heartbeat),
+        _plain(0x84, m.SyncReply, "IQQQ", _check_sync),
+        _Form(0x85, m.SelfTestResult, _pack_result, _unpack_result),
+    )
+}
+_BY_CLASS: dict[type, _Form] = {form.kind: form for form in (*_FROM_HOST.values(), *_FROM_BOARD.values())}
