@@ -1,0 +1,1 @@
+"""A world for the controller to run against: wheel, ball, people, sensor board, with their faults."""

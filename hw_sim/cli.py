@@ -1,0 +1,31 @@
+"""The command `hw-sim`. Each subcommand is a module with `add(subparsers)`, which sets `run(args) -> exit code`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from hw_sim import listing, record
+
+COMMANDS = (record, listing)
+"""A new subcommand is a module of its own and its name here."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    whole = argparse.ArgumentParser(
+        prog="hw-sim",
+        description="A simulated roulette wheel: its physics, its sensors and the people at the table.",
+        epilog="Exit codes: 0 done, 2 wrong usage, 73 a file cannot be written.",
+    )
+    subparsers = whole.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add(subparsers)
+    return whole
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the subcommand that `argv` names. Returns the exit code."""
+    args = parser().parse_args(argv)
+    code: int = args.run(args)
+    return code

@@ -1,0 +1,26 @@
+"""`hw-sim scenarios`: the names of the scenarios, a sentence each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from hw_sim.scenarios import SCENARIOS
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the subcommand."""
+    parser = subparsers.add_parser("scenarios", help="list the scenarios", description=__doc__)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001  every subcommand takes its options
+    """Print the list. Returns the exit code."""
+    width = max(map(len, SCENARIOS))
+    for name, scenario in sorted(SCENARIOS.items()):
+        sys.stdout.write(f"{name:{width}}  {scenario.about}\n")
+    return 0

@@ -1,0 +1,58 @@
+"""`hw-sim record`: an evening as an observation log, with its truth beside it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hw_sim import log
+from hw_sim.evening import Evening, UnknownScenarioError, evening, script
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+EXIT_USAGE = 2
+EXIT_CANNOT_WRITE = 73
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the subcommand."""
+    parser = subparsers.add_parser("record", help="write an observation log and its truth", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
+    parser.add_argument("--truth", type=Path, metavar="FILE", help="the truth (default: beside the log, .truth.json)")
+    add_choice(parser)
+    parser.set_defaults(run=run)
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Declare how an evening is chosen: `--scenario` and `--seed`, `--margin`."""
+    parser.add_argument(
+        "--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order (hw-sim scenarios lists them)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck; without --scenario it draws all")
+    parser.add_argument("--margin", action="store_true", help="mix in launches of two to four laps")
+
+
+def chosen(args: argparse.Namespace) -> Evening:
+    """The evening that the options ask for. Raises UnknownScenarioError."""
+    if args.scenario:
+        return script(args.scenario, args.seed)
+    return evening(args.seed, margin=args.margin)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write both files. Returns the exit code."""
+    try:
+        night = chosen(args)
+    except UnknownScenarioError as error:
+        sys.stderr.write(f"hw-sim record: {error}\n")
+        return EXIT_USAGE
+    try:
+        log.write(args.out, night.header, night.events())
+        log.write_truth(args.truth or log.truth_path(args.out), night.truth)
+    except OSError as error:
+        sys.stderr.write(f"hw-sim record: cannot write {error.filename}: {error.strerror}\n")
+        return EXIT_CANNOT_WRITE
+    return 0

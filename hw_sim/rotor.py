@@ -1,0 +1,120 @@
+"""The rotor's motion: pieces of constant acceleration, so every crossing of an angle has an exact time.
+
+A free rotor loses speed to its bearing at a constant rate; a hand brakes, reverses or pushes it at a constant rate
+too. No piece changes direction within itself: a reversal is a piece down to rest and a piece away from it.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hw_sim.events import Direction
+
+
+@dataclass(frozen=True)
+class Piece:
+    """From `t_s`, at `angle` (turns) and `speed` (rev/s, clockwise positive), accelerating by `accel` (rev/s²)."""
+
+    t_s: float
+    angle: float
+    speed: float
+    accel: float
+
+    def speed_at(self, t_s: float) -> float:
+        """Speed in rev/s at `t_s`."""
+        return self.speed + self.accel * (t_s - self.t_s)
+
+    def angle_at(self, t_s: float) -> float:
+        """Angle in turns at `t_s`, never reduced."""
+        dt = t_s - self.t_s
+        return self.angle + (self.speed + self.accel * dt / 2) * dt
+
+    def time_at(self, angle: float) -> float:
+        """When the rotor stands at `angle`, which must lie on this piece."""
+        way = abs(angle - self.angle)
+        forward = self.accel if self.speed > 0 or (self.speed == 0 and self.accel > 0) else -self.accel
+        root = math.sqrt(max(0.0, self.speed**2 + 2 * forward * way))
+        return self.t_s + (2 * way / (abs(self.speed) + root) if way else 0.0)
+
+
+class Rotor:
+    """The whole evening's motion, written forward in time: each order replaces what would have come after it."""
+
+    def __init__(self, angle: float, speed: float, drag_per_s: float) -> None:
+        """Turning freely from time 0; `drag_per_s` is the part of a new speed that the bearing takes each second."""
+        self._drag_per_s = drag_per_s
+        self._pieces: list[Piece] = []
+        self._coast(0.0, angle, speed)
+
+    def _coast(self, t_s: float, angle: float, speed: float) -> None:
+        self._pieces.append(Piece(t_s, angle, speed, -speed * self._drag_per_s))
+        if speed:
+            self._rest_at_end()
+
+    def _rest_at_end(self) -> None:
+        last = self._pieces[-1]
+        stop = last.t_s - last.speed / last.accel
+        self._pieces.append(Piece(stop, last.angle_at(stop), 0.0, 0.0))
+
+    def piece_at(self, t_s: float) -> Piece:
+        """The piece that holds at `t_s`."""
+        return self._pieces[max(0, bisect_right(self._pieces, t_s, key=lambda p: p.t_s) - 1)]
+
+    def angle_at(self, t_s: float) -> float:
+        """Angle in turns at `t_s`."""
+        return self.piece_at(t_s).angle_at(t_s)
+
+    def speed_at(self, t_s: float) -> float:
+        """Speed in rev/s at `t_s`, clockwise positive."""
+        return self.piece_at(t_s).speed_at(t_s)
+
+    def direction_at(self, t_s: float) -> Direction:
+        """Which way it turns at `t_s` (a rotor at rest: clockwise)."""
+        return "ccw" if self.speed_at(t_s) < 0 else "cw"
+
+    def order(self, t_s: float, speed: float, accel: float) -> float:
+        """From `t_s` a hand brings the rotor to `speed` (rev/s) at the rate `accel` (rev/s², positive), through rest
+        if it must turn round, then lets go. Returns the time at which the hand lets go."""
+        here = self.piece_at(t_s)
+        angle, now = here.angle_at(t_s), here.speed_at(t_s)
+        self._pieces = [piece for piece in self._pieces if piece.t_s < t_s]
+        if now * speed < 0:
+            t_s, angle = self._ramp(t_s, angle, now, 0.0, accel)
+            now = 0.0
+        t_s, angle = self._ramp(t_s, angle, now, speed, accel)
+        self._coast(t_s, angle, speed)
+        return t_s
+
+    def _ramp(self, t_s: float, angle: float, start: float, goal: float, accel: float) -> tuple[float, float]:
+        rate = math.copysign(accel, goal - start)
+        piece = Piece(t_s, angle, start, rate)
+        self._pieces.append(piece)
+        end = t_s + (goal - start) / rate
+        return end, piece.angle_at(end)
+
+    def crossings(self, offset: float, period: float, t_from: float, t_to: float) -> Iterator[tuple[float, int, bool]]:
+        """(time, k, clockwise) whenever the angle passes offset + k·period between the two times, in order."""
+        for piece, following in zip(self._pieces, [*self._pieces[1:], None], strict=True):
+            start = max(t_from, piece.t_s)
+            end = t_to if following is None else min(t_to, following.t_s)
+            if start < end and (piece.speed or piece.accel):
+                yield from _levels(piece, offset, period, start, end)
+
+
+def _levels(piece: Piece, offset: float, period: float, start: float, end: float) -> Iterator[tuple[float, int, bool]]:
+    low, high = (piece.angle_at(start) - offset) / period, (piece.angle_at(end) - offset) / period
+    clockwise = high > low
+    if clockwise:
+        ks = range(math.floor(low) + 1, math.floor(high) + 1)
+    else:
+        ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
+    for k in ks:
+        yield piece.time_at(offset + k * period), k, clockwise
+
+
+def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:
+    """The sector entered at `boundary` (border boundary/ticks of a turn): above it clockwise, below it otherwise."""
+    return (boundary if clockwise else boundary - 1) % ticks

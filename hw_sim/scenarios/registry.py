@@ -1,0 +1,42 @@
+"""The names of the scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hw_sim.stage import Stage
+
+Play: TypeAlias = Callable[[Stage], None]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`play` performs it; `about` says it in a sentence; `weight` is how often a drawn evening picks it."""
+
+    name: str
+    about: str
+    play: Play
+    weight: float = 1.0
+    french_only: bool = False
+    first_only: bool = False
+
+    def __call__(self, stage: Stage) -> None:
+        """Perform it, its name on whatever truth comes of it."""
+        stage.scenario = self.name
+        self.play(stage)
+
+
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(*, weight: float = 1.0, french_only: bool = False, first_only: bool = False) -> Callable[[Play], Play]:
+    """Register a function under its name; its docstring's first line tells people what it plays."""
+
+    def register(play: Play) -> Play:
+        name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]
+        SCENARIOS[name] = Scenario(name, about, play, weight, french_only, first_only)
+        return play
+
+    return register

@@ -1,0 +1,261 @@
+"""The table as a stage: what a scenario can have the ball, the rotor and the people do, one after the other.
+
+`Stage.now_s` is the time of the next gesture. A scenario begins and ends in "faites vos jeux" with the ball lying in
+the pocket of the last number, so that scenarios follow each other in any order. The truth of each coup is written by
+the scenario, from what it made happen and from the rulebook.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TypedDict
+
+from hw_sim.events import BallPass, Direction, ForeignObject, Person, SensorState
+from hw_sim.rotor import Rotor
+from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, pocket_index, sign
+from hw_sim.world import Outage, Stay, World, us
+
+LAUNCH_REV_S = (1.3, 2.6)
+"""How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
+ROTOR_RPM = (10.0, 20.0)
+"""How fast boulers turn the rotor (design/wheels.md: 14–20 rpm on motor wheels; 10 is Cammegh's recommended least)."""
+BEARING_PER_S = (0.001, 0.003)
+"""Part of its speed that a rotor loses a second."""
+FALL_S = (2.7, 5.0)
+"""From leaving the track to rest in a pocket: the fall, the deflectors, the bounces."""
+SCATTER_POCKETS = 9
+"""How many pockets a bouncing ball strays, either way."""
+ROTOR_LEAST_REV_S = 0.05
+"""Slower than this a bouler pushes the rotor before he waits for anything."""
+LAPS_SAFE = 4.2
+"""With two beams any run this long shows each beam four passes, which prove three laps."""
+LAPS_MOST = 24.0
+"""Nobody launches a ball that runs longer."""
+SIGHTINGS_TO_CALL = 3
+"""Sightings in one pocket before the number is out (rulebook R3)."""
+AT_ONCE_S = 0.05
+"""What "at once" allows (rulebook, end)."""
+LAUNCH_KNOWN_S = 2.5
+"""The rulebook gives a launch no deadline; several passes take less than this even with two beams."""
+
+
+class Outcome(TypedDict, total=False):
+    """The truth of one coup, as in a `.truth.json`."""
+
+    kind: str
+    number: int
+    laps: float
+    beams: int
+    cause: str
+    article: str
+    evidence_t: int
+    deadline_t: int
+    scenario: str
+
+
+class Stage:
+    """One table, from the first gesture of the evening on; `world` is the record of it."""
+
+    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None) -> None:
+        """Time 0: the rotor turns, the ball lies in the pocket of `last_number` (in the hand when there is none)."""
+        self.rng = rng
+        self.layout = layout
+        self.track = Track.draw(rng)
+        either: Direction = rng.choice(("cw", "ccw"))
+        self.direction: Direction = layout.rotor_direction or either
+        rotor = Rotor(rng.random(), sign(self.direction) * self._rotor_speed(), rng.uniform(*BEARING_PER_S))
+        self.world = World(layout, rotor)
+        self.now_s = 0.0
+        self.last_number = last_number
+        self.truth: list[Outcome] = []
+        self.scenario = ""
+        self._stay: Stay | None = None
+        if last_number is not None:
+            self.lay(last_number)
+
+    @property
+    def run(self) -> BallRun:
+        """The ball's latest run."""
+        return self.world.runs[-1]
+
+    # people
+
+    def wait(self, low_s: float, high_s: float) -> None:
+        """Let a while pass, drawn between the two."""
+        self.now_s += self.rng.uniform(low_s, high_s)
+
+    def until(self, t_s: float) -> None:
+        """Let time pass to `t_s`, if it isn't past already."""
+        self.now_s = max(self.now_s, t_s)
+
+    def say(self, name: str, by: str = "chef", reason: str = "", who: str | None = None) -> None:
+        """Someone gives a command now."""
+        self.world.told.append(Person(us(self.now_s), name, by, reason, who))
+
+    def operations(self) -> None:
+        """The table settles the coup and says that it is done."""
+        self.wait(5, 12)
+        self.say("operations_done", by="table")
+
+    # the rotor
+
+    def _rotor_speed(self, rpm: tuple[float, float] = ROTOR_RPM) -> float:
+        return self.rng.uniform(*rpm) / 60
+
+    def spin(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
+        """A hand brings the rotor to a speed drawn from `rpm` in `direction`; time passes until it lets go."""
+        speed = sign(self.direction) * self._rotor_speed(rpm)
+        self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(0.15, 0.35))
+
+    def stop_rotor(self, accel: tuple[float, float] = (0.15, 0.35)) -> float:
+        """A hand stops the rotor at a rate drawn from `accel` (rev/s²). Returns the time of its last tick, in s."""
+        self.now_s = self.world.rotor.order(self.now_s, 0.0, self.rng.uniform(*accel))
+        return self.world.last_tick_s(self.now_s)
+
+    # the ball in a pocket or in a hand
+
+    def lay(self, number: int) -> None:
+        """The ball lies in the pocket of `number` from now on."""
+        self._stay = Stay(number, self.now_s)
+        self.world.stays.append(self._stay)
+
+    def lift(self) -> None:
+        """A hand takes the ball out of its pocket, if it lies in one."""
+        if self._stay is not None:
+            self._stay.to_s = self.now_s
+            self._stay = None
+
+    def see(self, count: int) -> None:
+        """Let time pass until the lying ball has been seen `count` more times."""
+        assert self._stay is not None, "no ball lies in a pocket"
+        if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
+            self.spin()
+        turns_s = (count + 1) / (ROTOR_LEAST_REV_S / 2)
+        seen = self.world.sightings(self._stay, self.now_s, self.now_s + turns_s)
+        self.now_s = seen[count - 1][0]
+
+    def put_back(self, number: int | None = None) -> None:
+        """After a void: the ball is put in the last number's pocket (or in `number`'s, or any when there was none),
+        and the readers see it there."""
+        self.lift()
+        self.wait(2, 5)
+        if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
+            self.spin()
+        wanted = self.last_number if number is None else number
+        self.lay(self.rng.choice(POCKETS) if wanted is None else wanted)
+        self.see(SIGHTINGS_TO_CALL + 1)
+        self.wait(0.3, 2)
+
+    # a coup
+
+    def ready(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
+        """The bets are placed; the bouler takes the ball and sends the rotor on: round the other way on a French
+        wheel, the same way on a Fair one."""
+        self.wait(3, 9)
+        began_s = self.now_s
+        if self.layout.wheel == "french":
+            self.direction = opposite(self.direction)
+        self.spin(rpm)
+        released_s, self.now_s = self.now_s, self.rng.uniform(began_s, self.now_s)
+        self.lift()
+        self.now_s = released_s
+        self.wait(0.8, 3)
+
+    def launch(self, laps: float | None = None, *, with_rotor: bool = False, seconds: float = 0.0) -> BallRun:
+        """The ball is launched now, against the rotor unless `with_rotor`; so weakly that it leaves after `laps`,
+        or with a good push that keeps it on the track for `seconds` at least."""
+        self.lift()
+        turning = sign(self.direction) * (1 if with_rotor else -1)
+        angle = self.rng.random()
+        if laps is None:
+            run = self._good_push(angle, turning, seconds)
+        else:
+            speed = self.track.launch_speed(laps, angle, turning)
+            run = BallRun.free(self.track, self.now_s, angle, turning, speed)
+        self.world.runs.append(run)
+        return run
+
+    def _good_push(self, angle: float, turning: int, seconds: float) -> BallRun:
+        low, high = LAUNCH_REV_S
+        while True:
+            run = BallRun.free(self.track, self.now_s, angle, turning, self.rng.uniform(low, high))
+            if LAPS_SAFE <= run.laps <= LAPS_MOST and run.end_s - run.t_s >= seconds:
+                return run
+            if run.laps < LAPS_SAFE or run.end_s - run.t_s < seconds:
+                high += 0.1  # a slow track asks for a harder push
+            else:
+                low = max(0.8, low - 0.1)
+
+    def pass_s(self, index: int) -> float:
+        """Time of pass number `index` (0 the first) of the latest run; its last one if there are fewer."""
+        times = [t_s for t_s, _ in self.run.passes(self.layout.beams_deg)]
+        return times[min(index, len(times) - 1)]
+
+    def passes(self) -> int:
+        """How many times the latest run crosses a beam."""
+        return sum(1 for _ in self.run.passes(self.layout.beams_deg))
+
+    def part(self, low: float, high: float) -> None:
+        """Let time pass to a drawn part of the run, between its launch (0) and its leaving the track (1)."""
+        run = self.run
+        self.until(run.t_s + self.rng.uniform(low, high) * (run.end_s - run.t_s))
+
+    def block(self) -> None:
+        """A hand stops the running ball now, and keeps it."""
+        self.world.runs[-1] = self.run.blocked(self.now_s)
+
+    def fall(self, *, hang_s: float = 0.0, elsewhere: bool = False) -> int:
+        """The ball leaves the track, hangs on an obstacle for `hang_s`, falls and comes to rest in a pocket, which is
+        returned (`elsewhere`: not the one it was taken from). Time passes until it rests."""
+        run = self.run
+        left_s = run.end_s + hang_s
+        self.now_s = left_s + self.rng.uniform(*FALL_S)
+        angle = run.angle + run.turning * (run.laps + self.track.leave_rev_s * (self.now_s - left_s) / 2)
+        place = round((angle - self.world.rotor.angle_at(self.now_s)) * len(POCKETS))
+        number = POCKETS[(place + self.rng.randint(-SCATTER_POCKETS, SCATTER_POCKETS)) % len(POCKETS)]
+        if elsewhere and self.world.stays and number == self.world.stays[-1].number:
+            number = POCKETS[(pocket_index(number) + 1) % len(POCKETS)]
+        self.lay(number)
+        return number
+
+    # faults
+
+    def thing(self, *, present: bool) -> None:
+        """A foreign body falls in the cylinder now, or is taken out."""
+        self.world.told.append(ForeignObject(us(self.now_s), present))
+
+    def stray(self) -> None:
+        """One beam pulses now for no reason."""
+        self.world.told.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
+
+    def outage(self, sensor: str, low_s: float, high_s: float) -> None:
+        """`sensor` fails its self-test now and passes it again later; time passes until then."""
+        began_s = self.now_s
+        self.world.told.append(SensorState(us(began_s), sensor, ok=False))
+        self.wait(low_s, high_s)
+        self.world.told.append(SensorState(us(self.now_s), sensor, ok=True))
+        self.world.outages.append(Outage(sensor, began_s, self.now_s))
+
+    # the truth
+
+    def result(self, number: int) -> None:
+        """The ball that came to rest now in `number` makes a valid coup; time passes until it has been seen there
+        often enough, and the number is out."""
+        self.see(SIGHTINGS_TO_CALL)
+        self.last_number = number
+        laps, beams = round(self.run.laps, 2), len(self.layout.beams_deg)
+        self.truth.append({"kind": "result", "number": number, "laps": laps, "beams": beams, "scenario": self.scenario})
+
+    def void(self, cause: str, evidence_s: float, deadline_s: float) -> None:
+        """The coup is void by what happened at `evidence_s`, and that must be said by `deadline_s`."""
+        self.truth.append(
+            {
+                "kind": "void",
+                "cause": cause,
+                "article": "C15" if cause == "breakdown" else "C11",
+                "evidence_t": us(evidence_s),
+                "deadline_t": math.ceil(deadline_s * 1_000_000),
+                "scenario": self.scenario,
+            }
+        )
