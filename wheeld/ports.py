@@ -76,6 +76,10 @@ class Publisher(Protocol):
         """Wait for a connection and return its number."""
         ...
 
+    async def lost(self, session: int) -> None:
+        """Return when connection `session` is over."""
+        ...
+
     async def publish(self, publication: Publication, *, session: int) -> None:
         """Return when the broker has taken it over connection `session`; raises `PublishError` otherwise."""
         ...

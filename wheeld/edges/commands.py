@@ -1,0 +1,168 @@
+"""Commands in: strict at the door, noted in the journal before anything is done, each delivery answered once.
+
+Whoever may publish to `cmd/{name}` may command; who that is, is the broker's access list. Here it is decided whether
+what came is a command, whether it is still meant, and whether it is new. The core decides whether it is lawful now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+import structlog
+
+from wheeld.core.observations import Command
+from wheeld.core.step import Reply
+from wheeld.edges.journal import Journal
+from wheeld.edges.journal_rows import CommandRecord, Receipt
+from wheeld.edges.mqtt import Incoming
+from wheeld.edges.outbox import Outbox, ResendError
+from wheeld.edges.payloads import COMMANDS, AckPayload, BoulerPayload, CommandPayload, ResendPayload
+
+COMMAND_BYTES_MAX = 4096
+"""A reason of 500 characters and everything else fit three times over; more is not a command."""
+
+TOPIC_CHARACTERS_MAX = 256
+"""Of a response topic: ours have about 60, and each answer is stored with it."""
+
+DAMAGED_TEXT_MAX = 64
+"""How much of an id or name that breaks the limits is quoted back."""
+
+
+class _Identified(msgspec.Struct):
+    id: str
+
+
+class _RefusedError(Exception):
+    """The command is refused at the door; the text is for its sender."""
+
+
+class CommandDoor:
+    """Takes what the broker brings; lawful-looking commands come out of `requests`, answers go to the journal.
+
+    The daemon takes each `Command`, gives it its time (`t_us` is 0 here), applies it and stores the step: the
+    step's reply is the answer.
+    """
+
+    def __init__(self, *, journal: Journal, outbox: Outbox, root: str, utc_us: Callable[[], int]) -> None:
+        self.requests: asyncio.Queue[Command] = asyncio.Queue()
+        self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
+        self._journal = journal
+        self._outbox = outbox
+        self._root = root
+        self._utc_us = utc_us
+        self._log = structlog.get_logger("commands")
+
+    async def run(self, inbox: asyncio.Queue[Incoming]) -> None:
+        """Handle what arrives, in order, for ever."""
+        while True:
+            await self.handle(await inbox.get())
+
+    async def handle(self, incoming: Incoming) -> None:
+        """One message from the broker: an ack, or a command. Raises only JournalError."""
+        kind, _, name = incoming.leaf.partition("/")
+        if kind == "ack":
+            await self._acknowledge(incoming.payload)
+        elif kind == "cmd" and name and not (incoming.retained and not incoming.payload):
+            # An empty retained payload is how MQTT clears a retained message: nobody commands anything.
+            await self._command(name, incoming)
+        else:
+            self.counters["unknown_topics"] += 1
+
+    async def _acknowledge(self, payload: bytes) -> None:
+        try:
+            ack = msgspec.json.decode(payload, type=AckPayload)
+        except msgspec.MsgspecError as error:
+            self.counters["acks_malformed"] += 1
+            self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
+            return
+        await self._outbox.acknowledge(ack.seq)
+
+    async def _command(self, name: str, incoming: Incoming) -> None:
+        self.counters["commands"] += 1
+        now_utc_us = self._utc_us()
+        record = self._record(name, incoming)
+        try:
+            payload = _decode(name, incoming, now_utc_us)
+            record = msgspec.structs.replace(record, by=payload.by, reason=payload.reason, details=_details(payload))
+            is_new = await self._note(record, now_utc_us)
+        except _RefusedError as refusal:
+            self.counters["refused"] += 1
+            self._log.warning("command.refused", name=record.name, id=record.id, by=record.by, why=str(refusal))
+            await self._journal.refuse(record, str(refusal), now_utc_us)
+            return
+        if not is_new:
+            self.counters["repeated"] += 1
+        elif isinstance(payload, ResendPayload):
+            await self._resend(payload, now_utc_us)
+        else:
+            self.requests.put_nowait(_observation(name, payload))
+
+    async def _note(self, record: CommandRecord, now_utc_us: int) -> bool:
+        receipt = await self._journal.receive(record, now_utc_us)
+        if receipt is Receipt.CONFLICT:
+            raise _RefusedError("another command came with this id a moment ago: the sender must choose a new one")
+        return receipt is Receipt.NEW
+
+    async def _resend(self, payload: ResendPayload, now_utc_us: int) -> None:
+        try:
+            last_seq = await self._outbox.resend(payload.from_seq)
+            done, why = True, f"seq {payload.from_seq} to {last_seq} again"
+        except ResendError as error:
+            done, why = False, str(error)
+        await self._journal.answer(Reply(0, payload.id, "resend", payload.by, done=done, why=why), now_utc_us)
+
+    def _record(self, name: str, incoming: Incoming) -> CommandRecord:
+        """What can be noted of it before it is understood."""
+        try:
+            command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
+        except msgspec.MsgspecError:
+            command_id = None
+        return CommandRecord(
+            id=None if command_id is None else command_id[:DAMAGED_TEXT_MAX],
+            name=name[:DAMAGED_TEXT_MAX],
+            response_topic=self._response_topic(incoming),
+            correlation=incoming.correlation,
+        )
+
+    def _response_topic(self, incoming: Incoming) -> str | None:
+        """Where the sender wants its answer too. Never below `wheel/`: nobody may have us write into a table's feed."""
+        topic = incoming.response_topic
+        if topic is None or topic == self._root + "reply":
+            return None
+        if topic.startswith(("wheel/", "$")) or set(topic) & set("+#\0") or len(topic) > TOPIC_CHARACTERS_MAX:
+            self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
+            return None
+        return topic or None
+
+
+def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
+    """The command's payload; raises _RefusedError with what is wrong and who has to correct it."""
+    if incoming.retained:
+        raise _RefusedError("it came retained, and a command acts on the present only: send it without retain")
+    kind = COMMANDS.get(name)
+    if kind is None:
+        raise _RefusedError(f"there is no such command; the sender may use {', '.join(sorted(COMMANDS))}")
+    if len(incoming.payload) > COMMAND_BYTES_MAX:
+        raise _RefusedError(f"{len(incoming.payload)} bytes are more than the {COMMAND_BYTES_MAX} a command may have")
+    try:
+        payload = msgspec.json.decode(incoming.payload, type=kind)
+    except msgspec.MsgspecError as error:
+        raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
+    if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
+        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it still holds")
+    return payload
+
+
+def _details(payload: CommandPayload) -> str:
+    """What the command asks beyond id, by and reason, for the log of commands."""
+    fields = msgspec.to_builtins(payload)
+    shown = {key: value for key, value in fields.items() if key not in {"id", "by", "reason"} and value is not None}
+    return msgspec.json.encode(shown).decode()
+
+
+def _observation(name: str, payload: CommandPayload) -> Command:
+    fields = {"t": 0, "kind": "command", "name": name, "id": payload.id, "by": payload.by, "reason": payload.reason}
+    who = payload.who if isinstance(payload, BoulerPayload) else None
+    return msgspec.convert(fields | {"coup": payload.coup, "who": who}, Command)

@@ -1,0 +1,63 @@
+"""Telling systemd: ready, alive, stopping (the sd_notify protocol, one datagram each; nothing outside systemd).
+
+Source: sd_notify(3) and sd_watchdog_enabled(3). Too little for a library, and it must never fail the daemon.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+
+import structlog
+
+
+class ServiceNotifier:
+    """Datagrams to the socket named by `NOTIFY_SOCKET`; does nothing when that is not set."""
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        address = environment.get("NOTIFY_SOCKET", "")
+        # systemd writes an abstract address with a leading @, the kernel wants a leading NUL.
+        self._address = "\0" + address[1:] if address.startswith("@") else address
+        self.watchdog_s = _watchdog_s(environment)
+        self._log = structlog.get_logger("notify")
+
+    def ready(self, status: str) -> None:
+        """Start-up is finished; `status` is what `systemctl status` shows."""
+        self._send(f"READY=1\nSTATUS={_line(status)}")
+
+    def status(self, status: str) -> None:
+        """What `systemctl status` shows."""
+        self._send(f"STATUS={_line(status)}")
+
+    def alive(self) -> None:
+        """Feed the watchdog; wanted at least every `watchdog_s`, better every half of it."""
+        self._send("WATCHDOG=1")
+
+    def stopping(self) -> None:
+        """An orderly end has begun."""
+        self._send("STOPPING=1")
+
+    def _send(self, text: str) -> None:
+        if not self._address:
+            return
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as endpoint:
+                # A manager that does not read must not hold the daemon up.
+                endpoint.settimeout(0)
+                endpoint.sendto(text.encode(), self._address)
+        except OSError as error:
+            self._log.warning("notify.failed", why=str(error), then="going on without")
+
+
+def _line(text: str) -> str:
+    """One line: a line break would begin another assignment."""
+    return " ".join(text.split())
+
+
+def _watchdog_s(environment: Mapping[str, str]) -> float | None:
+    """The watchdog's period in seconds, None when systemd wants none of this process."""
+    period, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
+    if not period.isascii() or not period.isdigit() or int(period) == 0 or pid != str(os.getpid()):
+        return None
+    return int(period) / 1e6

@@ -1,0 +1,73 @@
+"""Payloads of the topics that the edges speak for themselves: commands in and their replies, acks, being there."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from wheeld.core.observations import CommandName
+
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
+"""An id or a person: 64 characters hold a UUID with a prefix, or a full name and a staff number."""
+
+Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
+"""A reason, as the control office will read it."""
+
+
+class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every command carries: `id` (chosen by the sender, for the reply), `by` whom and the `reason`.
+
+    `coup`: only if that is still the current one; `expires_at`: not after this moment (RFC 3339).
+    """
+
+    id: Name
+    by: Name
+    reason: Sentence
+    coup: Annotated[int, Meta(ge=0)] | None = None
+    expires_at: Annotated[datetime, Meta(tz=True)] | None = None
+
+
+class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/bouler`: `who` launches from now on."""
+
+    who: Name
+
+
+class ResendPayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/resend`: publish every sequenced message from `from_seq` again."""
+
+    from_seq: Annotated[int, Meta(ge=1)]
+
+
+class AckPayload(msgspec.Struct, frozen=True):
+    """`ack`: the settlement core has stored everything up to `seq`. Unknown keys are its own business."""
+
+    seq: Annotated[int, Meta(ge=0)]
+
+
+class ReplyPayload(msgspec.Struct, frozen=True, kw_only=True):
+    """`reply`: `id` as the command gave it (null when unreadable), done or not; `why` not, or what was done."""
+
+    id: str | None
+    name: str
+    done: bool
+    why: str = ""
+
+
+class Availability(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`availability`: online, with the version and the boot; the last will and a stopped daemon say offline."""
+
+    state: Literal["online", "offline"]
+    version: str = ""
+    boot_id: str = ""
+
+
+COMMANDS: dict[str, type[CommandPayload]] = {
+    **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
+    "bouler": BoulerPayload,
+    "resend": ResendPayload,
+}
+"""The payload that each `cmd/{name}` takes; a name that is not here is refused."""
