@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from wheeld.edges.payloads import Health
 from wheeld.ports import HostClock, Publication, Publisher, PublishError
 
 PERIOD_S = 10.0
@@ -21,26 +22,6 @@ CHANGE_GAP_S = 1.0
 """Changes closer than this go out together: a sensor that flickers must not flood the displays."""
 
 THERMAL_ROOT = Path("/sys/class/thermal")
-
-
-class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """How well the sensing clock is known in UTC; None while it is not."""
-
-    error_us: int | None = None
-    drift_ppm: float | None = None
-
-
-class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """The payload of `health`. Counters by part and name; temperatures in °C by zone."""
-
-    at: str
-    uptime_s: float
-    state: str
-    sensors: dict[str, bool]
-    clock: ClockHealth
-    outbox_depth: int
-    counters: dict[str, dict[str, int]]
-    temperatures_c: dict[str, float]
 
 
 def temperatures_c(root: Path = THERMAL_ROOT) -> dict[str, float]:

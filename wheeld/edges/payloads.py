@@ -51,18 +51,42 @@ class AckPayload(msgspec.Struct, frozen=True):
 class ReplyPayload(msgspec.Struct, frozen=True, kw_only=True):
     """`reply`: `id` as the command gave it (null when unreadable), done or not; `why` not, or what was done."""
 
+    schema: Literal["reply/1"] = "reply/1"
     id: str | None
     name: str
     done: bool
     why: str = ""
 
 
-class Availability(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Availability(msgspec.Struct, frozen=True, kw_only=True):
     """`availability`: online, with the version and the boot; the last will and a stopped daemon say offline."""
 
+    schema: Literal["availability/1"] = "availability/1"
     state: Literal["online", "offline"]
-    version: str = ""
-    boot_id: str = ""
+    version: str
+    boot_id: str
+
+
+class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """How well the sensing clock is known in UTC; null while it is not."""
+
+    error_us: int | None = None
+    drift_ppm: float | None = None
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone."""
+
+    schema: Literal["health/1"] = "health/1"
+    at: str
+    boot_id: str
+    uptime_s: float
+    state: str
+    sensors: dict[str, bool]
+    clock: ClockHealth
+    outbox_depth: int
+    counters: dict[str, dict[str, int]]
+    temperatures_c: dict[str, float]
 
 
 COMMANDS: dict[str, type[CommandPayload]] = {
