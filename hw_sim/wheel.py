@@ -28,9 +28,9 @@ POCKETS = (
 
 LEAVE_REV_S = (0.43, 0.50)
 """Where balls leave the track (the last laps of ball_lap_times.json run at 0.43–0.48 rev/s)."""
-C0_REV_S2 = (0.012, 0.060)
+C0_REV_S2 = (0.010, 0.070)
 """Rolling friction, range of the fits to ball_lap_times.json."""
-C2_PER_REV = (0.045, 0.120)
+C2_PER_REV = (0.035, 0.120)
 """Air drag, range of the fits to ball_lap_times.json."""
 TILT_MAX = 0.02
 """Above this a weak ball could pass its leaving point and come back under it; real tables are level to 0.1°."""

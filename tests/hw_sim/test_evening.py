@@ -1,0 +1,231 @@
+"""Evenings: the same seed the same bytes, and a truth that the log itself bears out."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from functools import cache
+from typing import Any
+
+import pytest
+
+from hw_sim.evening import Evening, UnknownScenarioError, evening, script
+from hw_sim.events import End
+from hw_sim.log import lines
+from hw_sim.scenarios import SCENARIOS
+from tests.hw_sim.reading import Log
+
+CASES = [(name, seed) for name in SCENARIOS for seed in range(6)]
+SEEDS = range(12)
+
+
+@cache
+def played(name: str, seed: int) -> tuple[Evening, Log]:
+    night = script([name], seed)
+    return night, Log(lines(night.header, night.events()))
+
+
+@cache
+def drawn(seed: int) -> tuple[Evening, Log]:
+    night = evening(seed)
+    return night, Log(lines(night.header, night.events()))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_seed_always_gives_the_same_bytes(seed: int) -> None:
+    first, second = (evening(seed) for _ in range(2))
+    assert list(lines(first.header, first.events())) == list(lines(second.header, second.events())), seed
+    assert first.truth == second.truth, seed
+
+
+def test_seeds_differ() -> None:
+    assert len({str(evening(seed).truth) for seed in SEEDS}) == len(SEEDS)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_log_is_in_order_and_ends(seed: int) -> None:
+    night, log = drawn(seed)
+    times = [line["t"] for line in log.lines]
+    assert times == sorted(times), seed
+    assert times[0] >= 0, seed
+    assert isinstance(list(night.events())[-1], End), seed
+    assert log.of("command")[0]["name"] == "open", seed
+
+
+def test_drawn_evenings_show_every_house_and_every_kind_of_layout() -> None:
+    headers = [evening(seed).header for seed in range(60)]
+    assert {(h["house"], h["game"]) for h in headers} == {
+        ("campione", "roulette"),
+        ("campione", "fair"),
+        ("venezia", "roulette-francese"),
+        ("venezia", "fair"),
+    }
+    assert {len(h["beams_deg"]) for h in headers} == {2, 3, 4, 6, 8}
+    assert {len(h["readers_deg"]) for h in headers} == {1, 2, 3}
+    assert {h["rotor_ticks"] for h in headers} == {37, 74, 148, 296, 592}
+    assert all(("rotor_direction" in h) == (h["wheel"] == "fair") == (h["game"] == "fair") for h in headers)
+    assert any(h["last_number"] is None for h in headers)
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_the_last_sightings_show_the_pocket_that_the_truth_leaves(name: str, seed: int) -> None:
+    """After a result its number, after a void the number before: three sightings at least, all in that pocket."""
+    night, log = played(name, seed)
+    results = [o["number"] for o in night.truth if o["kind"] == "result"]
+    expected = results[-1] if results else night.header["last_number"]
+    seen = [log.pocket(line)[0] for line in log.of("pocket")]
+    assert seen[-3:] == [expected] * 3, (name, seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_sighting_lies_at_a_pocket(seed: int) -> None:
+    """Where the rotor turns evenly, the interpolated place is the centre of a pocket to a hundredth."""
+    _, log = drawn(seed)
+    off = sorted(log.pocket(line)[1] for line in log.of("pocket"))
+    assert off[int(len(off) * 0.9)] < 0.01, seed
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_results_have_their_laps_in_the_passes(name: str, seed: int) -> None:
+    """The passes of the number's run, counted in the log, prove at least three laps and differ from the truth by
+    less than one."""
+    night, log = played(name, seed)
+    beams = len(night.header["beams_deg"])
+    last = night.truth[-1]
+    if last["kind"] != "result" or name == "lap_margin":
+        return
+    run = _last_run(log)
+    strays = 1 if name == "stray_pulse" else 0
+    assert abs((len(run) - strays) / beams - last["laps"]) < 1, (name, seed)
+    counts = [sum(line["beam"] == beam for line in run) for beam in range(beams)]
+    assert min(counts) >= 4, (name, seed)
+
+
+def _last_run(log: Log) -> list[dict[str, Any]]:
+    """The passes after the last long silence of the beams."""
+    passes = log.of("ball")
+    gaps = [i for i, (a, b) in enumerate(itertools.pairwise(passes)) if b["t"] - a["t"] > 4_000_000]
+    return passes[gaps[-1] + 1 :] if gaps else passes
+
+
+@pytest.mark.parametrize(("name", "against"), [("valid", True), ("same_direction", False)])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_ball_runs_against_the_rotor_or_with_it(name: str, seed: int, *, against: bool) -> None:
+    _, log = played(name, seed)
+    beams = len(log.header["beams_deg"])
+    run = log.of("ball")
+    if beams == 2:  # the shorter way between the two beams is the shorter time
+        t_0 = next(i for i in range(len(run)) if run[i]["beam"] == 0 and i + 2 < len(run))
+        clockwise = run[t_0 + 1]["t"] - run[t_0]["t"] < run[t_0 + 2]["t"] - run[t_0 + 1]["t"]
+    else:
+        clockwise = (run[1]["beam"] - run[0]["beam"]) % beams == 1
+    rotor = [line for line in log.rotor if line["t"] < run[0]["t"]][-1]
+    assert ((rotor["direction"] == "cw") != clockwise) == against, seed
+
+
+def _evidence(log: Log, cause: str, scenario: str) -> list[int]:
+    """The moments in the log at which such a void can have its evidence."""
+    if cause == "breakdown":
+        by_people = log.times("command", name="suspend") + log.times("command", name="close")
+        return log.times("sensor", ok=False) + by_people
+    if cause.startswith("rotor_stopped") and scenario != "rotor_stopped_at_launch":
+        return log.times("rotor")
+    return {
+        "chef": log.times("command", name="rien_va"),
+        "foreign_object": log.times("object", present=True),
+    }.get(cause, log.times("ball"))
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_voids_have_their_evidence_in_the_log(name: str, seed: int) -> None:
+    night, log = played(name, seed)
+    for outcome in night.truth:
+        if outcome["kind"] == "void":
+            assert 0 < outcome["evidence_t"] < outcome["deadline_t"] < log.lines[-1]["t"], (name, seed)
+            if outcome["cause"] != "too_few_laps":
+                evidence = _evidence(log, outcome["cause"], name)
+                assert outcome["evidence_t"] in evidence, (name, seed, outcome)
+
+
+@pytest.mark.parametrize("name", ["too_few_laps", "too_weak_one_pass", "la_derniere"])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_weak_ball_never_makes_its_laps(name: str, seed: int) -> None:
+    """No beam is passed four times; the last pass is before the ball leaves; no reader sees it before it must be
+    said, unless fewer than three passes could not tell the launch."""
+    night, log = played(name, seed)
+    void = next(o for o in night.truth if o["kind"] == "void")
+    run = [t for t in log.times("ball") if t <= void["evidence_t"]]
+    beams = [line["beam"] for line in log.of("ball")][: len(run)]
+    assert max(beams.count(beam) for beam in beams) <= 3, seed
+    assert len(run) <= 2.9 * len(night.header["beams_deg"]) + 1, seed
+    seen = [t for t in log.times("pocket") if void["evidence_t"] < t <= void["deadline_t"]]
+    assert len(seen) == (0 if len(run) >= 3 else 3), seed
+
+
+@pytest.mark.parametrize("name", ["rotor_stops_running", "obstacle_rotor_stops"])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_stopped_rotor_is_silent_until_it_must_be_said(name: str, seed: int) -> None:
+    night, log = played(name, seed)
+    (void,) = night.truth
+    assert not [t for t in log.times("rotor") if void["evidence_t"] < t < void["deadline_t"]], seed
+    run_on = [t for t in log.times("ball") if t > void["deadline_t"]]
+    assert bool(run_on) == (name == "rotor_stops_running"), seed
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_rotor_reverses_between_the_launches_of_a_french_wheel_only(seed: int) -> None:
+    night, log = drawn(seed)
+    directions = {line["direction"] for line in log.rotor}
+    if night.header["wheel"] == "fair":
+        assert directions == {night.header["rotor_direction"]}, seed
+    else:
+        assert directions == {"cw", "ccw"}, seed
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_silent_link_carries_nothing(seed: int) -> None:
+    _, log = played("breakdown_link", seed)
+    (down,), (up,) = log.times("sensor", ok=False), log.times("sensor", ok=True)
+    assert not [x for x in log.lines if down < x["t"] < up and x["kind"] != "command"], seed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_wrong_pocket_meets_a_first_tout_va(seed: int) -> None:
+    night, log = played("wrong_pocket_after_void", seed)
+    refused, accepted = log.times("command", name="tout_va")
+    pockets = [(line["t"], log.pocket(line)[0]) for line in log.of("pocket")]
+    assert [n for t, n in pockets if t < refused][-1] != night.header["last_number"], seed
+    assert [n for t, n in pockets if t < accepted][-3:] == [night.header["last_number"]] * 3, seed
+
+
+def test_margin_mixes_in_launches_near_three_laps() -> None:
+    outcomes = [o for seed in range(10) for o in evening(seed, margin=True).truth if o["scenario"] == "lap_margin"]
+    assert {o["kind"] for o in outcomes} == {"result", "void"}
+    assert all(3 <= o["laps"] <= 4 for o in outcomes if o["kind"] == "result")
+    assert not [o for seed in range(30) for o in evening(seed).truth if o["scenario"] == "lap_margin"]
+
+
+def test_names_are_checked() -> None:
+    with pytest.raises(UnknownScenarioError, match="did you mean 'valid'"):
+        script(["valld"])
+    with pytest.raises(UnknownScenarioError, match=r"no scenario is called 'qqq' \("):
+        script(["qqq"])
+    with pytest.raises(UnknownScenarioError, match="name it first"):
+        script(["valid", "first_coup_void"])
+    assert script(["first_coup_void", "valid"]).header["last_number"] is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_reversal_needs_a_french_wheel(seed: int) -> None:
+    assert script(["valid", "rotor_reverses_running"], seed).header["wheel"] == "french", seed
+
+
+def test_scenarios_say_what_they_play() -> None:
+    assert all(s.about.endswith(".") and len(s.about) < 120 for s in SCENARIOS.values())
+
+
+def test_an_evening_costs_little_processor_time() -> None:
+    started = time.process_time()
+    for seed in range(4):
+        list(evening(seed).events())
+    assert time.process_time() - started < 4.0
