@@ -69,7 +69,7 @@ class FrameDecoder:
     """
 
     def __init__(self) -> None:
-        self.rejected: dict[Rejection, int] = {"too_long": 0, "cobs": 0, "crc": 0, "short": 0}
+        self.rejected: dict[str, int] = {"too_long": 0, "cobs": 0, "crc": 0, "short": 0}
         self._tail = b""
         self._skipping = False
 

@@ -125,8 +125,8 @@ def _pack_event(event: m.Event) -> tuple[int, int, int]:
             return _Kind.OBJECT, int(present), 0
         case m.SensorReport(ok=ok):
             return _Kind.SENSOR_WORKS if ok else _Kind.SENSOR_FAILED, m.SENSOR_KINDS.index(event.kind), event.index
-        case m.ButtonPress(button=button):
-            return _Kind.BUTTON, m.BUTTONS.index(button), 0
+        case _:
+            return _Kind.BUTTON, m.BUTTONS.index(event.button), 0
 
 
 def _unpack_event(kind: int, value: int, index: int) -> m.Event:
