@@ -1,0 +1,46 @@
+# Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
+# that are missing (python3-venv; for the tests mosquitto), and those only where apt-get and the right to use it exist.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+COUPS  ?= 0
+SPEED  ?= 5
+SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
+
+.PHONY: demo test lint types tests coverage clean mosquitto
+
+demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
+	@$(BIN)/hw-sim demo --coups $(COUPS) --speed $(SPEED)
+
+test: lint types tests coverage  ## everything the tests need, then the tests
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/test.stamp
+	$(BIN)/mypy
+
+tests: $(VENV)/test.stamp mosquitto
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest
+
+coverage:  ## the gates: every branch of the law and of the wire, nine tenths elsewhere
+	-@$(BIN)/coverage combine -q
+	$(BIN)/coverage report --include='wheeld/core/*,firmware_protocol/*' --fail-under=100 --show-missing --skip-covered
+	$(BIN)/coverage report --omit='wheeld/core/*,firmware_protocol/*' --fail-under=90 --show-missing --skip-covered
+
+mosquitto:
+	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(APT) -qq update; $(APT) -qq install -y python3-venv; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

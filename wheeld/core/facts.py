@@ -1,0 +1,115 @@
+"""The words of the law: where a table stands, what can be proven or asked for, why a coup is null."""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+from typing import Literal, TypeAlias
+
+StateName: TypeAlias = Literal[
+    "closed",
+    "faites_vos_jeux",
+    "ball_running",
+    "rien_ne_va_plus",
+    "ball_on_obstacle",
+    "operations",
+    "rien_va",
+    "suspended",
+]
+"""How interfaces name the states of a table."""
+
+
+@unique
+class State(Enum):
+    """Where the table stands."""
+
+    CLOSED = "closed"
+    FAITES_VOS_JEUX = "faites_vos_jeux"
+    BETS_CLOSED_EARLY = "bets_closed_early"  # "rien ne va plus" was said, the launch is still awaited
+    BALL_RUNNING = "ball_running"
+    RIEN_NE_VA_PLUS = "rien_ne_va_plus"
+    BALL_ON_OBSTACLE = "ball_on_obstacle"
+    OPERATIONS = "operations"
+    RIEN_VA = "rien_va"
+    RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed"
+    SUSPENDED = "suspended"
+
+    @property
+    def published(self) -> StateName:
+        """Its name on the wire (interfaces, `table`)."""
+        return _PUBLISHED[self]
+
+
+_PUBLISHED: dict[State, StateName] = {
+    State.CLOSED: "closed",
+    State.FAITES_VOS_JEUX: "faites_vos_jeux",
+    State.BETS_CLOSED_EARLY: "rien_ne_va_plus",
+    State.BALL_RUNNING: "ball_running",
+    State.RIEN_NE_VA_PLUS: "rien_ne_va_plus",
+    State.BALL_ON_OBSTACLE: "ball_on_obstacle",
+    State.OPERATIONS: "operations",
+    State.RIEN_VA: "rien_va",
+    State.RIEN_VA_OPERATIONS_OWED: "rien_va",
+    State.SUSPENDED: "suspended",
+}
+
+
+@unique
+class Fact(Enum):
+    """What has been proven, or asked for."""
+
+    LAUNCHED = "a ball runs"
+    LAUNCHED_OVER_OBJECT = "a ball runs, a foreign object lies in the cylinder"
+    SAME_DIRECTION = "the ball turns with the rotor"
+    OPPOSITE_DIRECTION = "the ball turns against the rotor"
+    BALL_SLOWED = "the ball has slowed to the set speed"
+    LEFT_TRACK = "the ball left the track, its laps proven"
+    LEFT_TRACK_SHORT = "the ball left the track, too few laps proven"
+    FALL_OVERDUE = "no pocket yet, longer than a fall takes"
+    NUMBER = "the ball lies in a pocket, the coup was observed whole"
+    NUMBER_UNPROVEN = "the ball lies in a pocket, the coup was not observed whole"
+    BALL_MOVED = "the ball lies in another pocket, no launch was seen"
+    BALL_IN_PLACE = "the ball lies in the pocket of the last number"
+    ROTOR_STOPPED_RUNNING = "the rotor stopped while the ball ran"
+    ROTOR_STOPPED_BEFORE_DROP = "the rotor stopped, the ball off the track and in no pocket"
+    ROTOR_WRONG_WAY = "a fair wheel turns the other way"
+    OBJECT_IN = "a foreign object is in the cylinder"
+    OBJECT_OUT = "the cylinder is clear again"
+    SENSOR_FAULT = "a sensor or its link failed"
+    SENSOR_MENDED = "a sensor or its link works again"
+    RESTARTED = "the controller was restarted"
+    BOULER_DUE = "the bouler has spun for his time"
+    OPEN = "open"
+    RIEN_NE_VA_PLUS = "rien ne va plus"
+    CHEF_VOID = "rien va"
+    TOUT_VA = "tout va, the ball in its pocket"
+    TOUT_VA_LAST = "tout va, the ball in its pocket, la dernière was played"
+    TOUT_VA_MISPLACED = "tout va, the ball not seen in its pocket"
+    TOUT_VA_OBJECT = "tout va, a foreign object in the cylinder"
+    OPERATIONS_DONE = "operations done"
+    OPERATIONS_DONE_LAST = "operations done, la dernière was that coup"
+    OPERATIONS_DONE_OBJECT = "operations done, a foreign object in the cylinder"
+    LAST_COUP = "la dernière"
+    CLOSE = "close"
+    SUSPEND = "suspend"
+    RESUME = "resume"
+    RESUME_FAULTY = "resume, a sensor still failing"
+    BOULER = "another bouler"
+
+
+@unique
+class Cause(Enum):
+    """Why a coup is null: its name on the wire."""
+
+    SAME_DIRECTION = "same_direction"
+    EARLY_LAUNCH = "early_launch"
+    TOO_FEW_LAPS = "too_few_laps"
+    ROTOR_STOPPED_RUNNING = "rotor_stopped_running"
+    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop"
+    FOREIGN_OBJECT = "foreign_object"
+    CHEF = "chef"
+    BREAKDOWN = "breakdown"
+
+    @property
+    def article(self) -> str:
+        """The article that voids it: Campione's, which the rulebook applies at every table."""
+        return "Art. 15" if self is Cause.BREAKDOWN else "Art. 11"

@@ -1,0 +1,154 @@
+"""Observation logs, format 1: read strictly, judged by the same object as the live wheel, told line by line."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from wheeld.core.instants import from_text
+from wheeld.core.observations import LINE_BYTES_MAX, Command, End, Header, Observation
+from wheeld.core.setting import TableSetting, from_header
+from wheeld.core.step import Reply, Step
+from wheeld.core.table import Table
+
+KNOWN_KINDS = frozenset({"rotor", "ball", "pocket", "object", "sensor", "command", "clock", "time", "end"})
+"""Any other kind is skipped and counted, as the format asks."""
+_BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
+
+
+class LogError(ValueError):
+    """The log is not what it should be: `line` (from 1) and what is wrong with it."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        self.line, self.problem = line, problem
+        super().__init__(f"line {line}: {problem}")
+
+
+class _Kind(msgspec.Struct):
+    kind: str
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One line of output: a message that the daemon would publish."""
+
+    t: int
+    topic: str
+    payload: msgspec.Raw
+
+
+class ReplyPayload(msgspec.Struct, frozen=True):
+    """The answer to one command, as published: its `id`, done or refused, and why."""
+
+    id: str | None
+    name: str
+    by: str
+    done: bool
+    why: str
+
+
+_header = msgspec.json.Decoder(Header)
+_kind = msgspec.json.Decoder(_Kind)
+_observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
+
+
+class Replay:
+    """One log being replayed. `counters`: `unknown` kinds skipped, `malformed` lines skipped when lenient, `late`."""
+
+    def __init__(self, *, lenient: bool = False) -> None:
+        self._lenient = lenient
+        self.counters: Counter[str] = Counter()
+
+    def run(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the output, a JSON object a line without its newline.
+
+        LogError names the line at fault. When lenient, malformed lines after the header are counted and skipped.
+        """
+        numbered = enumerate(lines, start=1)
+        number, first = next(numbered, (1, b""))
+        table, opening = _begin(number, first)
+        yield from told(opening)
+        beams, ticks = len(table.setting.beams_deg), table.setting.rotor_ticks
+        readers = len(table.setting.readers_deg)
+        last_us = table.now_us
+        for number, line in numbered:
+            try:
+                seen = self._read(line)
+                if seen is not None:
+                    _within(seen, beams=beams, readers=readers, ticks=ticks, last_us=last_us)
+            except ValueError as problem:
+                if not self._lenient:
+                    raise LogError(number, str(problem)) from problem
+                self.counters["malformed"] += 1
+                continue
+            if seen is None:
+                continue
+            last_us = seen.t_us
+            yield from told(table.apply(seen))
+            if isinstance(seen, End):
+                break
+        self.counters.update(table.counters)
+
+    def _read(self, line: bytes) -> Observation | None:
+        """One line; None when its kind is not ours to read."""
+        if len(line) > LINE_BYTES_MAX:
+            message = f"longer than {LINE_BYTES_MAX} bytes: not an observation"
+            raise ValueError(message)
+        kind = _kind.decode(line).kind
+        if kind not in KNOWN_KINDS:
+            self.counters["unknown"] += 1
+            return None
+        return _observation.decode(line)
+
+
+def replay(lines: Iterable[bytes], *, lenient: bool = False) -> Iterator[bytes]:
+    """Everything that the daemon would publish for this log, in order; the same log gives the same bytes."""
+    return Replay(lenient=lenient).run(lines)
+
+
+def told(step: Step) -> Iterator[bytes]:
+    """A step's messages and replies as output lines."""
+    for message in step.messages:
+        yield msgspec.json.encode(Told(message.t_us, message.topic, msgspec.Raw(message.payload)))
+    for reply in step.replies:
+        yield msgspec.json.encode(Told(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
+
+
+def reply_payload(reply: Reply) -> bytes:
+    """The JSON of one `reply`."""
+    return msgspec.json.encode(ReplyPayload(reply.id, reply.name, reply.by, reply.done, reply.why))
+
+
+def _begin(number: int, line: bytes) -> tuple[Table, Step]:
+    """The table that the header describes, from its beginning or from the snapshot it holds."""
+    try:
+        header = _header.decode(line)
+        started_utc_us = from_text(header.started)
+        setting = from_header(header)
+        _refuse(setting)
+        boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode()).hex
+        if header.snapshot is not None:
+            return Table.resume(setting, boot_id=boot_id, snapshot=bytes(header.snapshot)), Step()
+        return Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us)
+    except ValueError as problem:
+        raise LogError(number, f"not a header that a table can be made of: {problem}") from problem
+
+
+def _refuse(setting: TableSetting) -> None:
+    problems = setting.check()
+    if problems:
+        raise ValueError("; ".join(f"{key}: {problem}" for key, problem in problems))
+
+
+def _within(seen: Observation, *, beams: int, readers: int, ticks: int, last_us: int) -> None:
+    """ValueError when a line is about a sensor that the header does not have, or goes back in time."""
+    if seen.t_us < last_us and not isinstance(seen, Command):
+        message = f"t {seen.t_us} is older than the line before it ({last_us}): lines stand in time order"
+        raise ValueError(message)
+    for name, most in (("beam", beams), ("reader", readers), ("tick", ticks)):
+        value = getattr(seen, name, 0)
+        if not 0 <= value < most:
+            message = f"{name} {value}: the header has 0…{most - 1}"
+            raise ValueError(message)

@@ -1,0 +1,138 @@
+"""The rotor from its encoder: where pocket zero stands at a time, which way it turns, and when it stopped.
+
+Ticks are absolute, so a lost one does no harm; jitter is met by a line fitted through the latest ones.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from wheeld.core.observations import Direction, Rotor
+from wheeld.core.pockets import POCKET_DEG
+
+STOP_SILENCE_US = 1_500_000
+"""No tick for this long is a stop: the rulebook allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
+REVERSAL_TICKS = 3
+"""A hand that stops the rotor rattles the encoder at one border; three ticks the other way are a turn."""
+GLITCH_TICKS = 4
+"""So many impossible ticks in a row are the truth: the encoder slipped, begin again from them."""
+REV_S_MAX = 3.0
+"""Twice the worst runaway on record (90 rpm): a tick that implies more is not where it says."""
+FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 40.0, 3, 24
+"""The fitted stretch: about a tenth of a turn, so that braking bends it little, yet jitter averages out."""
+FRESH_US = 3_000_000
+"""Older ticks say nothing of where the rotor is now."""
+
+
+class RotorState(msgspec.Struct):
+    """What the tracker remembers: `points` are (t_us, turned degrees, clockwise positive, never wrapped)."""
+
+    points: list[tuple[int, float]] = msgspec.field(default_factory=list)
+    direction: Direction | None = None
+    opposite_ticks: int = 0
+    glitch_ticks: int = 0
+    last_tick_us: int | None = None
+    stopped: bool = True
+
+
+class RotorTracker:
+    """Follows one rotor of `ticks` sectors; all state in `state`, so that it can be stored and resumed."""
+
+    def __init__(self, ticks: int, state: RotorState | None = None) -> None:
+        self._step_deg = 360 / ticks
+        self._fit_ticks = max(FIT_TICKS_MIN, min(FIT_TICKS_MAX, round(FIT_DEG / self._step_deg)))
+        self.state = state or RotorState()
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way it turns, or last turned; None before the first ticks."""
+        return self.state.direction
+
+    def tick(self, seen: Rotor) -> bool:
+        """Take one encoder edge in; True when it proves that the rotor stopped and turned back."""
+        state = self.state
+        angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg
+        if state.direction is None or not state.points:
+            self._begin(seen, angle_deg)
+            return False
+        if seen.direction != state.direction:
+            return self._opposite(seen, angle_deg)
+        state.opposite_ticks = 0
+        self._follow(seen, angle_deg)
+        return False
+
+    def stop_deadline_us(self) -> int | None:
+        """When silence becomes a stop; None while it already stands."""
+        if self.state.stopped or self.state.last_tick_us is None:
+            return None
+        return self.state.last_tick_us + STOP_SILENCE_US
+
+    def stand(self) -> None:
+        """Note the stop, once its deadline has passed."""
+        self.state.stopped = True
+
+    def fit(self, at_us: int) -> tuple[float, float] | None:
+        """(turned degrees at `at_us`, degrees per second), by least squares; None when the rotor isn't known."""
+        points = self.state.points
+        if len(points) < 2 or not 0 <= at_us - points[-1][0] < FRESH_US:
+            return None
+        # Centred on the last tick: whole-evening microseconds squared would cost a float its digits.
+        last_us, last_deg = points[-1]
+        xs = [(t_us - last_us) / 1e6 for t_us, _ in points]
+        ys = [deg - last_deg for _, deg in points]
+        mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+        rate = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / sum(
+            (x - mean_x) ** 2 for x in xs
+        )
+        return last_deg + mean_y + rate * ((at_us - last_us) / 1e6 - mean_x), rate
+
+    def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float] | None:
+        """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5)."""
+        fitted = self.fit(at_us)
+        if fitted is None:
+            return None
+        place = ((bowl_deg - fitted[0]) % 360) / POCKET_DEG
+        index = round(place)
+        return index % 37, place - index
+
+    def rpm(self, at_us: int) -> float | None:
+        """Speed without sign, turns per minute; None when not known."""
+        fitted = self.fit(at_us)
+        return None if fitted is None else abs(fitted[1]) / 6
+
+    def _begin(self, seen: Rotor, angle_deg: float) -> None:
+        state = self.state
+        state.points = [(seen.t_us, angle_deg)]
+        state.direction = seen.direction
+        state.last_tick_us = seen.t_us
+        state.opposite_ticks = state.glitch_ticks = 0
+        state.stopped = False
+
+    def _opposite(self, seen: Rotor, angle_deg: float) -> bool:
+        """A tick the other way: nothing while it is one or two, a reversal at the third."""
+        self.state.opposite_ticks += 1
+        if self.state.opposite_ticks < REVERSAL_TICKS and not self.state.stopped:
+            return False
+        was_turning = not self.state.stopped
+        self._begin(seen, angle_deg)
+        return was_turning
+
+    def _follow(self, seen: Rotor, angle_deg: float) -> None:
+        state = self.state
+        if state.stopped:
+            self._begin(seen, angle_deg)
+            return
+        last_us, last_deg = state.points[-1]
+        forward = 1 if seen.direction == "cw" else -1
+        moved_deg = (forward * (angle_deg - last_deg)) % 360
+        if moved_deg > 360 - 1e-6 or moved_deg < 1e-6:
+            return
+        if moved_deg / 360 > REV_S_MAX * max(seen.t_us - last_us, 1) / 1e6:
+            state.glitch_ticks += 1
+            if state.glitch_ticks >= GLITCH_TICKS:
+                self._begin(seen, angle_deg)
+            return
+        state.glitch_ticks = 0
+        state.points.append((seen.t_us, last_deg + forward * moved_deg))
+        del state.points[: -self._fit_ticks]
+        state.last_tick_us = seen.t_us

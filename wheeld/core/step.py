@@ -1,0 +1,57 @@
+"""What one step of the adjudicator asks of the world: messages to keep and publish, replies to give, evidence to store.
+
+The world does them in this order: journal on disk (messages, evidence and memory in one transaction), then publish.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
+SEQUENCED: frozenset[str] = frozenset({"result", "void", "table"})
+RETAINED: frozenset[str] = frozenset({"table", "board"})
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One MQTT message, whole: `payload` is the exact JSON to publish, the same bytes for ever.
+
+    `seq` is its place in the feed (`result`, `void`, `table`) or None; `t_us` its sensing time.
+    """
+
+    t_us: int
+    topic: Topic
+    payload: bytes
+    seq: int | None = None
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The answer to one command: done, or refused and why. `id` is None for a button."""
+
+    t_us: int
+    id: str | None
+    name: str
+    by: str
+    done: bool
+    why: str = ""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """All that was observed for one coup: an observation log (JSON lines, uncompressed), ready to replay."""
+
+    coup: int
+    verdict: Literal["result", "void"]
+    log: bytes
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Everything that one observation led to. `memory` is what a restart needs, None when it did not change."""
+
+    messages: tuple[Message, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    memory: bytes | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.messages or self.replies or self.evidence or self.memory is not None)

@@ -1,0 +1,362 @@
+"""One table, whole: observations in, what to keep and publish out. Live, replay and simulation drive this object.
+
+Each observation runs through the witness (what is proven), the law (what follows) and the scribe (how it is said).
+Before it, every absence whose deadline lies earlier becomes a fact at its own time, so the outcome never depends on
+how often the table is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeAlias
+
+import msgspec
+
+from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.instants import ClockState, to_text
+from wheeld.core.law import NULL, RUNNING, Act, Goto, Row, rule
+from wheeld.core.ledger import BOULER_US, Ledger
+from wheeld.core.observations import BallPass, ClockReading, Command, End, Header, Observation, Rotor, TimePassed
+from wheeld.core.pockets import index_of
+from wheeld.core.scribe import Scribe
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import Evidence, Message, Reply, Step
+from wheeld.core.waiting import waiting_for
+from wheeld.core.witness import Testimony, Witness, WitnessState
+
+EVIDENCE_IDLE_MAX = 20_000
+"""Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
+Said: TypeAlias = tuple[str, str] | None
+
+
+class Snapshot(msgspec.Struct):
+    """The whole adjudicator between two observations; stored at the head of each coup's evidence."""
+
+    now_us: int
+    ledger: Ledger
+    witness: WitnessState
+    clock: ClockState
+
+
+class Table:
+    """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of stored evidence)."""
+
+    def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
+        self.setting, self.boot_id = setting, boot_id
+        self.counters: Counter[str] = Counter()
+        self._ledger, self._clock = snapshot.ledger, snapshot.clock
+        self._started_utc_us = snapshot.clock.utc_at_us(0)
+        self._now_us = snapshot.now_us
+        self._witness = Witness(setting, snapshot.witness)
+        self._scribe = Scribe(setting, boot_id, self._ledger, self._clock)
+        self._messages: list[Message] = []
+        self._replies: list[Reply] = []
+        self._verdicts: list[Evidence] = []
+        self._memory = b""
+        self._looked = False
+        self._remember_from_here()
+
+    @classmethod
+    def start(
+        cls, setting: TableSetting, *, boot_id: str, started_utc_us: int, memory: bytes | None = None
+    ) -> tuple[Table, Step]:
+        """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last remembered, if anything.
+
+        ValueError (msgspec's) when `memory` is not a ledger of this version.
+        """
+        ledger = Ledger(last_number=setting.last_number, since_utc_us=started_utc_us)
+        if memory is not None:
+            ledger = msgspec.json.decode(memory, type=Ledger)
+        clock = ClockState(utc_us=started_utc_us)
+        table = cls(setting, boot_id, Snapshot(0, ledger, WitnessState(), clock))
+        table._judge(Testimony(Fact.RESTARTED, 0))
+        return table, table._finish()
+
+    @classmethod
+    def resume(cls, setting: TableSetting, *, boot_id: str, snapshot: bytes) -> Table:
+        """The table that `snapshot`, from a header of stored evidence, describes."""
+        return cls(setting, boot_id, msgspec.json.decode(snapshot, type=Snapshot))
+
+    @property
+    def now_us(self) -> int:
+        """The sensing time up to which everything is judged."""
+        return self._now_us
+
+    @property
+    def state(self) -> str:
+        """Where the table stands, as published."""
+        return self._ledger.state.published
+
+    @property
+    def coup(self) -> int:
+        """Number of the coup at hand."""
+        return self._ledger.coup
+
+    @property
+    def next_deadline_us(self) -> int | None:
+        """When it wants to be asked again, at the latest, if nothing is observed; None: never."""
+        due = (self._witness.deadline_us(), self._bouler_due_us())
+        return min((us for us in due if us is not None), default=None)
+
+    def apply(self, seen: Observation) -> Step:
+        """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing."""
+        if seen.t_us < self._now_us and not isinstance(seen, Command):
+            self.counters["late"] += 1
+            return Step()
+        asked = isinstance(seen, TimePassed | End)
+        due = self.next_deadline_us
+        if not asked or (due is not None and due <= seen.t_us):
+            self._observed.append(seen)
+        self._pass_time(seen.t_us, inclusive=asked)
+        self._now_us = max(self._now_us, seen.t_us)
+        self._looked |= not isinstance(seen, Rotor | BallPass | TimePassed)
+        if isinstance(seen, ClockReading):
+            self._clock.read(seen)
+        elif isinstance(seen, Command):
+            self._command(seen)
+        else:
+            for testimony in self._witness.observe(seen):
+                self._judge(testimony)
+        return self._finish()
+
+    # --- time ---------------------------------------------------------------------------------------------------------
+
+    def _pass_time(self, until_us: int, *, inclusive: bool) -> None:
+        """Let every absence that was due before `until_us` become a fact, in order, each at its own time."""
+        while (due_us := self.next_deadline_us) is not None and due_us < until_us + inclusive:
+            self._now_us = max(self._now_us, due_us)
+            bouler_us = self._bouler_due_us()
+            if bouler_us is not None and bouler_us <= self._now_us:
+                self._ledger.bouler_due_told = True
+                self._judge(Testimony(Fact.BOULER_DUE, self._now_us, {"bouler": self._ledger.bouler or ""}))
+            for testimony in self._witness.expire(self._now_us):
+                self._judge(testimony)
+
+    def _bouler_due_us(self) -> int | None:
+        ledger = self._ledger
+        if ledger.bouler_since_utc_us is None or ledger.bouler_due_told:
+            return None
+        return self._clock.t_us + ledger.bouler_since_utc_us + BOULER_US - self._clock.utc_us
+
+    # --- people -------------------------------------------------------------------------------------------------------
+
+    def _command(self, asked: Command) -> None:
+        if asked.coup is not None and asked.coup != self.coup:
+            self._reply(asked, done=False, why=f"it is for coup {asked.coup}; coup {self.coup} is at hand")
+            return
+        if asked.name == "bouler" and not asked.who:
+            self._reply(asked, done=False, why='it names nobody: give "who"')
+            return
+        fact = self._asked_fact(asked)
+        row = self._judge(Testimony(fact, self._now_us), asked)
+        self._reply(asked, done=not row.refuse, why=row.why)
+
+    def _asked_fact(self, asked: Command) -> Fact:
+        """A command joined with what decides whether it may pass."""
+        present, closing = self._witness.state.object_present, self._ledger.closing
+        match asked.name:
+            case "tout_va" if present:
+                return Fact.TOUT_VA_OBJECT
+            case "tout_va" if not self._ball_in_place():
+                return Fact.TOUT_VA_MISPLACED
+            case "tout_va" | "operations_done" if closing and not present:
+                return Fact[f"{asked.name.upper()}_LAST"]
+            case "operations_done" if present:
+                return Fact.OPERATIONS_DONE_OBJECT
+            case "resume":
+                return Fact.RESUME_FAULTY if self._witness.state.faults else Fact.RESUME
+            case "rien_va":
+                return Fact.CHEF_VOID
+            case name:
+                return Fact[name.upper()]
+
+    def _reply(self, asked: Command, *, done: bool, why: str) -> None:
+        self._replies.append(Reply(self._now_us, asked.id, asked.name, asked.by, done, why))
+
+    def _ball_in_place(self) -> bool:
+        """C11: the ball lies in the last number's pocket; without a last number the chef's word serves.
+
+        One contrary sighting after the pocket was called is a reader's mistake; two are a ball that was moved.
+        """
+        number, reading = self._ledger.last_number, self._witness.reading
+        if number is None or reading.number == number:
+            return True
+        return reading.state.lying == index_of(number) and reading.state.streak_length == 1
+
+    # --- the law ------------------------------------------------------------------------------------------------------
+
+    def _judge(self, told: Testimony, asked: Command | None = None) -> Row:
+        """Look the fact up, and do what its row says: begin, decide, move, tell."""
+        ledger = self._ledger
+        self._looked = True
+        self._note(told)
+        fact = self._joined(told)
+        row = rule(ledger.state, fact)
+        said = (asked.by, asked.reason) if asked else None
+        for act in row.acts:
+            self._act(act, row, told, asked)
+        if row.void is not None:
+            self._void(row.void, row.why, told, said)
+        self._move(row)
+        return row
+
+    def _joined(self, told: Testimony) -> Fact:
+        """The fact joined with what the ledger knows of the ball's place and of the cylinder."""
+        ledger = self._ledger
+        home = told.figures.get("number") in (ledger.last_number, None)
+        match told.fact:
+            case Fact.LAUNCHED if self._witness.state.object_present:
+                return Fact.LAUNCHED_OVER_OBJECT
+            case Fact.BALL_MOVED if home or ledger.last_number is None:
+                return Fact.BALL_IN_PLACE
+            case Fact.NUMBER | Fact.NUMBER_UNPROVEN if home and ledger.state in (*NULL, State.SUSPENDED):
+                return Fact.BALL_IN_PLACE
+            case fact:
+                return fact
+
+    def _note(self, told: Testimony) -> None:
+        """Times and directions that the result will carry."""
+        coup = self._ledger.current
+        match told.fact:
+            case Fact.LEFT_TRACK:
+                coup.left_track_us = told.evidence_us
+            case Fact.OPPOSITE_DIRECTION:
+                coup.directions = dict(told.figures)
+
+    def _act(self, act: Act, row: Row, told: Testimony, asked: Command | None) -> None:
+        ledger, now_us = self._ledger, self._now_us
+        match act:
+            case Act.BEGIN:
+                ledger.begin_coup()
+                ledger.current.launched_us = told.evidence_us
+            case Act.CLOSE_BETS:
+                if ledger.current.bets_closed_us is None:
+                    seen_us = told.figures.get("first_sighting_us", now_us)
+                    ledger.current.bets_closed_us = int(seen_us)
+            case Act.RESULT:
+                self._result(told)
+            case Act.NOTE_LAST:
+                ledger.last_coup = True
+            case Act.FORGET_LAST:
+                ledger.last_coup = ledger.closing = False
+            case Act.NOTE_BOULER:
+                if asked is not None:
+                    ledger.bouler, ledger.bouler_due_told = asked.who, False
+                    ledger.bouler_since_utc_us = self._clock.utc_at_us(now_us)
+            case Act.NOTICE:
+                self._notice(row, told, asked)
+
+    def _result(self, told: Testimony) -> None:
+        number, laps = int(told.figures["number"]), float(told.figures["laps_proven"])
+        rpm = self._witness.rotor.rpm(self._now_us) or 0.0
+        streak = self._witness.reading.state.streak
+        self._messages.append(self._scribe.result(self._now_us, number, laps, rpm, streak))
+        self._ledger.come_out(number)
+        self._ledger.end_coup()
+        self._verdicts.append(Evidence(self.coup, "result", b""))
+
+    def _void(self, cause: Cause, why: str, told: Testimony, said: Said) -> None:
+        if cause is Cause.TOO_FEW_LAPS:
+            told = Testimony(told.fact, told.evidence_us, {**told.figures, "laps_needed": self.setting.min_laps})
+        message = self._scribe.void(self._now_us, cause, why, told.evidence_us, told.figures, said)
+        self._messages.append(message)
+        self._ledger.end_coup()
+        self._verdicts.append(Evidence(self.coup, "void", b""))
+
+    def _notice(self, row: Row, told: Testimony, asked: Command | None) -> None:
+        figures = dict(told.figures)
+        if asked is not None and asked.who is not None:
+            figures["who"] = asked.who
+        said = (asked.by, asked.reason) if asked else None
+        text = f"{told.fact.value}; {row.why}"
+        self._messages.append(self._scribe.notice(self._now_us, row.notice or "", text, figures, said))
+
+    def _move(self, row: Row) -> None:
+        ledger = self._ledger
+        before = ledger.state
+        if row.next is Goto.STAY:
+            return
+        after = ledger.resume_to if row.next is Goto.RETURN else row.next
+        assert isinstance(after, State)
+        if after is State.SUSPENDED:
+            ledger.resume_to = State.RIEN_VA if row.void is not None else before
+        if after is State.FAITES_VOS_JEUX:
+            ledger.begin_coup()
+        if after is not before:
+            ledger.state = after
+            ledger.since_utc_us = self._clock.utc_at_us(self._now_us)
+
+    # --- what is said of it -------------------------------------------------------------------------------------------
+
+    def _finish(self) -> Step:
+        """Tell the new state of the table if it changed, and hand the step over."""
+        if not self._looked and len(self._observed) <= EVIDENCE_IDLE_MAX:
+            return Step()
+        self._looked = False
+        self._tell_state()
+        evidence = tuple(self._sealed_evidence())
+        memory = self._durable()
+        changed = None if memory == self._memory else memory
+        self._memory = memory
+        step = Step(tuple(self._messages), tuple(self._replies), evidence, changed)
+        self._messages, self._replies, self._verdicts = [], [], []
+        idle = self._ledger.state not in RUNNING and self._witness.ball.first_us is None
+        if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
+            self._remember_from_here()
+        return step
+
+    def _tell_state(self) -> None:
+        ledger = self._ledger
+        words = waiting_for(
+            ledger.state,
+            self.setting.profile.language,
+            object_present=self._witness.state.object_present,
+            misplaced=None if self._ball_in_place() else ledger.last_number,
+            faults=tuple(self._witness.state.faults),
+        )
+        view = (ledger.state.published, ledger.bets, ledger.last_number, ledger.last_coup, ledger.bouler, words)
+        if view == ledger.view:
+            return
+        before, ledger.view = ledger.view, view
+        self._messages.append(self._scribe.table(self._now_us, words))
+        if before is None or view[:3] != before[:3] or self._verdicts:
+            self._messages.append(self._scribe.board(self._now_us))
+
+    def _durable(self) -> bytes:
+        return msgspec.json.encode(self._ledger)
+
+    # --- evidence -----------------------------------------------------------------------------------------------------
+
+    def header(self) -> Header:
+        """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
+        setting = self.setting
+        snapshot = Snapshot(self._now_us, self._ledger, self._witness.snapshot(), self._clock)
+        return Header(
+            format=1,
+            table=setting.table,
+            house=setting.house,
+            game=setting.game,
+            wheel=setting.wheel,
+            rotor_ticks=setting.rotor_ticks,
+            beams_deg=setting.beams_deg,
+            readers_deg=setting.readers_deg,
+            min_laps=setting.min_laps,
+            started=to_text(self._started_utc_us),
+            last_number=self._ledger.last_number,
+            rotor_direction=setting.rotor_direction,
+            site=setting.site,
+            sightings_to_call=setting.sightings_to_call,
+            auto_rien_ne_va_plus_rev_s=setting.auto_rien_ne_va_plus_rev_s,
+            boot_id=self.boot_id,
+            snapshot=msgspec.Raw(msgspec.json.encode(snapshot)),
+        )
+
+    def _remember_from_here(self) -> None:
+        self._observed: list[Observation] = []
+        self._head = msgspec.json.encode(self.header())
+
+    def _sealed_evidence(self) -> list[Evidence]:
+        if not self._verdicts:
+            return []
+        log = b"\n".join([self._head, *map(msgspec.json.encode, self._observed), b""])
+        return [Evidence(verdict.coup, verdict.verdict, log) for verdict in self._verdicts]

@@ -1,0 +1,265 @@
+"""From observations, and from time passing, to facts: the trackers side by side, and what joins them.
+
+The witness says what happened and when it was evident; it decides nothing. Absences (a rotor that stopped, a ball that
+is gone, a fall that is overdue) become facts when their deadline passes on the sensing clock.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from wheeld.core.ball import BallState, BallTracker
+from wheeld.core.facts import Fact
+from wheeld.core.messages import Figures
+from wheeld.core.observations import BallPass, ForeignObject, Observation, Rotor, SensorState, Sighting
+from wheeld.core.pockets import ROTOR_ORDER
+from wheeld.core.reading import PocketReading, ReadingState, Seen
+from wheeld.core.rotor import STOP_SILENCE_US, RotorState, RotorTracker
+from wheeld.core.setting import TableSetting
+
+FALL_US = 6_000_000
+"""From the last pass to rest in a pocket: 2.5–5 s in every recorded evening; then a reader must still meet it."""
+PICKED_UP_TURNS = 1.3
+"""Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
+FEW_PASSES = 2
+
+
+class Testimony(msgspec.Struct, frozen=True):
+    """One fact, the sensing time at which it was evident, and the few figures that show it."""
+
+    fact: Fact
+    evidence_us: int
+    figures: Figures = {}
+
+
+class WitnessState(msgspec.Struct):
+    """All that the trackers remember, and what has been told of the run in progress."""
+
+    rotor: RotorState = msgspec.field(default_factory=RotorState)
+    ball: BallState = msgspec.field(default_factory=BallState)
+    reading: ReadingState = msgspec.field(default_factory=ReadingState)
+    object_present: bool = False
+    faults: list[str] = msgspec.field(default_factory=list)
+    left_us: int | None = None
+    opposite: bool = False
+    rotor_told: bool = False
+    slowed_told: bool = False
+    overdue_told: bool = False
+
+
+class Witness:
+    """Everything that watches one wheel."""
+
+    def __init__(self, setting: TableSetting, state: WitnessState | None = None) -> None:
+        self._setting = setting
+        self.state = state or WitnessState()
+        self.rotor = RotorTracker(setting.rotor_ticks, self.state.rotor)
+        self.ball = BallTracker(setting.beams_deg, self.state.ball)
+        self.reading = PocketReading(setting.readers_deg, setting.sightings_to_call, self.state.reading)
+
+    def snapshot(self) -> WitnessState:
+        """The whole state, to store and to go on from."""
+        self.state.ball = self.ball.state
+        return self.state
+
+    def observe(self, seen: Observation) -> list[Testimony]:
+        """What one observation proves; commands and clock readings prove nothing."""
+        match seen:
+            case Rotor():
+                return self._rotor(seen)
+            case BallPass():
+                return self._pulse(seen)
+            case Sighting():
+                return self._sighting(seen)
+            case ForeignObject():
+                return self._object(seen)
+            case SensorState():
+                return self._sensor(seen)
+            case _:
+                return []
+
+    def deadline_us(self) -> int | None:
+        """When the next absence would be a fact; None while nothing is awaited."""
+        due = (self._stop_due_us(), self.ball.overdue_us(), self._fall_due_us())
+        return min((us for us in due if us is not None), default=None)
+
+    def expire(self, now_us: int) -> list[Testimony]:
+        """What is evident because nothing came until `now_us`."""
+        told: list[Testimony] = []
+        gone_us, stop_us, fall_us = self.ball.overdue_us(), self._stop_due_us(), self._fall_due_us()
+        if gone_us is not None and gone_us <= now_us:
+            told += self._gone(now_us)
+        if stop_us is not None and stop_us <= now_us:
+            told += self._rotor_stopped()
+            self.rotor.stand()
+        if fall_us is not None and fall_us <= now_us:
+            self.state.overdue_told = True
+            told.append(Testimony(Fact.FALL_OVERDUE, now_us, {"left_track_us": self.state.left_us or 0}))
+        return told
+
+    # --- rotor --------------------------------------------------------------------------------------------------------
+
+    def _rotor(self, seen: Rotor) -> list[Testimony]:
+        last_us = self.rotor.state.last_tick_us
+        told: list[Testimony] = []
+        if self.rotor.tick(seen):
+            told += self._rotor_stopped(last_us)
+        return told + self._directions(seen.t_us)
+
+    def _stop_due_us(self) -> int | None:
+        """Armed, silence counts from the launch at the earliest: a bouler may spin both at once."""
+        if not self.ball.launched:
+            return self.rotor.stop_deadline_us()
+        if self.state.rotor_told:
+            return None
+        launched_us = self.ball.state.launched_us or 0
+        return max(self.rotor.state.last_tick_us or launched_us, launched_us) + STOP_SILENCE_US
+
+    def _rotor_stopped(self, last_us: int | None = None) -> list[Testimony]:
+        if not self.ball.launched or self.state.rotor_told:
+            return []
+        self.state.rotor_told = True
+        last_us = last_us or self.rotor.state.last_tick_us or 0
+        last_pass_us = self.ball.last_us or 0
+        running = self.ball.state.on_track or last_pass_us > last_us
+        fact = Fact.ROTOR_STOPPED_RUNNING if running else Fact.ROTOR_STOPPED_BEFORE_DROP
+        return [Testimony(fact, last_us, {"last_tick_us": last_us, "last_pass_us": last_pass_us})]
+
+    def _directions(self, t_us: int) -> list[Testimony]:
+        """R1, as soon as both directions are known; on a fair wheel the rotor's own first."""
+        ball, rotor = self.ball.state.direction, self.rotor.direction
+        if not self.ball.launched or self.rotor.state.stopped or rotor is None:
+            return []
+        wanted = self._setting.rotor_direction
+        if wanted is not None and rotor != wanted and not self.state.rotor_told:
+            self.state.rotor_told = True
+            return [Testimony(Fact.ROTOR_WRONG_WAY, t_us, {"rotor_direction": rotor, "configured": wanted})]
+        if ball is None or self.state.opposite:
+            return []
+        self.state.opposite = True
+        fact = Fact.SAME_DIRECTION if ball == rotor else Fact.OPPOSITE_DIRECTION
+        figures: Figures = {"ball_direction": ball, "rotor_direction": rotor, **self._run()}
+        return [Testimony(fact, self.ball.first_us or t_us, figures)]
+
+    # --- ball ---------------------------------------------------------------------------------------------------------
+
+    def _pulse(self, seen: BallPass) -> list[Testimony]:
+        told: list[Testimony] = []
+        if self.ball.pulse(seen.t_us, seen.beam) or self.ball.again():
+            self.reading.restart()
+        if self.ball.launch():
+            told.append(self._launched())
+        self.ball.decide_direction()
+        return told + self._directions(seen.t_us) + self._slowed(seen.t_us)
+
+    def _launched(self) -> Testimony:
+        state = self.state
+        state.opposite = state.rotor_told = state.slowed_told = state.overdue_told = False
+        state.left_us = None
+        self.reading.restart()
+        self.reading.state.lying = None
+        return Testimony(Fact.LAUNCHED, self.ball.first_us or 0, self._run())
+
+    def _slowed(self, t_us: int) -> list[Testimony]:
+        limit, speed = self._setting.auto_rien_ne_va_plus_rev_s, self.ball.speed_rev_s
+        if limit is None or speed is None or speed > limit or self.state.slowed_told or not self.ball.launched:
+            return []
+        self.state.slowed_told = True
+        return [Testimony(Fact.BALL_SLOWED, t_us, {"ball_rev_s": round(speed, 3)})]
+
+    def _gone(self, now_us: int) -> list[Testimony]:
+        """No pass in time: the ball left the track, or was never a ball."""
+        told: list[Testimony] = []
+        if not self.ball.launched:
+            if self._lying(now_us):
+                self.ball.forget()
+                return []
+            if not self.ball.launch_however_few(now_us, FEW_PASSES):
+                self.ball.leave()
+                return []
+            told.append(self._launched())
+        return [*told, self._left()]
+
+    def _left(self) -> Testimony:
+        self.ball.leave()
+        self.state.left_us = self.ball.last_us
+        short = self.ball.laps_proven < self._setting.min_laps - 1e-6
+        fact = Fact.LEFT_TRACK_SHORT if short else Fact.LEFT_TRACK
+        return Testimony(fact, self.ball.last_us or 0, self._run())
+
+    def _fall_due_us(self) -> int | None:
+        """Longer than a fall takes, and than a reader needs to meet the ball; each sighting puts it off."""
+        left_us = self.state.left_us
+        if left_us is None or self.ball.state.on_track or self.state.overdue_told or not self.ball.launched:
+            return None
+        seen_us = self.reading.state.last_us or 0
+        wait_us = round(1.5 * self.reading.turn_us(self.rotor, self.rotor.state.last_tick_us or left_us))
+        return max(left_us + FALL_US, seen_us) + wait_us
+
+    def _lying(self, now_us: int) -> bool:
+        """Whether the readers still meet the ball in a pocket."""
+        seen_us = self.reading.state.last_us
+        turn_us = self.reading.turn_us(self.rotor, now_us)
+        return seen_us is not None and now_us - seen_us < PICKED_UP_TURNS * turn_us
+
+    def _run(self) -> Figures:
+        return {
+            "laps_proven": int(self.ball.laps_proven * 100 + 1e-6) / 100,
+            "first_pass_us": self.ball.first_us or 0,
+            "last_pass_us": self.ball.last_us or 0,
+        }
+
+    # --- pocket -------------------------------------------------------------------------------------------------------
+
+    def _sighting(self, seen: Sighting) -> list[Testimony]:
+        lay_in = self.reading.state.lying
+        if not self.reading.sighting(seen.t_us, seen.reader, self.rotor):
+            return []
+        streak = self.reading.state.streak
+        moved = lay_in != streak[-1].pocket_index
+        told: list[Testimony] = []
+        if moved and self.ball.launch_however_few(seen.t_us):
+            told.append(self._launched())
+            self.reading.adopt(streak)
+        if not self.ball.launched:
+            self.ball.forget()
+            return [Testimony(Fact.BALL_MOVED, seen.t_us, _placed(streak))] if moved else []
+        if self.ball.state.on_track:
+            told.append(self._left())
+        told.append(self._number(seen.t_us, streak))
+        self.ball.forget()
+        self.state.left_us = None
+        return told
+
+    def _number(self, t_us: int, streak: list[Seen]) -> Testimony:
+        whole = self.state.opposite and self.ball.laps_proven >= self._setting.min_laps - 1e-6
+        fact = Fact.NUMBER if whole else Fact.NUMBER_UNPROVEN
+        return Testimony(fact, t_us, {**self._run(), **_placed(streak)})
+
+    # --- object and sensors -------------------------------------------------------------------------------------------
+
+    def _object(self, seen: ForeignObject) -> list[Testimony]:
+        if seen.present == self.state.object_present:
+            return []
+        self.state.object_present = seen.present
+        return [Testimony(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
+
+    def _sensor(self, seen: SensorState) -> list[Testimony]:
+        """A link that fails hides the run: what its pulses began can't be continued."""
+        faults = self.state.faults
+        if seen.ok == (seen.sensor not in faults):
+            return []
+        if seen.ok:
+            faults.remove(seen.sensor)
+            return [Testimony(Fact.SENSOR_MENDED, seen.t_us, {"sensor": seen.sensor})]
+        faults.append(seen.sensor)
+        return [Testimony(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]
+
+
+def _placed(streak: list[Seen]) -> Figures:
+    last = streak[-1]
+    return {
+        "number": ROTOR_ORDER[last.pocket_index],
+        "pocket_index": last.pocket_index,
+        "first_sighting_us": streak[0].t_us,
+    }
