@@ -33,8 +33,8 @@ class Log:
 
     def pocket(self, sighting: dict[str, Any]) -> tuple[int, float]:
         """(number, distance from its centre in pockets) that passes the reader, from the edges round it."""
-        after = bisect_right(self._times, sighting["t"])
-        before, following = self.rotor[after - 1], self.rotor[min(after, len(self.rotor) - 1)]
+        after = min(bisect_right(self._times, sighting["t"]), len(self.rotor) - 1)  # the last edges serve to the end
+        before, following = self.rotor[after - 1], self.rotor[after]
         start, way = self.edge_angle(before), self.edge_angle(following) - self.edge_angle(before)
         way = (way + 0.5) % 1.0 - 0.5
         between = (sighting["t"] - before["t"]) / max(1, following["t"] - before["t"])

@@ -168,7 +168,7 @@ def test_a_stopped_rotor_is_silent_until_it_must_be_said(name: str, seed: int) -
     night, log = played(name, seed)
     (void,) = night.truth
     assert not [t for t in log.times("rotor") if void["evidence_t"] < t < void["deadline_t"]], seed
-    run_on = [t for t in log.times("ball") if t > void["deadline_t"]]
+    run_on = [t for t in log.times("ball") if t > void["evidence_t"]]
     assert bool(run_on) == (name == "rotor_stops_running"), seed
 
 
