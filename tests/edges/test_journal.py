@@ -46,7 +46,7 @@ def edit(path: Path, *statements: str) -> None:
     db.close()
 
 
-def command(command_id: str | None = "c1", name: str = "open", **more: str) -> CommandRecord:
+def command(command_id: str | None = "c1", name: str = "open", **more: object) -> CommandRecord:
     return msgspec.convert({"id": command_id, "name": name, "by": "chef", "reason": "time", **more}, CommandRecord)
 
 
