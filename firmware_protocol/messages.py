@@ -41,6 +41,12 @@ SPAN_US_MAX = 2**32 - 1
 """Record times count from the frame's first event in 32 bits, 71 minutes; a later event starts the next frame."""
 COUNT_MAX = 2**64 - 1
 """Event numbers and board times: 64 bits never wrap, so nobody writes the code that handles it."""
+HEARTBEAT_US = 100_000
+"""Ten a second: three can be lost before the host's silence time-out of a second is near; 570 B/s."""
+BATCH_US_MAX = 10_000
+"""An edge waits at most so long for company: a fifth of the 50 ms in which some voids must be said."""
+RING_EVENTS_MIN = 1024
+"""Twelve seconds of a rotor with 148 ticks at half a turn a second: a host process restarts in two."""
 TEXT_BYTES = 16
 """Serial number and firmware version: room for a chip's 64-bit id in hexadecimal, or for `1.2.3-rc4+abc`."""
 
