@@ -253,7 +253,7 @@ class Stage:
             {
                 "kind": "void",
                 "cause": cause,
-                "article": "C15" if cause == "breakdown" else "C11",
+                "article": "Art. 15" if cause == "breakdown" else "Art. 11",
                 "evidence_t": us(evidence_s),
                 "deadline_t": math.ceil(deadline_s * 1_000_000),
                 "scenario": self.scenario,

@@ -84,6 +84,7 @@ class MqttSection(msgspec.Struct, frozen=True, kw_only=True):
     username: _Text | None = None
     password_file: _File | None = None
     client_id: _Text | None = None
+    protocol: Literal["5", "3.1.1"] = "5"
     ca_file: _File | None = None
     cert_file: _File | None = None
     key_file: _File | None = None
@@ -181,12 +182,6 @@ def parse(text: str, *, name: str = "configuration", directory: Path = Path()) -
         located = [problem._replace(line=_line_of(problem.key, lines)) for problem in problems]
         raise ConfigError(name, sorted(located, key=lambda problem: problem.line or 0))
     return config
-
-
-def read_password(config: Config) -> str | None:
-    """The broker's password, from its file's first line; None when none is configured."""
-    path = config.mqtt.password_file
-    return None if path is None else path.read_text().partition("\n")[0].rstrip("\r")
 
 
 class _Reader:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wheeld.config import Config, ConfigError, load, parse, read_password
+from wheeld.config import ConfigError, load, parse
 
 GOOD = """\
 [table]
@@ -177,16 +177,9 @@ def with_password(tmp_path: Path, content: bytes | None) -> str:
     return with_line("mqtt", 'password_file = "secret"', with_line("mqtt", 'username = "wheel"'))
 
 
-@pytest.mark.parametrize("content", [b"s3cret", b"s3cret\n", b"s3cret\r\nignored\n"])
-def test_the_password_is_its_files_first_line(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "w.toml").write_text(with_password(tmp_path, content))
-    config: Config = load(tmp_path / "w.toml")
-    assert read_password(config) == "s3cret"
-    assert "s3cret" not in repr(config)
-
-
-def test_without_a_password_file_there_is_none() -> None:
-    assert read_password(parse(GOOD)) is None
+def test_a_password_file_that_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text(with_password(tmp_path, b"s3cret\n"))
+    assert load(tmp_path / "w.toml").mqtt.password_file == tmp_path / "secret"
 
 
 @pytest.mark.parametrize(("content", "said"), [(None, "cannot be read: No such file or directory"), (b"", "is empty")])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
 from wheeld.edges.link_supervisor import WAIT_S_MAX, WAIT_S_MIN, LinkSupervisor
@@ -60,9 +59,7 @@ class Rig:
         self._script = iter(script)
         self.clock = VirtualClock(len(script))
         self.links: list[FakeLink] = []
-        self.supervisor = LinkSupervisor(
-            self._open, self._serve, clock=self.clock, jitter=jitter, log=structlog.get_logger()
-        )
+        self.supervisor = LinkSupervisor(self._open, self._serve, clock=self.clock, jitter=jitter)
 
     def _open(self) -> FakeLink:
         act = next(self._script)
@@ -112,11 +109,11 @@ async def test_only_changes_are_logged() -> None:
     rig = Rig(["missing", "missing", "busy", 5.0, "busy", "busy"])
     logs = await rig.run()
     assert [(entry["event"], entry.get("why", ""), entry["log_level"]) for entry in logs] == [
-        ("link_unavailable", "/dev/x: missing", "warning"),
-        ("link_unavailable", "/dev/x: busy", "warning"),
-        ("link_open", "", "info"),
-        ("link_lost", "unplugged", "warning"),
-        ("link_unavailable", "/dev/x: busy", "warning"),
+        ("link.unavailable", "/dev/x: missing", "warning"),
+        ("link.unavailable", "/dev/x: busy", "warning"),
+        ("link.open", "", "info"),
+        ("link.lost", "unplugged", "warning"),
+        ("link.unavailable", "/dev/x: busy", "warning"),
     ]
 
 
@@ -126,9 +123,7 @@ async def test_a_defect_in_the_service_is_not_swallowed() -> None:
     async def serve(_: FakeLink) -> None:
         raise ZeroDivisionError
 
-    supervisor = LinkSupervisor(
-        lambda: link, serve, clock=VirtualClock(1), jitter=lambda: 0.0, log=structlog.get_logger()
-    )
+    supervisor = LinkSupervisor(lambda: link, serve, clock=VirtualClock(1), jitter=lambda: 0.0)
     with pytest.raises(ZeroDivisionError):
         await supervisor.run()
     assert link.closed

@@ -131,6 +131,7 @@ class Table:
                 self._judge(Testimony(Fact.BOULER_DUE, self._now_us, {"bouler": self._ledger.bouler or ""}))
             for testimony in self._witness.expire(self._now_us):
                 self._judge(testimony)
+            self._tell_state()
 
     def _bouler_due_us(self) -> int | None:
         ledger = self._ledger

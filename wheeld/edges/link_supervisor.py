@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Generic, NoReturn, TypeVar
 
-from structlog.typing import FilteringBoundLogger
+import structlog
 
 from wheeld.edges.serial_link import PortUnavailableError
 from wheeld.ports import ByteLink, HostClock, LinkClosedError
@@ -35,13 +35,12 @@ class LinkSupervisor(Generic[Link]):
         *,
         clock: HostClock,
         jitter: Callable[[], float],
-        log: FilteringBoundLogger,
     ) -> None:
         self._open_link = open_link
         self._serve = serve
         self._clock = clock
         self._jitter = jitter
-        self._log = log
+        self._log = structlog.get_logger("link")
         self._told = ""
         self.opened_count = 0
 
@@ -60,14 +59,14 @@ class LinkSupervisor(Generic[Link]):
         try:
             link = self._open_link()
         except PortUnavailableError as wrong:
-            self._tell("link_unavailable", str(wrong))
+            self._tell("link.unavailable", str(wrong))
             return
         self.opened_count += 1
-        self._tell("link_open", "")
+        self._tell("link.open", "")
         try:
             await self._serve(link)
         except LinkClosedError as lost:
-            self._tell("link_lost", str(lost))
+            self._tell("link.lost", str(lost))
         finally:
             await link.close()
 
