@@ -1,0 +1,310 @@
+"""The sensor board's conversation, translated: its events become observations on one continuous sensing clock.
+
+No I/O: bytes and host times in, observations and bytes out. `t_us` is the board's own clock plus an offset that is
+fixed for as long as the board runs. It is chosen so that `t_us` goes on where the host believes it stands when the
+board has restarted, and never back. Events that came before the two clocks have been compared wait for that, so that
+even what the board kept from before this process is dated.
+
+The core's time moves by what the board says alone. The one exception is a board that says nothing: then the link's
+fault is dated by the host's estimate, and what was observed meanwhile arrives too late to count (N8).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+import structlog
+
+from firmware_protocol import host, messages
+from firmware_protocol.host import HostSession, Position, SessionEvent
+from wheeld.core.clock import BoardClock, HostTime, SyncSample, UtcPair, clock_reading
+from wheeld.core.observations import (
+    BallPass,
+    ClockReading,
+    Command,
+    ForeignObject,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+    TimePassed,
+)
+
+STALL_NS = 250_000_000
+"""Ticks come every few ms. When they were this far apart, the host stood still: that is no silence of the board."""
+READING_INTERVAL_NS = 900_000_000
+"""A clock reading about once a second; samples come that often."""
+HELD_MAX = 5_000
+"""Events that wait for the first time sample, which comes within a tenth of a second. A board that answers everything
+but requests for the time is heard all the same, dated from this process' start."""
+
+COUNTERS = (
+    "clock_drift",
+    "clock_refused",
+    "clock_step",
+    "host_stalls",
+    "link_faults",
+    "lost_events",
+    "of_refused_board",
+    "refusals",
+    "resets",
+)
+
+
+class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """Which board must be at the end of the line, and how long it may say nothing. Layout as in the configuration."""
+
+    beams: int
+    readers: int
+    rotor_ticks: int
+    silence_ns_max: int
+    drift_ppm_max: int
+    board_serial: str | None = None
+    config_hash: str | None = None
+
+
+class Board:
+    """One wheel's board, from this process' start to its end, over any number of openings of the line."""
+
+    def __init__(self, setting: BoardSetting, *, hello_token: int, host_ns: int) -> None:
+        """`host_ns` is where `t_us` 0 stands; `hello_token` is explained by `HostSession`."""
+        self._setting = setting
+        self._session = HostSession(hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash)
+        self._clock = BoardClock(setting.drift_ppm_max)
+        self._offset_us: int | None = None
+        self._anchor = (host_ns, 0)
+        self._held: list[host.Observed | host.Watermark] = []
+        self._told_us = 0
+        self._heard_ns = self._looked_ns = host_ns
+        self._read_ns: int | None = None
+        self._refused = ""
+        self._counts: Counter[str] = Counter()
+        self._log = structlog.get_logger("board")
+        self.is_up = True
+        """Whether the core believes in the link; it does until told otherwise."""
+        self.sensors: dict[str, bool] = {}
+        """What the board last said of each of its sensors."""
+
+    @property
+    def identity(self) -> messages.Identity | None:
+        """The board as it last introduced itself, None while none is accepted."""
+        return None if self._refused else self._session.identity
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Of the conversation, of the board's own (as last told), and of what was made of both; cumulative."""
+        beat = self._session.heartbeat
+        told_by_board = (
+            {}
+            if beat is None
+            else {
+                "board_rejected_frames": beat.rejected_frames,
+                "board_overwritten_events": beat.overwritten_events,
+                "board_missed_edges": beat.missed_edges,
+            }
+        )
+        return {**dict.fromkeys(COUNTERS, 0), **self._counts, **self._session.counters, **told_by_board}
+
+    @property
+    def position(self) -> Position | None:
+        """Up to where events have been handed on; None while nothing may be acknowledged."""
+        return None if self._held or self._refused else self._session.position
+
+    def now_us(self, host_ns: int) -> int:
+        """The host's estimate of the sensing clock, never less than what was told."""
+        board_us = None if self._offset_us is None else self._clock.board_us(host_ns)
+        if board_us is None or self._offset_us is None:
+            estimate_us = self._anchor[1] + (host_ns - self._anchor[0]) // 1_000
+        else:
+            estimate_us = board_us + self._offset_us
+        return max(estimate_us, self._told_us)
+
+    def clock_now(self, host_ns: int) -> HostTime | None:
+        """The board's clock as known at `host_ns`, with its error; None before the first comparison."""
+        board_us = self._clock.board_us(host_ns)
+        return None if board_us is None else self._clock.host_time(board_us)
+
+    def opened(self, host_ns: int) -> None:
+        """The line was opened (again): introductions begin anew."""
+        self._session.reconnected(host_ns)
+
+    def data_to_send(self) -> bytes:
+        """What to write to the line now."""
+        return self._session.data_to_send()
+
+    def receive(self, data: bytes, host_ns: int, utc: UtcPair) -> list[Observation]:
+        """What `data`, read at `host_ns`, comes to; `utc` was read about then."""
+        observations: list[Observation] = []
+        for event in self._session.receive(data, host_ns):
+            observations += self._telling(self._take(event, host_ns, utc))
+        return observations
+
+    def tick(self, host_ns: int) -> list[Observation]:
+        """Do what is due at `host_ns`, to be called every few ms; a silence that has lasted too long is told once."""
+        stalled_ns = host_ns - self._looked_ns
+        self._looked_ns = host_ns
+        if stalled_ns > STALL_NS:
+            self._counts["host_stalls"] += 1
+            self._heard_ns = min(self._heard_ns + stalled_ns, host_ns)
+        self._session.tick(host_ns)
+        if host_ns - self._heard_ns <= self._setting.silence_ns_max:
+            return []
+        fault = self._down(host_ns, "silence", silent_ms=(host_ns - self._heard_ns) // 1_000_000)
+        return self._telling(fault)
+
+    def _telling(self, observations: Iterator[Observation]) -> list[Observation]:
+        """Keep up with what is told while it is made: what comes later may not be dated earlier."""
+        told: list[Observation] = []
+        for observation in observations:
+            self._told_us = max(self._told_us, observation.t_us)
+            told.append(observation)
+        return told
+
+    def acknowledge(self, position: Position) -> None:
+        """Everything handed on before `position` is safe for good: the board may forget it."""
+        handed_on = self._session.position
+        if handed_on is not None and position.next_seq <= handed_on.next_seq:
+            self._session.acknowledge(position)
+
+    # --- what the session tells --------------------------------------------------------------------------------
+
+    def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
+        match event:
+            case host.Identified():
+                self._identified(event.identity)
+            case host.Refused():
+                what = {"what": event.what, "expected": event.expected, "found": event.found}
+                self._refuse(f"{event.what} {event.found}", **what)
+            case host.BoardReset():
+                self._counts["resets"] += 1
+                yield from self._down(host_ns, "reset", boot_id=event.new_boot_id)
+                self._forget_boot(host_ns)
+            case _ if self._refused:
+                self._counts["of_refused_board"] += 1
+            case host.Gap():
+                self._counts["lost_events"] += event.last_seq - event.first_seq + 1
+                yield from self._down(host_ns, "gap", first_seq=event.first_seq, last_seq=event.last_seq)
+            case host.SyncSample():
+                yield from self._compare(event, host_ns, utc)
+            case host.SelfTested():
+                yield from self._self_tested(event)
+            case _:
+                self._held.append(event)
+                yield from self._release(host_ns, utc)
+
+    def _identified(self, identity: messages.Identity) -> None:
+        layout, setting = identity.layout, self._setting
+        pairs = {
+            "beams": (setting.beams, layout.beams),
+            "readers": (setting.readers, layout.readers),
+            "rotor_ticks": (setting.rotor_ticks, layout.rotor_ticks),
+        }
+        differing = {what: f"{found}, configured {ours}" for what, (ours, found) in pairs.items() if ours != found}
+        if differing:
+            self._refuse("layout " + str(differing), what="layout", **differing)
+            return
+        self._refused = ""
+        self._session.request_self_test()
+        self._log.info(
+            "board.identified",
+            serial=identity.serial,
+            firmware=identity.firmware,
+            config_hash=identity.config_hash,
+            boot_id=identity.boot_id,
+            object_sensor=layout.object_sensor,
+        )
+
+    def _refuse(self, why: str, **details: str) -> None:
+        """Once a change: the session goes on asking, for someone may plug in the right one."""
+        self._counts["refusals"] += 1
+        if why != self._refused:
+            self._log.error("board.refused", then="nothing it says counts; correct the board or [sensors]", **details)
+        self._refused = why
+
+    def _forget_boot(self, host_ns: int) -> None:
+        self._anchor = (host_ns, self.now_us(host_ns))
+        self._clock = BoardClock(self._setting.drift_ppm_max)
+        self._offset_us = None
+        self._held.clear()
+
+    def _down(self, host_ns: int, reason: str, **details: int) -> Iterator[Observation]:
+        """The link's fault, once until it is back."""
+        if not self.is_up:
+            return
+        self.is_up = False
+        self._counts["link_faults"] += 1
+        self._log.warning("board.link_fault", reason=reason, **details)
+        t_us = self.now_us(host_ns) if reason == "silence" else self._told_us
+        yield SensorState(t_us=t_us, sensor="link", ok=False)
+
+    def _compare(self, event: host.SyncSample, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
+        """A comparison of clocks. A clock that stepped makes the times around it worthless, so that is a fault too."""
+        now_us = self.now_us(host_ns)
+        verdict = self._clock.add(msgspec.convert(event, SyncSample, from_attributes=True))
+        if verdict != "ok":
+            self._counts[f"clock_{verdict}"] += 1
+            self._log.warning("board.clock", verdict=verdict, drift_ppm_max=self._setting.drift_ppm_max)
+        if verdict == "step":
+            yield from self._down(host_ns, "clock_step")
+            self._anchor, self._offset_us = (host_ns, now_us), None
+        yield from self._release(host_ns, utc)
+        if self._offset_us is not None and (self._read_ns is None or host_ns - self._read_ns >= READING_INTERVAL_NS):
+            yield from self._reading(self._told_us, self._offset_us, host_ns, utc)
+
+    def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
+        """What differs from what is known (all is well until told). The answer overtakes events, so it is told now."""
+        for report in event.sensors:
+            if self.sensors.get(report.name, True) != report.ok:
+                yield SensorState(t_us=self._told_us, sensor=report.name, ok=report.ok)
+            self.sensors[report.name] = report.ok
+
+    def _release(self, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
+        """Hand on what waited, once the clocks have been compared."""
+        dated = self._offset_us is not None or self._clock.synced or len(self._held) >= HELD_MAX
+        if not self._held or not dated:
+            return
+        held, self._held = self._held, []
+        self._heard_ns = host_ns
+        if self._offset_us is None:
+            self._offset_us = self._new_offset_us(held[0].board_us, host_ns)
+            first_us = max(self._told_us, held[0].board_us + self._offset_us)
+            yield from self._reading(first_us, self._offset_us, host_ns, utc)
+        if not self.is_up:
+            self.is_up = True
+            self._log.info("board.link_back")
+            yield SensorState(t_us=self._told_us, sensor="link", ok=True)
+        for event in held:
+            yield self._observation(event, event.board_us + self._offset_us)
+
+    def _new_offset_us(self, board_us: int, host_ns: int) -> int:
+        """So that `board_us` falls where the host believes the sensing clock to have stood then, but never back."""
+        at = self._clock.host_time(board_us)
+        then_ns = host_ns if at is None else at.host_ns
+        return max(self._anchor[1] + (then_ns - self._anchor[0]) // 1_000, self._told_us) - board_us
+
+    def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
+        """UTC at a time that was told already: a later one would make late what the board is about to send."""
+        at = self._clock.host_time(t_us - offset_us)
+        if at is not None:
+            self._read_ns = host_ns
+            yield clock_reading(t_us, at, utc)
+
+    def _observation(self, event: host.Observed | host.Watermark, t_us: int) -> Observation:
+        if isinstance(event, host.Watermark):
+            return TimePassed(t_us=t_us)
+        match event.event:
+            case messages.RotorEdge(tick, direction):
+                return Rotor(t_us=t_us, tick=tick, direction=direction)
+            case messages.BallPass(beam):
+                return BallPass(t_us=t_us, beam=beam)
+            case messages.PocketSighting(reader):
+                return Sighting(t_us=t_us, reader=reader)
+            case messages.ObjectSeen(present):
+                return ForeignObject(t_us=t_us, present=present)
+            case messages.SensorReport() as report:
+                self.sensors[report.name] = report.ok
+                return SensorState(t_us=t_us, sensor=report.name, ok=report.ok)
+            case pressed:
+                return Command(t_us=t_us, name=pressed.button, by="button")

@@ -1,0 +1,69 @@
+"""Between the line and the table: reads the board, keeps its clockwork going, hands on what it observed.
+
+One task serves the link while there is one, another ticks all the time, with a link or without. Both wait when the
+table is behind, so nothing is read that cannot be taken: the kernel and then the board's ring hold it back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import NoReturn
+
+import msgspec
+
+from firmware_protocol.host import Position
+from wheeld.core.clock import UtcPair
+from wheeld.core.observations import Observation
+from wheeld.edges.board import Board
+from wheeld.ports import ByteLink, HostClock, LinkClosedError
+
+TICK_S = 0.02
+"""Acknowledgements and time requests go out within this; the shortest interval of the session is 50 ms."""
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """Observations in time order. When all are safe for good, `position` may be acknowledged to the board."""
+
+    observations: list[Observation]
+    position: Position | None
+
+
+class SensorFeed:
+    """Moves bytes between links and `board`; every batch of observations goes to `hand_on`, which may wait."""
+
+    def __init__(self, board: Board, clock: HostClock, hand_on: Callable[[Batch], Awaitable[None]]) -> None:
+        self._board = board
+        self._clock = clock
+        self._hand_on = hand_on
+        self._link: ByteLink | None = None
+
+    async def serve(self, link: ByteLink) -> NoReturn:
+        """Use `link` until it ends, which is always told by LinkClosedError."""
+        self._board.opened(self._clock.monotonic_ns())
+        self._link = link
+        try:
+            while True:
+                await self._received(await link.read())
+                await link.write(self._board.data_to_send())
+        finally:
+            self._link = None
+
+    async def tick(self) -> NoReturn:
+        """Keep time for the board, for ever."""
+        while True:
+            await self._clock.sleep(TICK_S)
+            await self._tell(self._board.tick(self._clock.monotonic_ns()))
+            if self._link is not None and (data := self._board.data_to_send()):
+                with contextlib.suppress(LinkClosedError):  # whoever reads this link is told the same
+                    await self._link.write(data)
+
+    async def _received(self, data: bytes) -> None:
+        host_ns = self._clock.monotonic_ns()
+        utc_us = self._clock.utc_us()
+        error_us = (self._clock.monotonic_ns() - host_ns) // 1_000 + 1
+        await self._tell(self._board.receive(data, host_ns, UtcPair(host_ns, utc_us, error_us)))
+
+    async def _tell(self, observations: list[Observation]) -> None:
+        if observations:
+            await self._hand_on(Batch(observations, self._board.position))
