@@ -48,7 +48,7 @@ class Evening:
 def evening(seed: int, *, margin: bool = False) -> Evening:
     """An evening drawn whole from its seed. `margin` mixes in launches of two to four laps, where what the passes
     prove may be less than what the ball ran."""
-    rng = _rng(f"evening {seed}")
+    rng = repeatable(f"evening {seed}")
     layout = _layout(rng, french=False)
     drawable = [s for s in SCENARIOS.values() if not s.first_only and (layout.wheel == "french" or not s.french_only)]
     weights = [4.0 if margin and s.name == "lap_margin" else s.weight for s in drawable]
@@ -67,13 +67,14 @@ def script(names: Sequence[str], seed: int = 0) -> Evening:
     late = [play.name for play in plays[1:] if play.first_only]
     if late:
         raise UnknownScenarioError(f"scenario {late[0]!r} is about a table's first coup: name it first")
-    rng = _rng(f"script {seed} {' '.join(names)}")
+    rng = repeatable(f"script {seed} {' '.join(names)}")
     layout = _layout(rng, french=any(play.french_only for play in plays))
     return _play(plays, layout, rng, f"sim-{seed}")
 
 
-def _rng(seed: str) -> random.Random:
-    return random.Random(seed)  # noqa: S311  repeatable luck is the point
+def repeatable(seed: str) -> random.Random:
+    """Luck that is the same for the same seed, on any machine."""
+    return random.Random(seed)  # noqa: S311  nothing here is secret
 
 
 def _find(name: str) -> Scenario:

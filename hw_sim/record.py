@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.evening import Evening, UnknownScenarioError, evening, script
+from hw_sim.evening import Evening, UnknownScenarioError, evening, repeatable, script
+from hw_sim.noise import spoil
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -22,6 +23,7 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("record", help="write an observation log and its truth", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="the truth (default: beside the log, .truth.json)")
+    parser.add_argument("--noise", action="store_true", help="sensors that lie at ordinary rates")
     add_choice(parser)
     parser.set_defaults(run=run)
 
@@ -50,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"hw-sim record: {error}\n")
         return EXIT_USAGE
     try:
-        log.write(args.out, night.header, night.events())
+        events = spoil(night, repeatable(f"noise {args.seed}")) if args.noise else night.events()
+        log.write(args.out, night.header, events)
         log.write_truth(args.truth or log.truth_path(args.out), night.truth)
     except OSError as error:
         sys.stderr.write(f"hw-sim record: cannot write {error.filename}: {error.strerror}\n")

@@ -211,6 +211,7 @@ class Stage:
         run = self.run
         left_s = run.end_s + hang_s
         self.now_s = left_s + self.rng.uniform(*FALL_S)
+        self.world.falls.append((left_s, self.now_s))
         angle = run.angle + run.turning * (run.laps + self.track.leave_rev_s * (self.now_s - left_s) / 2)
         place = round((angle - self.world.rotor.angle_at(self.now_s)) * len(POCKETS))
         number = POCKETS[(place + self.rng.randint(-SCATTER_POCKETS, SCATTER_POCKETS)) % len(POCKETS)]

@@ -40,12 +40,17 @@ class Outage:
 
 @dataclass
 class World:
-    """One evening at one wheel. `told` holds the events that need no physics: people, objects, self-tests, strays."""
+    """One evening at one wheel.
+
+    `falls` are from leaving the track or the obstacle to rest, in s; `told` holds the events that need no physics:
+    people, objects, self-tests, strays.
+    """
 
     layout: Layout
     rotor: Rotor
     runs: list[BallRun] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
+    falls: list[tuple[float, float]] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
     told: list[SimEvent] = field(default_factory=list)
 

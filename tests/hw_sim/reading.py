@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 ORDER = [0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10, 5, 24, 16, 33, 1, 20, 14, 31, 9, 22]
 ORDER += [18, 29, 7, 28, 12, 35, 3, 26]
@@ -15,7 +16,7 @@ class Log:
     """The lines of one log, sorted by kind."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
-        self.header, *self.lines = [json.loads(line) for line in lines]
+        self.header, *self.lines = [msgspec.json.decode(line) for line in lines]
         self.rotor = self.of("rotor")
         self._times = [line["t"] for line in self.rotor]
 

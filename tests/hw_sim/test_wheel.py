@@ -16,7 +16,7 @@ from hw_sim.wheel import C0_REV_S2, C2_PER_REV, POCKETS, TILT_MAX, BallRun, Trac
 SHARED = Path(__file__).parents[3] / "shared"
 LAP_TIMES = SHARED / "captures" / "ball_lap_times.json"
 NEIGHBOURS = SHARED / "regulations" / "venezia-fair-roulette.txt"
-SEEDS = range(40)
+SEEDS = range(25)
 
 
 def run_of(seed: int) -> BallRun:

@@ -24,7 +24,8 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class ReadingState(msgspec.Struct):
-    """`streak`: the latest consecutive sightings in one pocket. `lying`: the pocket last called."""
+    """`streak`: the latest consecutive sightings in one pocket. `lying`: the pocket last called, or at a
+    start the one of the last number, where the ball belongs."""
 
     streak: list[Seen] = msgspec.field(default_factory=list)
     streak_length: int = 0

@@ -68,7 +68,10 @@ class Table:
         if memory is not None:
             ledger = msgspec.json.decode(memory, type=Ledger)
         clock = ClockState(utc_us=started_utc_us)
-        table = cls(setting, boot_id, Snapshot(0, ledger, WitnessState(), clock))
+        witness = WitnessState()
+        if ledger.last_number is not None:
+            witness.reading.lying = index_of(ledger.last_number)
+        table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
         table._judge(Testimony(Fact.RESTARTED, 0))
         return table, table._finish()
 

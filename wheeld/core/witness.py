@@ -218,7 +218,7 @@ class Witness:
         streak = self.reading.state.streak
         moved = lay_in != streak[-1].pocket_index
         told: list[Testimony] = []
-        if moved and self.ball.launch_however_few(seen.t_us):
+        if moved and lay_in is not None and self.ball.launch_however_few(seen.t_us):
             told.append(self._launched())
             self.reading.adopt(streak)
         if not self.ball.launched:
