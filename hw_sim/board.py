@@ -1,0 +1,259 @@
+"""A simulated sensor board: the other end of `firmware_protocol`, written from its specification alone.
+
+No I/O and no clock: events go in as they happen, bytes come out when asked for, time is an argument. `t_us` is the
+simulated world's time; the board's own clock counts from its last boot, so the two part at a reset.
+
+What can go wrong with it: `reset` (a new boot: empty ring, clock at 0), `silent` (the program hangs: it hears, sees and
+says nothing, edges of that time are gone), `babble` (bytes on the line that nobody meant), and its `cable`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from firmware_protocol import messages as m
+from firmware_protocol.codec import ENCODED_BYTES_MAX, FrameDecoder, encode_frame
+from firmware_protocol.wire import MessageError, decode_from_host, encode
+from hw_sim import events as sim
+from hw_sim.cable import Cable
+
+SELF_TEST_US = 20_000
+"""How long the simulated self-test takes; the specification allows half a second."""
+ROOM_BYTES = 4096
+"""What a caller gets at most at once: the buffer of a serial driver."""
+_SENSOR_KINDS: dict[str, m.SensorKind] = {kind: kind for kind in m.SENSOR_KINDS}
+_BUTTONS: dict[str, m.Button] = {button: button for button in m.BUTTONS}
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSetup:
+    """What a board is: identity, sensors, memory. `config_hash` is 16 hexadecimal digits."""
+
+    layout: m.Layout
+    serial: str = "SIM-0001"
+    firmware: str = "sim-1"
+    config_hash: str = "0000000000000000"
+    ring_events: int = 4096
+
+
+class SimBoard:
+    """One board from power-up on. Feed it what the sensors see, in order of time, and carry its bytes."""
+
+    def __init__(self, setup: BoardSetup, *, boot_id: int = 1, cable: Cable | None = None) -> None:
+        self.setup = setup
+        self.cable = cable or Cable()
+        self.silent = False
+        self._now_us = 0
+        self._babble = bytearray()
+        self._faulty: set[str] = set()
+        self._boot(boot_id)
+
+    def reset(self) -> None:
+        """Start anew, as after a watchdog or a loss of power: the ring is lost, clock and numbers begin again."""
+        self._boot((self.boot_id + 1) % 2**32)
+
+    def _boot(self, boot_id: int) -> None:
+        self.boot_id = boot_id
+        self.next_seq = 0
+        """Number of the next event; all below it have happened."""
+        self.acked_seq = 0
+        """Events below it are safe with a host."""
+        self._booted_us = self._now_us
+        self._ring: deque[m.TimedEvent] = deque(maxlen=self.setup.ring_events)
+        self._sent_seq = 0
+        self._overwritten = 0
+        self._rejected = 0
+        self._greeted = False
+        self._decoder = FrameDecoder()
+        self._hello: m.Hello | None = None
+        self._sync: tuple[int, int] | None = None
+        self._test: tuple[int, int] | None = None
+        self._beat_us = 0
+
+    @property
+    def board_us(self) -> int:
+        """The board's own clock."""
+        return self._now_us - self._booted_us
+
+    @property
+    def oldest_seq(self) -> int:
+        """Number of the oldest event in the ring."""
+        return self.next_seq - len(self._ring)
+
+    @property
+    def wants_us(self) -> int:
+        """The world's time at which the board next has something to say of its own accord."""
+        if self.silent:
+            return self._now_us + m.HEARTBEAT_US
+        times = [self._beat_us]
+        if self._test:
+            times.append(self._test[1])
+        if self._greeted and self._sent_seq < self.next_seq:
+            times.append(self._unsent_us() + m.BATCH_US_MAX)
+        return min(times) + self._booted_us
+
+    # What happens to it
+
+    def advance(self, t_us: int) -> None:
+        """The world's time is now `t_us`; it never goes back."""
+        if t_us < self._now_us:
+            raise ValueError(f"time would go back from {self._now_us} to {t_us} µs")
+        self._now_us = t_us
+
+    def feed(self, event: sim.SimEvent) -> None:
+        """`event` happens, at its own time, which becomes now."""
+        self.advance(event.t_us)
+        if isinstance(event, sim.SensorState) and event.sensor == "link":
+            self.cable.cut = not event.ok
+        elif (seen := self._seen(event)) is not None and not self.silent:
+            self._overwritten += len(self._ring) == self._ring.maxlen and self.oldest_seq >= self.acked_seq
+            self._ring.append(m.TimedEvent(self.board_us, seen))
+            self.next_seq += 1
+
+    def babble(self, data: bytes) -> None:
+        """Put `data` on the line towards the host, between two frames."""
+        self._babble += data
+
+    def receive(self, data: bytes) -> None:
+        """Bytes that the host sent arrive now."""
+        if self.silent:
+            return
+        for frame in self._decoder.feed(self.cable.carry(data)):
+            try:
+                self._hear(decode_from_host(frame))
+            except MessageError:
+                self._rejected += 1
+
+    def data_to_send(self, room: int = ROOM_BYTES) -> bytes:
+        """What goes on the line now, whole frames in at most `room` bytes, as far as it survives the cable."""
+        if self.silent:
+            return b""
+        data = bytes(self._babble)
+        self._babble.clear()
+        frame: bytes | None = b""
+        while frame is not None:
+            data += frame
+            frame = self._next_frame() if len(data) + ENCODED_BYTES_MAX < room else None
+        return self.cable.carry(data)
+
+    def _seen(self, event: sim.SimEvent) -> m.Event | None:
+        match event:
+            case sim.RotorEdge():
+                return m.RotorEdge(event.tick, event.direction)
+            case sim.BallPass():
+                return m.BallPass(event.beam)
+            case sim.Sighting():
+                return m.PocketSighting(event.reader)
+            case sim.ForeignObject():
+                return m.ObjectSeen(event.present)
+            case sim.SensorState():
+                return self._sensor(event)
+            case sim.Person(name=name) if name in _BUTTONS:
+                return m.ButtonPress(_BUTTONS[name])
+        return None
+
+    def _sensor(self, event: sim.SensorState) -> m.SensorReport:
+        kind, _, index = event.sensor.partition("/")
+        (self._faulty.discard if event.ok else self._faulty.add)(event.sensor)
+        return m.SensorReport(_SENSOR_KINDS[kind], int(index or 0), event.ok)
+
+    # What the host says
+
+    def _hear(self, message: m.FromHost) -> None:
+        match message:
+            case m.Hello():
+                self._hello = message
+                self._greeted = self._version(message) != 0
+                self._sent_seq = max(self.acked_seq, self.oldest_seq)
+            case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:
+                self.acked_seq = max(self.acked_seq, next_seq)
+            case m.Replay(boot_id=self.boot_id, from_seq=from_seq) if from_seq <= self.next_seq:
+                self._sent_seq = from_seq
+                self._beat_us = self.board_us
+            case m.SyncRequest(token=token):
+                self._sync = token, self.board_us
+            case m.SelfTestRequest(token=token):
+                self._test = token, self.board_us + SELF_TEST_US
+
+    @staticmethod
+    def _version(hello: m.Hello) -> int:
+        return m.VERSION if hello.version_min <= m.VERSION <= hello.version_max else 0
+
+    # What it says
+
+    def _next_frame(self) -> bytes | None:
+        """The most urgent thing to say: answers before heartbeats before events. None when there is nothing."""
+        message = self._answer() or self._heartbeat() or self._events()
+        return None if message is None else encode_frame(encode(message))
+
+    def _answer(self) -> m.FromBoard | None:
+        if self._sync:
+            (token, rx_us), self._sync = self._sync, None
+            return m.SyncReply(self.boot_id, token, rx_us, self.board_us)
+        if self._hello:
+            hello, self._hello = self._hello, None
+            return self._identity(hello)
+        if self._test and self._test[1] <= self.board_us:
+            (token, _), self._test = self._test, None
+            return m.SelfTestResult(self.boot_id, token, self.board_us, tuple(self._sensors()))
+        return None
+
+    def _identity(self, hello: m.Hello) -> m.Identity:
+        return m.Identity(
+            token=hello.token,
+            version=self._version(hello),
+            version_min=m.VERSION,
+            version_max=m.VERSION,
+            boot_id=self.boot_id,
+            oldest_seq=self.oldest_seq,
+            acked_seq=self.acked_seq,
+            next_seq=self.next_seq,
+            serial=self.setup.serial,
+            firmware=self.setup.firmware,
+            config_hash=self.setup.config_hash,
+            layout=self.setup.layout,
+        )
+
+    def _sensors(self) -> list[m.SensorReport]:
+        layout = self.setup.layout
+        names: list[tuple[m.SensorKind, int]] = [("beam", beam) for beam in range(layout.beams)]
+        names += [("reader", reader) for reader in range(layout.readers)]
+        names += [("rotor", 0)] if layout.rotor_ticks else []
+        names += [("object", 0)] if layout.object_sensor else []
+        working = [m.SensorReport(kind, index, ok=True) for kind, index in names]
+        return [m.SensorReport(one.kind, one.index, one.name not in self._faulty) for one in working]
+
+    def _heartbeat(self) -> m.Heartbeat | None:
+        if self.board_us < self._beat_us:
+            return None
+        self._beat_us = self.board_us + m.HEARTBEAT_US
+        return m.Heartbeat(
+            boot_id=self.boot_id,
+            board_us=self.board_us,
+            oldest_seq=self.oldest_seq,
+            acked_seq=self.acked_seq,
+            sent_seq=self._sent_seq,
+            next_seq=self.next_seq,
+            rejected_frames=self._rejected + sum(self._decoder.rejected.values()),
+            overwritten_events=self._overwritten,
+        )
+
+    def _events(self) -> m.Events | None:
+        """The next batch, when it is full or its oldest event has waited long enough."""
+        self._sent_seq = max(self._sent_seq, self.oldest_seq)
+        waiting = self.next_seq - self._sent_seq
+        if not self._greeted or not waiting:
+            return None
+        first_us = self._unsent_us()
+        if waiting < m.EVENTS_MAX and self.board_us < first_us + m.BATCH_US_MAX:
+            return None
+        start = self._sent_seq - self.oldest_seq
+        batch = [self._ring[at] for at in range(start, start + min(waiting, m.EVENTS_MAX))]
+        batch = [timed for timed in batch if timed.board_us - first_us <= m.SPAN_US_MAX]
+        first_seq, self._sent_seq = self._sent_seq, self._sent_seq + len(batch)
+        return m.Events(self.boot_id, first_seq, tuple(batch))
+
+    def _unsent_us(self) -> int:
+        at = max(self._sent_seq, self.oldest_seq) - self.oldest_seq
+        return self._ring[at].board_us
