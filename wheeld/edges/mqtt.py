@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -174,8 +174,7 @@ class MqttConnection:
     async def _connect_once(self) -> str:
         """One whole connection; returns why it ended."""
         async with self._open() as client:
-            await self._subscribe(client)
-            await client.publish(self._root + "availability", self._online, qos=1, retain=True)
+            await _in_own_task(self._greet(client))
             session = self._begin(client)
             receiving = asyncio.create_task(self._receive(session), name="mqtt-receive")
             try:
@@ -232,6 +231,11 @@ class MqttConnection:
             tls_params=_tls(settings),
             **clean,
         )
+
+    async def _greet(self, client: _Client) -> None:
+        """Online means that commands are heard, so subscribe first."""
+        await self._subscribe(client)
+        await client.publish(self._root + "availability", self._online, qos=1, retain=True)
 
     async def _subscribe(self, client: _Client) -> None:
         leaves = ("ack", "cmd/+")
@@ -322,6 +326,16 @@ class MqttConnection:
             self._log.info("broker.connected", **where)
         else:
             self._log.warning("broker.unreachable", why=why, **where, then="messages wait in the journal; trying again")
+
+
+async def _in_own_task(work: Coroutine[Any, Any, None]) -> None:
+    """aiomqtt waits by `asyncio.wait_for`, which before Python 3.12 can lose a cancellation; `asyncio.wait` cannot."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({task})
+    finally:
+        task.cancel()
+    task.result()
 
 
 def _read_password(path: Path | None) -> str | None:
