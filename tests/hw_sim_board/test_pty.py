@@ -1,0 +1,161 @@
+"""The board on a real pseudo-terminal, a real serial port object and a host session, fifty times faster than life."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from pathlib import Path
+
+import pytest
+import serial
+
+from firmware_protocol import messages as m
+from firmware_protocol.host import Gap, HostSession, Observed, SessionEvent
+from hw_sim import events as sim
+from hw_sim.board import BoardSetup, SimBoard
+from hw_sim.pty_link import Player, Pty
+
+SPEED = 50.0
+TIMEOUT_S = 20.0
+SETUP = BoardSetup(m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True))
+
+
+class Host:
+    """A host in a small loop: reads what is there, writes what the session wants."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.session = HostSession(1)
+        self.told: list[SessionEvent] = []
+        self._port: serial.Serial | None = None
+
+    def open(self) -> None:
+        self._port = serial.Serial(str(self.path), 115200, timeout=0, write_timeout=1)
+        self.session.reconnected(time.monotonic_ns())
+
+    def close(self) -> None:
+        if self._port is not None:
+            self._port.close()
+        self._port = None
+
+    async def run(self, playing: asyncio.Task[None]) -> None:
+        while not playing.done():
+            self.step()
+            await asyncio.sleep(0.001)
+        playing.result()
+
+    def step(self) -> None:
+        if self._port is None:
+            return
+        now_ns = time.monotonic_ns()
+        self.told += self.session.receive(self._port.read(4096), now_ns)
+        if self.session.position is not None:
+            self.session.acknowledge(self.session.position)
+        self.session.tick(now_ns)
+        self._port.write(self.session.data_to_send())
+
+    def observed(self) -> list[tuple[int, m.Event]]:
+        return [(one.board_us, one.event) for one in self.told if isinstance(one, Observed)]
+
+
+def edges(count: int, seed: int = 1) -> list[sim.RotorEdge]:
+    rng = random.Random(seed)
+    t_us, made = 0, []
+    for number in range(count):
+        t_us += rng.randint(5_000, 20_000)
+        made.append(sim.RotorEdge(t_us, number % 148, "cw"))
+    return made
+
+
+def expected(made: list[sim.RotorEdge]) -> list[tuple[int, m.Event]]:
+    return [(one.t_us, m.RotorEdge(one.tick, one.direction)) for one in made]
+
+
+async def test_all_events_arrive_in_order_over_a_real_port(tmp_path: Path) -> None:
+    path = tmp_path / "wheel"
+    made = edges(2000)
+    with Pty(path) as pty:
+        board = SimBoard(SETUP)
+        playing = asyncio.create_task(Player(board, pty, speed=SPEED).play([*made, sim.End(made[-1].t_us + 1)]))
+        host = Host(path)
+        host.open()
+        await asyncio.wait_for(host.run(playing), TIMEOUT_S)
+        host.close()
+    assert host.observed() == expected(made)
+    assert not path.is_symlink()
+
+
+async def test_a_host_that_closes_and_reopens_misses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "wheel"
+    made = edges(3000)
+    with Pty(path) as pty:
+        board = SimBoard(SETUP)
+        player = Player(board, pty, speed=SPEED)
+        playing = asyncio.create_task(player.play(made))
+        host = Host(path)
+        running = asyncio.create_task(host.run(playing))
+        for opened_us, closed_us in ((2_000_000, 5_000_000), (20_000_000, None)):
+            await until(board, opened_us, running)
+            host.open()
+            if closed_us is not None:
+                await until(board, closed_us, running)
+                host.close()
+        await asyncio.wait_for(running, TIMEOUT_S)
+        host.close()
+    assert host.observed() == expected(made)
+    assert not any(isinstance(one, Gap) for one in host.told)
+
+
+async def until(board: SimBoard, t_us: int, running: asyncio.Task[None]) -> None:
+    async with asyncio.timeout(TIMEOUT_S):
+        while board.board_us < t_us:
+            assert not running.done()
+            await asyncio.sleep(0.005)
+
+
+async def test_a_cut_cable_in_a_live_run(tmp_path: Path) -> None:
+    path = tmp_path / "wheel"
+    made = edges(1500)
+    cut = [sim.SensorState(made[500].t_us, "link", ok=False), sim.SensorState(made[700].t_us, "link", ok=True)]
+    events: list[sim.SimEvent] = sorted([*made, *cut], key=lambda event: event.t_us)
+    with Pty(path) as pty:
+        playing = asyncio.create_task(Player(SimBoard(SETUP), pty, speed=SPEED).play(events))
+        host = Host(path)
+        host.open()
+        await asyncio.wait_for(host.run(playing), TIMEOUT_S)
+        host.close()
+    assert host.observed() == expected(made)
+    assert host.session.counters["replay_requests"] > 0
+
+
+async def test_nobody_confirms_and_the_player_ends_all_the_same(tmp_path: Path) -> None:
+    with Pty(tmp_path / "wheel") as pty:
+        board = SimBoard(SETUP)
+        await Player(board, pty, speed=1000.0).play(edges(20), linger_s=0.05)
+        assert pty.read() == b""
+    assert board.next_seq == 20
+
+
+def test_a_line_that_nobody_reads_takes_no_more(tmp_path: Path) -> None:
+    with Pty(tmp_path / "wheel") as pty:
+        board = SimBoard(SETUP)
+        for t_us in range(0, 100_000_000, m.HEARTBEAT_US):
+            board.advance(t_us)
+            pty.write_from(board)
+        assert pty.blocked
+        with serial.Serial(str(pty.path), timeout=0) as port:
+            port.reset_input_buffer()
+            pty.write_from(board)
+            assert not pty.blocked
+
+
+def test_only_a_symbolic_link_left_behind_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "wheel"
+    path.symlink_to("/nowhere")
+    with Pty(path):
+        assert path.exists()
+    path.write_text("someone's")
+    with pytest.raises(FileExistsError), Pty(path):
+        pass
+    assert path.read_text() == "someone's"
