@@ -5,7 +5,9 @@ The fault model:
 - A beam misses a pass now and then: three in a thousand. Never in the first lap of a run, and never in a run of fewer
   than six laps: what the passes still prove there is a question of margin, not of noise, and the truth would be wrong.
 - A beam pulses twice on one pass, the second time while the ball still shades it: up to 15 ms later.
-- A beam pulses for nothing (a sleeve, a flash): on average once in ten minutes, at any time.
+- A beam pulses for nothing (a sleeve, a flash): on average once in ten minutes, at any time but one: while a hand
+  carries the ball from pocket to pocket. By the rulebook a ball seen on the track and then lying in another pocket was
+  launched, and no sensor could tell.
 - The encoder's edges come early or late by a fraction of a millisecond, and one in a thousand not at all.
 - A ball that bounces is caught by a reader in a pocket that it leaves again: in a quarter of the falls, once or twice,
   well before it comes to rest.
@@ -14,6 +16,7 @@ The fault model:
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -83,10 +86,24 @@ def _lie(event: SimEvent, rng: random.Random, rates: Rates, protected: set[int])
 def _strays(night: Evening, rng: random.Random, rates: Rates) -> Iterator[SimEvent]:
     if not rates.stray_per_s:
         return
+    carried = _carried(night)
     t_s = rng.expovariate(rates.stray_per_s)
     while t_s < night.end_s:
-        yield BallPass(us(t_s), rng.randrange(len(night.world.layout.beams_deg)))
+        beam = rng.randrange(len(night.world.layout.beams_deg))
+        if not any(start <= t_s <= end for start, end in carried):
+            yield BallPass(us(t_s), beam)
         t_s += rng.expovariate(rates.stray_per_s)
+
+
+def _carried(night: Evening) -> list[tuple[float, float]]:
+    """When a hand carries the ball from one pocket to another, from the last sighting to the first."""
+    world, ways = night.world, []
+    for before, after in itertools.pairwise(world.stays):
+        if not any(before.to_s <= run.t_s <= after.from_s for run in world.runs):
+            seen = [t_s for t_s, _ in world.sightings(before, 0.0, before.to_s)]
+            seen_then = [t_s for t_s, _ in world.sightings(after, 0.0, night.end_s)]
+            ways.append((seen[-1] if seen else before.from_s, seen_then[0] if seen_then else night.end_s))
+    return ways
 
 
 def _bounces(night: Evening, rng: random.Random, rates: Rates) -> Iterator[SimEvent]:

@@ -113,3 +113,13 @@ def test_record_can_be_noisy(tmp_path: Path) -> None:
         assert main(["record", "--out", str(tmp_path / f"{name}.jsonl"), "--seed", "3", *options]) == 0
     assert (tmp_path / "clean.jsonl").read_bytes() != (tmp_path / "noisy.jsonl").read_bytes()
     assert (tmp_path / "clean.truth.json").read_bytes() == (tmp_path / "noisy.truth.json").read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_stray_while_a_hand_carries_the_ball_to_another_pocket(seed: int) -> None:
+    one = script(["wrong_pocket_after_void"], seed)
+    noisy = spoil(one, random.Random(seed), replace(CLEAN, stray_per_s=5.0))
+    wrong, right = one.world.stays[-2:]
+    carried = range(us(wrong.to_s), us(right.from_s))
+    assert [e for e in of(BallPass, noisy) if us(wrong.from_s) < e.t_us < us(wrong.to_s)], seed
+    assert not [e for e in of(BallPass, noisy) if e.t_us in carried], seed

@@ -152,13 +152,10 @@ class BallTracker:
         self._begin(chain)
         return True
 
-    def launch_however_few(self, now_us: int, passes: int = 1) -> bool:
-        """The ball is known to lie elsewhere, or nowhere: `passes` plausible passes were a launch (rulebook 6)."""
+    def few_passes(self, now_us: int) -> int:
+        """Passes that agree, too few to be a launch by themselves, and recent enough to explain where the ball lies."""
         best = self._best()
-        if self.launched or best is None or len(best.passes) < passes or now_us - best.last_us > FEW_US:
-            return False
-        self._begin(best)
-        return True
+        return 0 if self.launched or best is None or now_us - best.last_us > FEW_US else len(best.passes)
 
     def again(self) -> bool:
         """Whether a ball thought gone is running after all: as many passes as a launch, soon, the same way."""

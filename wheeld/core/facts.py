@@ -58,6 +58,7 @@ class Fact(Enum):
     """What has been proven, or asked for."""
 
     LAUNCHED = "a ball runs"
+    WEAK_LAUNCH = "a pass or two on the track, then the ball lies elsewhere, or nowhere"
     LAUNCHED_OVER_OBJECT = "a ball runs, a foreign object lies in the cylinder"
     SAME_DIRECTION = "the ball turns with the rotor"
     OPPOSITE_DIRECTION = "the ball turns against the rotor"

@@ -143,6 +143,28 @@ _LAUNCH = (
     ),
 )
 
+# --- A launch too weak to be followed (rulebook 6, N3) ----------------------------------------------------------------
+_WEAK_LAUNCH = (
+    _void(
+        F.WEAK_LAUNCH,
+        (*BEFORE_LAUNCH, *RUNNING),
+        S.RIEN_VA,
+        Cause.TOO_FEW_LAPS,
+        "N3, C11: launched, however few its passes; fewer full laps than C10 asks are proven",
+        Act.BEGIN,
+    ),
+    _void(
+        F.WEAK_LAUNCH,
+        S.OPERATIONS,
+        S.RIEN_VA_OPERATIONS_OWED,
+        Cause.EARLY_LAUNCH,
+        "N2, C11: the operations of the previous coup are not finished",
+        Act.BEGIN,
+    ),
+    _ignore(F.WEAK_LAUNCH, NULL, "C11: hands put the ball back now; a stray pulse launches nothing"),
+    _ignore(F.WEAK_LAUNCH, (S.CLOSED, S.SUSPENDED), "no game is on; hands may move the ball"),
+)
+
 # --- The run (R1, R2, N1, N3, A1) -------------------------------------------------------------------------------------
 _RUN = (
     _void(
@@ -327,7 +349,7 @@ _PEOPLE = (
     _notice(F.BOULER_DUE, EVERY, "bouler_change_due", "A4, C13: customarily half an hour"),
 )
 
-CLAUSES = (*_LAUNCH, *_RUN, *_DROP, *_BREAKDOWN, *_PEOPLE)
+CLAUSES = (*_LAUNCH, *_WEAK_LAUNCH, *_RUN, *_DROP, *_BREAKDOWN, *_PEOPLE)
 LAW = MappingProxyType({(state, clause.fact): clause.row for clause in CLAUSES for state in clause.states})
 
 

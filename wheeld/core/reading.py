@@ -73,11 +73,6 @@ class PocketReading:
         self.state.streak_length = 0
         self.state.called = False
 
-    def adopt(self, streak: list[Seen]) -> None:
-        """Take back a streak that turned out to belong to the run that began it."""
-        self.state.streak, self.state.streak_length = streak, len(streak)
-        self.state.called, self.state.lying = True, streak[-1].pocket_index
-
     def turn_us(self, rotor: RotorTracker, t_us: int) -> int:
         """Longest time between two sightings of a lying ball at the rotor's speed; 5 s when that isn't known."""
         rpm = rotor.rpm(t_us)

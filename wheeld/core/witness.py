@@ -80,13 +80,13 @@ class Witness:
 
     def deadline_us(self) -> int | None:
         """When the next absence would be a fact; None while nothing is awaited."""
-        due = (self._stop_due_us(), self.ball.overdue_us(), self._fall_due_us())
+        due = (self._stop_due_us(), self._gone_due_us(), self._fall_due_us())
         return min((us for us in due if us is not None), default=None)
 
     def expire(self, now_us: int) -> list[Testimony]:
         """What is evident because nothing came until `now_us`."""
         told: list[Testimony] = []
-        gone_us, stop_us, fall_us = self.ball.overdue_us(), self._stop_due_us(), self._fall_due_us()
+        gone_us, stop_us, fall_us = self._gone_due_us(), self._stop_due_us(), self._fall_due_us()
         if gone_us is not None and gone_us <= now_us:
             told += self._gone(now_us)
         if stop_us is not None and stop_us <= now_us:
@@ -168,17 +168,26 @@ class Witness:
         return [Testimony(Fact.BALL_SLOWED, t_us, {"ball_rev_s": round(speed, 3)})]
 
     def _gone(self, now_us: int) -> list[Testimony]:
-        """No pass in time: the ball left the track, or was never a ball."""
-        told: list[Testimony] = []
-        if not self.ball.launched:
-            if self._lying(now_us):
-                self.ball.forget()
-                return []
-            if not self.ball.launch_however_few(now_us, FEW_PASSES):
-                self.ball.leave()
-                return []
-            told.append(self._launched())
-        return [*told, self._left()]
+        """No pass in time: the ball left the track, or was never a ball; one pass alone waits for a pocket to tell."""
+        if self.ball.launched:
+            return [self._left()]
+        if self.ball.few_passes(now_us) >= FEW_PASSES:
+            return [self._weak_launch()]
+        self.ball.leave()
+        return []
+
+    def _gone_due_us(self) -> int | None:
+        """Before a launch is proven, not while the readers may still meet the ball where it lay."""
+        overdue_us, seen_us = self.ball.overdue_us(), self.reading.state.last_us
+        if overdue_us is None or self.ball.launched or seen_us is None:
+            return overdue_us
+        turn_us = self.reading.turn_us(self.rotor, self.rotor.state.last_tick_us or seen_us)
+        return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
+
+    def _weak_launch(self) -> Testimony:
+        told = Testimony(Fact.WEAK_LAUNCH, self.ball.first_us or 0, self._run())
+        self.ball.forget()
+        return told
 
     def _left(self) -> Testimony:
         self.ball.leave()
@@ -196,12 +205,6 @@ class Witness:
         wait_us = round(1.5 * self.reading.turn_us(self.rotor, self.rotor.state.last_tick_us or left_us))
         return max(left_us + FALL_US, seen_us) + wait_us
 
-    def _lying(self, now_us: int) -> bool:
-        """Whether the readers still meet the ball in a pocket."""
-        seen_us = self.reading.state.last_us
-        turn_us = self.reading.turn_us(self.rotor, now_us)
-        return seen_us is not None and now_us - seen_us < PICKED_UP_TURNS * turn_us
-
     def _run(self) -> Figures:
         return {
             "laps_proven": int(self.ball.laps_proven * 100 + 1e-6) / 100,
@@ -213,23 +216,29 @@ class Witness:
 
     def _sighting(self, seen: Sighting) -> list[Testimony]:
         lay_in = self.reading.state.lying
-        if not self.reading.sighting(seen.t_us, seen.reader, self.rotor):
-            return []
-        streak = self.reading.state.streak
-        moved = lay_in != streak[-1].pocket_index
-        told: list[Testimony] = []
-        if moved and lay_in is not None and self.ball.launch_however_few(seen.t_us):
-            told.append(self._launched())
-            self.reading.adopt(streak)
+        called = self.reading.sighting(seen.t_us, seen.reader, self.rotor)
         if not self.ball.launched:
-            self.ball.forget()
-            return [Testimony(Fact.BALL_MOVED, seen.t_us, _placed(streak))] if moved else []
-        if self.ball.state.on_track:
-            told.append(self._left())
-        told.append(self._number(seen.t_us, streak))
+            return self._lies(lay_in, seen.t_us, called=called)
+        if not called:
+            return []
+        told = [self._left()] if self.ball.state.on_track else []
+        told.append(self._number(seen.t_us, self.reading.state.streak))
         self.ball.forget()
         self.state.left_us = None
         return told
+
+    def _lies(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Testimony]:
+        """No run is known: the ball where it lay shows pulses to be strays, elsewhere it was launched or moved."""
+        if self.reading.pocket == lay_in:
+            self.ball.forget()
+            return []
+        if not called:
+            return []
+        told = []
+        if lay_in is not None and self.ball.few_passes(t_us):
+            told.append(self._weak_launch())
+        self.ball.forget()
+        return [*told, Testimony(Fact.BALL_MOVED, t_us, _placed(self.reading.state.streak))]
 
     def _number(self, t_us: int, streak: list[Seen]) -> Testimony:
         whole = self.state.opposite and self.ball.laps_proven >= self._setting.min_laps - 1e-6
