@@ -22,6 +22,8 @@ FALL_US = 6_000_000
 PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
 FEW_PASSES = 2
+STILL_THERE = 2
+"""Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
 
 
 class Testimony(msgspec.Struct, frozen=True):
@@ -230,7 +232,9 @@ class Witness:
     def _lies(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Testimony]:
         """No run is known: the ball where it lay shows pulses to be strays, elsewhere it was launched or moved."""
         if self.reading.pocket == lay_in:
-            self.ball.forget()
+            since_us = self.ball.last_us or 0
+            if sum(sighting.t_us > since_us for sighting in self.reading.state.streak) >= STILL_THERE:
+                self.ball.forget()
             return []
         if not called:
             return []
