@@ -12,6 +12,7 @@ class Exit(IntEnum):
     USAGE = 2
     BAD_DATA = 65
     NO_INPUT = 66
-    JOURNAL_NOT_OPENED = 73
-    JOURNAL_IO = 74
+    NOT_OPENED = 73
+    IO_FAILED = 74
     BAD_CONFIG = 78
+    INTERRUPTED = 130

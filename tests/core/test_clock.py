@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from wheeld.core.clock import (
+    RATE_PPB_MIN,
     SAMPLES_MAX,
-    WINDOW_US,
+    WINDOW_NS,
     BoardClock,
     HostTime,
     SyncSample,
@@ -203,7 +204,7 @@ def test_old_samples_are_forgotten_by_age_and_by_number() -> None:
         crystal.advance(1e6)
         clock.add(crystal.sample(2e5))
     assert len(clock._bounds) == SAMPLES_MAX
-    crystal.advance(WINDOW_US * 2e3)
+    crystal.advance(WINDOW_NS * 2)
     clock.add(crystal.sample())
     assert len(clock._bounds) == 1
 
@@ -218,6 +219,38 @@ def test_the_boards_reading_at_a_host_time_is_the_inverse(ppm: int) -> None:
         assert said is not None
         back_us = clock.board_us(said.host_ns)
         assert back_us == pytest.approx(board_us, abs=5)
+
+
+@pytest.mark.parametrize("speed", [5, 50])
+def test_a_simulated_board_many_times_faster_than_life_is_followed(speed: int) -> None:
+    clock = BoardClock(1_000_000)
+    for second in range(1, 31):
+        host_ns = second * 1_000_000_000
+        board_us = second * 1_000_000 * speed
+        sample = SyncSample(
+            host_sent_ns=host_ns - 500_000,
+            host_received_ns=host_ns + 500_000,
+            board_rx_us=board_us,
+            board_tx_us=board_us,
+        )
+        assert clock.add(sample) == "ok"
+    said = clock.host_time(30_500_000 * speed)
+    assert said is not None
+    assert said.host_ns == pytest.approx(30_500_000_000, abs=1_000_000)
+    assert clock.board_us(30_500_000_000) == pytest.approx(30_500_000 * speed, abs=1_000 * speed)
+
+
+def test_no_rate_is_so_low_that_the_clock_would_stand_still() -> None:
+    clock = BoardClock(1_000_000)
+    for second in range(1, 31):
+        host_ns = 1_000_000_000 + second
+        board_us = second * 1_000_000
+        clock.add(
+            SyncSample(host_sent_ns=host_ns, host_received_ns=host_ns, board_rx_us=board_us, board_tx_us=board_us)
+        )
+    said = clock.host_time(30_000_000)
+    assert said is not None
+    assert said.rate_ppb == RATE_PPB_MIN
 
 
 def test_utc_adds_both_errors_and_never_rounds_them_down() -> None:

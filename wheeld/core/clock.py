@@ -26,12 +26,16 @@ from wheeld.core.observations import ClockReading
 
 SyncVerdict: TypeAlias = Literal["ok", "refused", "step", "drift"]
 
-WINDOW_US = 60_000_000
+WINDOW_NS = 60_000_000_000
 """Samples older than this are forgotten: 2 ms round trips over a minute tell a rate to about 30 ppm."""
 SAMPLES_MAX = 128
 """One sample a second fills half of it; the rest is for a burst after a reset."""
 BOARD_TICK_NS = 1_000
 """A reading of the board is a whole microsecond, rounded in a way that we do not know."""
+
+RATE_PPB_MIN = -999_000_000
+"""No clock stands still or runs back, whatever drift is allowed (a simulated board may run many times faster than
+life)."""
 
 
 class SyncSample(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,8 +67,9 @@ class UtcPair(msgspec.Struct, frozen=True):
 
 
 class _Bound(NamedTuple):
-    """The offset lay between `low_ns` and `high_ns` when the board read `board_us`."""
+    """The offset lay between `low_ns` and `high_ns` when the board read `board_us`, soon after `host_ns`."""
 
+    host_ns: int
     board_us: int
     low_ns: int
     high_ns: int
@@ -97,7 +102,7 @@ class BoardClock:
         if bound is None or (self._bounds and bound.board_us < self._bounds[-1].board_us):
             return "refused"
         verdict = self._drop_contradicted(bound)
-        self._drop_old(bound.board_us)
+        self._drop_old(bound.host_ns)
         self._bounds.append(bound)
         return verdict
 
@@ -121,7 +126,7 @@ class BoardClock:
         at_last = self.host_time(last_us)
         assert at_last is not None
         since_us = (host_ns - at_last.host_ns) // 1_000
-        return last_us + since_us - since_us * at_last.rate_ppb // 1_000_000_000
+        return last_us + since_us * 1_000_000_000 // (1_000_000_000 + at_last.rate_ppb)
 
     def _bound(self, sample: SyncSample) -> _Bound | None:
         """None when no delay, however short, could have given this sample."""
@@ -131,7 +136,7 @@ class BoardClock:
         low_ns = sample.host_sent_ns - sample.board_rx_us * 1_000 - BOARD_TICK_NS
         high_ns = sample.host_received_ns - sample.board_tx_us * 1_000 + BOARD_TICK_NS
         high_ns += self._allowance_ns(turnaround_us)
-        return _Bound(sample.board_rx_us, low_ns, high_ns) if low_ns <= high_ns else None
+        return _Bound(sample.host_sent_ns, sample.board_rx_us, low_ns, high_ns) if low_ns <= high_ns else None
 
     def _allowance_ns(self, span_us: int) -> int:
         return abs(span_us) * self._drift_ppm_max // 1_000 + 1
@@ -161,8 +166,8 @@ class BoardClock:
             self._bounds.popleft()
         return "drift"
 
-    def _drop_old(self, board_us: int) -> None:
-        while self._bounds and (len(self._bounds) >= SAMPLES_MAX or self._bounds[0].board_us < board_us - WINDOW_US):
+    def _drop_old(self, host_ns: int) -> None:
+        while self._bounds and (len(self._bounds) >= SAMPLES_MAX or self._bounds[0].host_ns < host_ns - WINDOW_NS):
             self._bounds.popleft()
 
     def _rate_ppb(self) -> int:
@@ -178,7 +183,7 @@ class BoardClock:
         if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:
             return 0
         slope_ppb = (new.middle_ns - old.middle_ns) * 1_000_000 // span_us
-        return min(max(slope_ppb, -limit_ppb), limit_ppb)
+        return min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)
 
 
 def clock_reading(t_us: int, at: HostTime, pair: UtcPair) -> ClockReading:

@@ -1,0 +1,10 @@
+"""`python -m wheeld`: the same as the command `wheeld`."""
+
+from __future__ import annotations
+
+import sys
+
+from wheeld.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""The command `wheeld`: what can be asked, with examples, and who answers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from wheeld import cli_check, cli_journal, cli_replay, daemon
+from wheeld.config import ConfigError, load
+from wheeld.edges.journal_rows import JournalError
+from wheeld.exits import Exit
+
+_ABOUT = """\
+wheeld watches one real roulette wheel: it reads the sensor board, decides by the house's regulation
+whether each coup is valid or void, and tells it over MQTT, each verdict with its article. Whatever it
+tells is in its journal first.
+"""
+
+_EXITS = """
+exit codes:
+  0   done
+  2   the command line is wrong
+  65  the data is wrong: a malformed log, a journal with a fault
+  66  something that was named is not there or cannot be read
+  73  the journal cannot be opened, or another daemon has it
+  74  a file, or the journal, could not be written (disk full, failing); nothing more was published
+  78  the configuration is wrong: where and why is on standard error
+  130 interrupted
+"""
+
+_EXAMPLES = (
+    """\
+examples:
+  wheeld check-config /etc/wheeld/campione-03.toml   what the file means, or all that is wrong in it
+  wheeld run -c /etc/wheeld/campione-03.toml         run the wheel, as systemd does
+  wheeld replay evening.jsonl.gz                     what the regulation says of a recorded evening
+  wheeld journal verify journal.sqlite               is all there that was ever published?
+  wheeld journal export journal.sqlite --coup 812 | wheeld replay -
+"""
+    + _EXITS
+)
+
+_RUN = """\
+Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. A broker or a board that
+is not there yet is waited for; a journal that cannot be written ends the daemon.
+"""
+
+_CHECK = """\
+Judge a configuration and print what it means, a line a fact. Everything that is wrong is told at once,
+each with its line. Nothing is opened but the files that the configuration names.
+"""
+
+_REPLAY = """\
+Judge an observation log as the daemon would have, and print every message that it would publish.
+Without --jsonl a line for people; with it one JSON object a line, {"t":…,"topic":…,"payload":{…}}, the
+same bytes each time.
+"""
+
+_REPLAY_EXAMPLES = (
+    """\
+examples:
+  wheeld replay evening.jsonl.gz | grep void
+  wheeld replay evening.jsonl.gz --jsonl -o told.jsonl
+  hw-sim record --seed 7 --out - | wheeld replay -
+"""
+    + _EXITS
+)
+
+_JOURNAL = """\
+Read a journal, beside a running daemon too. Nothing in it is changed.
+"""
+
+_JOURNAL_EXAMPLES = (
+    """\
+examples:
+  wheeld journal verify /var/lib/wheeld/campione-03.sqlite
+  wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
+  wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
+  wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
+"""
+    + _EXITS
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the command line asks; returns the exit code."""
+    asked = _parser().parse_args(argv)
+    try:
+        code: Exit = asked.do(asked)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except ConfigError as wrong:
+        return _fail(f"the configuration is wrong\n{wrong}", Exit.BAD_CONFIG)
+    except JournalError as wrong:
+        return _fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA)
+    except OSError as wrong:
+        return _fail(str(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    return code
+
+
+def _fail(why: str, code: Exit) -> Exit:
+    print(f"wheeld: {why}", file=sys.stderr)
+    return code
+
+
+def _run(asked: argparse.Namespace) -> Exit:
+    return daemon.run(load(asked.config))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
+    parser.add_argument("--version", action="version", version=f"wheeld {version('wheeld')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_check(commands)
+    _add_replay(commands)
+    _add_journal(commands)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Keeps the line breaks of descriptions and examples."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(formatter_class=_Formatter, **kwargs)  # type: ignore[arg-type]
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=100)
+
+
+Commands = argparse._SubParsersAction
+
+
+def _add_run(commands: Commands[_Parser]) -> None:
+    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
+    run.add_argument("-c", "--config", metavar="FILE", type=Path, required=True, help="the configuration (TOML)")
+    run.set_defaults(do=_run)
+
+
+def _add_check(commands: Commands[_Parser]) -> None:
+    check = commands.add_parser(
+        "check-config", help="judge a configuration and say what it means", description=_CHECK, epilog=_EXITS
+    )
+    check.add_argument("file", metavar="FILE", type=Path, help="the configuration (TOML)")
+    check.set_defaults(do=cli_check.check)
+
+
+def _add_replay(commands: Commands[_Parser]) -> None:
+    replay = commands.add_parser(
+        "replay", help="judge a recorded observation log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
+    )
+    replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
+    replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
+    replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+    replay.set_defaults(do=cli_replay.replay)
+
+
+def _add_journal(commands: Commands[_Parser]) -> None:
+    journal = commands.add_parser(
+        "journal", help="verify, show or export what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
+    )
+    parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_part(parts, "verify", cli_journal.verify, "check the chain, the numbering and the evidence")
+    show = _add_part(parts, "show", cli_journal.show, "list the stored messages, oldest first")
+    show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
+    show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
+    show.add_argument("--topic", metavar="TOPIC", action="append", help="of this topic only (may be repeated)")
+    show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
+    export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
+    export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+
+
+def _add_part(
+    parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
+) -> argparse.ArgumentParser:
+    part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
+    part.add_argument("file", metavar="JOURNAL", type=Path, help="the journal's file, as in [journal] path")
+    part.set_defaults(do=do)
+    return part

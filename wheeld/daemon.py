@@ -1,0 +1,243 @@
+"""The daemon of one wheel, put together: what is built, which tasks run, how it ends. Nothing is decided here."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+import signal
+import sys
+import uuid
+from collections.abc import Coroutine
+from functools import partial
+from importlib.metadata import version
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+from wheeld.config import Config
+from wheeld.core.instants import to_text
+from wheeld.core.table import Table
+from wheeld.edges.board import Board, BoardSetting
+from wheeld.edges.commands import CommandDoor
+from wheeld.edges.health import HealthReporter, temperatures_c
+from wheeld.edges.host_clock import SystemClock
+from wheeld.edges.journal import Journal, JournalError
+from wheeld.edges.link_supervisor import LinkSupervisor
+from wheeld.edges.mqtt import MqttConnection, MqttSettings
+from wheeld.edges.notify import ServiceNotifier
+from wheeld.edges.outbox import Outbox
+from wheeld.edges.payloads import Availability, ClockHealth, Health
+from wheeld.edges.sensors import SensorFeed
+from wheeld.edges.serial_link import open_serial
+from wheeld.edges.table_desk import TableDesk
+from wheeld.exits import Exit
+
+
+def run(config: Config) -> Exit:
+    """Run the wheel until SIGTERM or SIGINT; returns how it ended."""
+    _log_to_stderr(config.log.level)
+    return asyncio.run(_run(config))
+
+
+async def _run(config: Config) -> Exit:
+    log = structlog.get_logger("daemon")
+    clock = SystemClock()
+    try:
+        journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us())
+    except JournalError as wrong:
+        log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
+        return Exit.NOT_OPENED
+    try:
+        failure = await _serve(config, journal, clock)
+    except msgspec.MsgspecError as wrong:
+        why = f"what the last run left is not of this version ({wrong}); use the version that wrote it"
+        log.critical("journal.memory_unreadable", why=why)
+        return Exit.BAD_DATA
+    finally:
+        await journal.close()
+    if failure is not None:
+        log.critical("journal.failed", why=str(failure), fault=failure.fault, then="nothing more was published")
+        return Exit.IO_FAILED
+    log.info("daemon.stopped")
+    return Exit.OK
+
+
+async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
+    """Run to the end; returns the journal's error when that was the reason."""
+    failures: list[JournalError] = []
+    daemon = Daemon(config, journal, clock, memory=await journal.memory())
+    try:
+        await daemon.run()
+    except* JournalError as wrongs:
+        failures = [_first(wrongs)]
+    return failures[0] if failures else None
+
+
+class Daemon:
+    """Everything of one wheel, built in the order in which it depends on each other."""
+
+    def __init__(self, config: Config, journal: Journal, clock: SystemClock, *, memory: bytes | None) -> None:
+        self._config, self._journal, self._clock = config, journal, clock
+        self._started_ns = clock.monotonic_ns()
+        self._boot_id = uuid.uuid4().hex
+        self._version = version("wheeld")
+        root = f"wheel/v1/{config.table.site}/{config.table.id}/"
+        self._table, self._opening = Table.start(
+            config.setting(), boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
+        )
+        self._board = Board(_board_setting(config), hello_token=secrets.randbits(32), host_ns=self._started_ns)
+        self._mqtt = MqttConnection(
+            _mqtt_settings(config),
+            root=root,
+            online=self._availability("online"),
+            offline=self._availability("offline"),
+            clock=clock,
+            rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
+        )
+        self._outbox = Outbox(
+            store=journal, publisher=self._mqtt, clock=clock, root=root, settlement_ack=config.mqtt.settlement_ack
+        )
+        self._door = CommandDoor(journal=journal, outbox=self._outbox, root=root, utc_us=clock.utc_us)
+        self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
+        self._desk = TableDesk(
+            self._table, self._board, clock=clock, store=journal.append, on_change=self._health.changed
+        )
+        self._feed = SensorFeed(self._board, clock, self._desk.put)
+        self._supervisor = LinkSupervisor(
+            partial(open_serial, config.sensors.port, config.sensors.baud),
+            self._feed.serve,
+            clock=clock,
+            jitter=random.random,
+        )
+        self._notifier = ServiceNotifier()
+
+    async def run(self) -> None:
+        """Until a signal asks to stop, or a task fails: then all stop, and the error goes up in a group."""
+        await self._journal.append(self._opening, self._clock.utc_us())
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work, name=name) for name, work in self._tasks().items()]
+            self._tell_ready()
+            await stop.wait()
+            self._notifier.stopping()
+            for task in tasks:
+                task.cancel()
+
+    def _availability(self, state: Literal["online", "offline"]) -> bytes:
+        return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._boot_id))
+
+    def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
+        tasks: dict[str, Coroutine[Any, Any, None]] = {
+            "table": self._desk.run(),
+            "commands": self._desk.forward(self._door.requests),
+            "door": self._door.run(self._mqtt.inbox),
+            "outbox": self._outbox.run(),
+            "mqtt": self._mqtt.run(),
+            "link": self._supervisor.run(),
+            "board": self._feed.tick(),
+            "health": self._health.run(),
+        }
+        if self._notifier.watchdog_s is not None:
+            tasks["watchdog"] = self._watch(self._notifier.watchdog_s / 2)
+        return tasks
+
+    def _tell_ready(self) -> None:
+        config = self._config
+        self._notifier.ready(f"{config.table.id}: {self._table.state}, coup {self._table.coup}")
+        structlog.get_logger("daemon").info(
+            "daemon.ready",
+            version=self._version,
+            boot_id=self._boot_id,
+            table=config.table.id,
+            house=config.table.house,
+            game=config.table.game,
+            state=self._table.state,
+            coup=self._table.coup,
+        )
+
+    async def _watch(self, period_s: float) -> None:
+        while True:
+            self._notifier.alive()
+            await self._clock.sleep(period_s)
+
+    async def _snapshot(self) -> Health:
+        now_ns = self._clock.monotonic_ns()
+        at = self._board.clock_now(now_ns)
+        return Health(
+            at=to_text(self._clock.utc_us()),
+            boot_id=self._boot_id,
+            uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
+            state=self._table.state,
+            sensors={"link": self._board.is_up, **self._board.sensors},
+            clock=ClockHealth()
+            if at is None
+            else ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3),
+            outbox_depth=await self._outbox.depth(),
+            counters={
+                "table": dict(self._table.counters),
+                "board": self._board.counters,
+                "link": {"opened": self._supervisor.opened_count},
+                "mqtt": self._mqtt.counters,
+                "outbox": self._outbox.counters,
+                "commands": self._door.counters,
+            },
+            temperatures_c=temperatures_c(),
+        )
+
+
+def _board_setting(config: Config) -> BoardSetting:
+    wheel, sensors = config.wheel, config.sensors
+    return BoardSetting(
+        beams=len(wheel.beams_deg),
+        readers=len(wheel.readers_deg),
+        rotor_ticks=wheel.rotor_ticks,
+        silence_ns_max=round(sensors.silence_s_max * 1e9),
+        drift_ppm_max=sensors.max_drift_ppm,
+        board_serial=sensors.board_serial,
+        config_hash=sensors.config_hash,
+    )
+
+
+def _mqtt_settings(config: Config) -> MqttSettings:
+    mqtt = config.mqtt
+    return MqttSettings(
+        host=mqtt.host,
+        port=mqtt.port,
+        client_id=mqtt.client_id or f"wheeld-{config.table.site}-{config.table.id}",
+        username=mqtt.username,
+        password_file=mqtt.password_file,
+        ca_file=mqtt.ca_file,
+        cert_file=mqtt.cert_file,
+        key_file=mqtt.key_file,
+        keepalive_s=mqtt.keepalive_s,
+        publish_timeout_s=mqtt.publish_timeout_s,
+        protocol=mqtt.protocol,
+    )
+
+
+def _first(group: BaseExceptionGroup[JournalError]) -> JournalError:
+    """The first of the errors in a group, which the others mostly follow from."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _log_to_stderr(level: str) -> None:
+    """One JSON object a line, straight to the file: through `logging` it would cost four times as much."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+            structlog.processors.dict_tracebacks,
+            structlog.processors.JSONRenderer(serializer=_to_json),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
+    )
+
+
+def _to_json(event: object, **_: object) -> bytes:
+    return msgspec.json.encode(event, enc_hook=str)
