@@ -18,6 +18,7 @@ from typing import cast
 
 import msgspec
 
+from wheeld.core.replay import reply_payload
 from wheeld.core.step import RETAINED, Evidence, Message, Reply, Step
 from wheeld.edges.journal_rows import (
     CommandRecord,
@@ -28,7 +29,6 @@ from wheeld.edges.journal_rows import (
     StoredMessage,
     explain,
 )
-from wheeld.edges.payloads import ReplyPayload
 from wheeld.ports import OwedMessage
 
 SCHEMA_VERSION = 1
@@ -343,7 +343,7 @@ class JournalFile:
         )
 
     def _insert_reply(self, command: CommandRecord, t_us: int | None, at_utc_us: int, *, done: bool, why: str) -> None:
-        payload = msgspec.json.encode(ReplyPayload(id=command.id, name=command.name, done=done, why=why))
+        payload = reply_payload(Reply(t_us or 0, command.id, command.name, command.by, done, why))
         self._db.execute(
             "INSERT INTO messages (topic, retained, payload, t_us, at_utc_us, state, response_topic, correlation)"
             " VALUES ('reply', 0, ?, ?, ?, 0, ?, ?)",

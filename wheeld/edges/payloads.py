@@ -1,4 +1,4 @@
-"""Payloads of the topics that the edges speak for themselves: commands in and their replies, acks, being there."""
+"""Payloads of the topics that the edges speak for themselves: commands in, acks, being there, health."""
 
 from __future__ import annotations
 
@@ -46,16 +46,6 @@ class AckPayload(msgspec.Struct, frozen=True):
     """`ack`: the settlement core has stored everything up to `seq`. Unknown keys are its own business."""
 
     seq: Annotated[int, Meta(ge=0)]
-
-
-class ReplyPayload(msgspec.Struct, frozen=True, kw_only=True):
-    """`reply`: `id` as the command gave it (null when unreadable), done or not; `why` not, or what was done."""
-
-    schema: Literal["reply/1"] = "reply/1"
-    id: str | None
-    name: str
-    done: bool
-    why: str = ""
 
 
 class Availability(msgspec.Struct, frozen=True, kw_only=True):
