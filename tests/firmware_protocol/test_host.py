@@ -95,6 +95,21 @@ def test_a_wrong_board_is_refused_by_name_and_asked_again_later(changes: dict[st
     assert bench.board_says(identity_of(token=8)) == [Identified(identity_of(token=8))]
 
 
+def test_a_board_that_comes_back_after_a_refusal_is_asked_again_for_the_same_hole() -> None:
+    bench = Bench(HostSession(7, board_serial="WB-0001"))
+    bench.host_says()
+    bench.identify(identity_of())
+    assert bench.board_says(balls(2, 1)) == []
+    assert bench.host_says() == [m.Replay(5, 0)]
+    bench.session.reconnected(bench.now_ns)
+    bench.host_says()
+    bench.board_says(identity_of(token=8, serial="WB-0002"))
+    assert bench.host_says(REFUSED_RETRY_NS) == [m.Hello(9)]
+    bench.identify(identity_of(token=9, next_seq=3))
+    assert bench.board_says(balls(2, 1)) == []
+    assert bench.host_says() == [m.Replay(5, 0)]
+
+
 def test_events_come_once_and_in_order(known: Bench) -> None:
     assert known.board_says(balls(0, 3), balls(0, 3), balls(1, 4)) == observed(0, 5)
     assert known.session.position == Position(5, 5)

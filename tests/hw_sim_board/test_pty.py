@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 import serial
 
 from firmware_protocol import messages as m
+from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import Gap, HostSession, Observed, SessionEvent
+from firmware_protocol.wire import encode
 from hw_sim import events as sim
 from hw_sim.board import BoardSetup, SimBoard
 from hw_sim.pty_link import Player, Pty
@@ -137,17 +140,25 @@ async def test_nobody_confirms_and_the_player_ends_all_the_same(tmp_path: Path) 
     assert board.next_seq == 20
 
 
-def test_a_line_that_nobody_reads_takes_no_more(tmp_path: Path) -> None:
+def test_a_line_that_nobody_reads_blocks_and_no_frame_is_torn(tmp_path: Path) -> None:
+    decoder = FrameDecoder()
     with Pty(tmp_path / "wheel") as pty:
         board = SimBoard(SETUP)
-        for t_us in range(0, 100_000_000, m.HEARTBEAT_US):
-            board.advance(t_us)
+        board.receive(encode_frame(encode(m.Hello(1))))
+        for edge in edges(4000):
+            board.feed(edge)
+        pty.write_from(board)
+        port = os.open(pty.path, os.O_RDWR | os.O_NOCTTY)
+        frames, blocked_times = 0, 0
+        while pty.blocked:
+            blocked_times += 1
+            frames += len(decoder.feed(os.read(port, 1000)))
             pty.write_from(board)
-        assert pty.blocked
-        with serial.Serial(str(pty.path), timeout=0) as port:
-            port.reset_input_buffer()
-            pty.write_from(board)
-            assert not pty.blocked
+        while frames < 2 + 4000 / m.EVENTS_MAX:
+            frames += len(decoder.feed(os.read(port, 1000)))
+        os.close(port)
+    assert blocked_times > 10
+    assert set(decoder.rejected.values()) == {0}
 
 
 def test_only_a_symbolic_link_left_behind_is_replaced(tmp_path: Path) -> None:
