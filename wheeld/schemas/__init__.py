@@ -1,0 +1,59 @@
+"""JSON Schemas of every MQTT payload, made from the structures that the daemon itself encodes and decodes.
+
+The files beside this module ship with the package, for whoever writes the other side; `asyncapi.yaml` describes the
+topics that carry them. `python -m wheeld.schemas` writes the files anew after a structure has changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from wheeld.core.messages import Board, Notice, Result, Table, Void
+from wheeld.core.replay import ReplyPayload
+from wheeld.core.step import SEQUENCED
+from wheeld.edges.payloads import AckPayload, Availability, BoulerPayload, CommandPayload, Health, ResendPayload
+
+DIRECTORY = Path(__file__).parent
+VERSION = 1
+
+PAYLOADS: dict[str, type[msgspec.Struct]] = {
+    "result": Result,
+    "void": Void,
+    "table": Table,
+    "notice": Notice,
+    "board": Board,
+    "health": Health,
+    "availability": Availability,
+    "reply": ReplyPayload,
+    "ack": AckPayload,
+    "command": CommandPayload,
+    "command-bouler": BoulerPayload,
+    "command-resend": ResendPayload,
+}
+"""The structure of each payload, by the name of its schema file; `command` serves each `cmd/{name}` without its own."""
+
+
+def document(name: str) -> dict[str, Any]:
+    """The JSON Schema of one payload, with what the structure alone does not tell."""
+    structure = PAYLOADS[name]
+    schema = msgspec.json.schema(structure)
+    body = schema["$defs"][structure.__name__]
+    if "schema" in body["properties"]:
+        body["properties"]["schema"] = {"const": f"{name}/{VERSION}"}
+    if name in SEQUENCED:
+        # Optional in the structure only because the seal adds it last: no message leaves without.
+        body["required"].append("hash")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:wheeld:{name}:{VERSION}", **schema}
+
+
+def file_of(name: str) -> Path:
+    """Where the schema of one payload lies."""
+    return DIRECTORY / f"{name}.schema.json"
+
+
+def text_of(name: str) -> bytes:
+    """What the file has to contain."""
+    return msgspec.json.format(msgspec.json.encode(document(name)), indent=2) + b"\n"

@@ -1,0 +1,8 @@
+"""Write the schema files anew: `python -m wheeld.schemas`."""
+
+from __future__ import annotations
+
+from wheeld.schemas import PAYLOADS, file_of, text_of
+
+for name in PAYLOADS:
+    file_of(name).write_bytes(text_of(name))
