@@ -18,6 +18,7 @@ def test_record_writes_the_log_and_its_truth_beside_it(tmp_path: Path) -> None:
     first = out.read_bytes()
     assert main(["record", "--out", str(out), "--seed", "7"]) == 0
     assert out.read_bytes() == first
+    assert first[4:8] == bytes(4), "a time of day in the gzip header"
     header = json.loads(gzip.decompress(first).split(b"\n")[0])
     assert (header["kind"], header["format"], header["table"]) == ("wheel", 1, "sim-7")
     truth = json.loads((tmp_path / "night.truth.json").read_text())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import random
 import time
 from functools import cache
 from typing import Any
 
 import pytest
 
+from hw_sim import stage as stage_module
 from hw_sim.evening import Evening, UnknownScenarioError, evening, script
 from hw_sim.events import End
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
+from hw_sim.stage import Stage
+from hw_sim.wheel import Layout, Track
 from tests.hw_sim.reading import Log
 
 CASES = [(name, seed) for name in SCENARIOS for seed in range(4)]
@@ -229,3 +233,33 @@ def test_an_evening_costs_little_processor_time() -> None:
     for seed in range(4):
         list(evening(seed).events())
     assert time.process_time() - started < 4.0
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_same_direction_must_be_said_by_the_pass_that_ends_the_first_lap(seed: int) -> None:
+    night, log = played("same_direction", seed)
+    (void,) = night.truth
+    passes = log.times("ball")
+    assert void["evidence_t"] == passes[0], seed
+    assert abs(void["deadline_t"] - passes[len(night.header["beams_deg"])]) <= 1, seed
+
+
+def test_a_valid_coup_has_laps_to_prove() -> None:
+    for seed in range(150):
+        weak = [o for o in evening(seed).truth if o["kind"] == "result" and o["laps"] < 4.2]
+        assert not weak, (seed, weak)
+
+
+@pytest.mark.parametrize("bouler", [(0.6, 0.9), (1.3, 2.6), (3.0, 4.0)])
+@pytest.mark.parametrize("track", [Track(0.07, 0.12, 0.5, 0.0, 0.0), Track(0.010, 0.035, 0.43, 0.0, 0.0)])
+def test_a_good_push_suits_the_track(
+    bouler: tuple[float, float], track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage_module, "LAUNCH_REV_S", bouler)
+    layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+    stage = Stage(layout, random.Random(1), 0)
+    stage.track = track
+    for seconds in (0.0, 6.0):
+        runs = [stage.launch(seconds=seconds) for _ in range(60)]
+        assert all(4.2 <= run.laps <= 24 for run in runs)
+        assert all(run.end_s - run.t_s >= seconds for run in runs)
