@@ -1,0 +1,258 @@
+"""A wheel for unit tests, made by hand: observations by the log's conventions, told to a `Table` as they come.
+
+The rotor turns evenly; the ball obeys drag alone, speed falling by a fixed share each lap, so passes have a closed form.
+Time moves only by `until` and `wait`, which tell all that the sensors see up to there, and a heartbeat every 100 ms.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from wheeld.core.observations import (
+    BallPass,
+    Command,
+    CommandName,
+    ForeignObject,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+    TimePassed,
+)
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import Evidence, Reply, Step
+from wheeld.core.table import Table
+
+Way = Literal["cw", "ccw"]
+# fmt: off
+CLOCKWISE = (0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10,
+             5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26)
+# fmt: on
+START_UTC_US = 1_795_197_600_000_000  # 2026-11-20T18:00:00Z
+HEARTBEAT_US = 100_000
+SLOWING_PER_LAP = 0.08
+FALL_S = 3.0
+
+FRENCH = TableSetting(
+    site="campione",
+    table="campione-03",
+    house="campione",
+    game="roulette",
+    wheel="french",
+    rotor_ticks=148,
+    beams_deg=(0, 90, 180, 270),
+    readers_deg=(30, 150, 270),
+    last_number=17,
+)
+
+
+def other(way: Way) -> Way:
+    return "ccw" if way == "cw" else "cw"
+
+
+def ball_passes(
+    beams_deg: tuple[float, ...], way: Way, *, start_us: int, rev_s: float, laps: float, from_deg: float = 10.0
+) -> list[BallPass]:
+    """Every pass of a ball that slows down from `rev_s`, until it has run `laps`."""
+    found = []
+    for beam, beam_deg in enumerate(beams_deg):
+        first = ((beam_deg - from_deg) * (1 if way == "cw" else -1)) % 360 / 360
+        for lap in range(math.ceil(laps)):
+            run = first + lap
+            if run <= laps:
+                after_s = (math.exp(SLOWING_PER_LAP * run) - 1) / (SLOWING_PER_LAP * rev_s)
+                found.append(BallPass(start_us + round(after_s * 1e6), beam))
+    return sorted(found, key=lambda seen: seen.t_us)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One message, and the sensing time of the observation that brought it out."""
+
+    t_us: int
+    topic: str
+    bytes: bytes
+    payload: dict[str, Any]
+
+
+class Evening:
+    """One table from its start. `seen` is all that was told to it, `heard` all that it published."""
+
+    def __init__(
+        self, setting: TableSetting = FRENCH, *, memory: bytes | None = None, rpm: float = 20.0, way: Way = "ccw"
+    ) -> None:
+        self.setting, self.now_us = setting, 0
+        self.seen: list[Observation] = []
+        self.heard: list[Heard] = []
+        self.replies: list[Reply] = []
+        self.evidence: list[Evidence] = []
+        self.memory = memory
+        self.lying: int | None = setting.last_number
+        self._planned: list[Observation] = []
+        self._angle_deg = 3.0
+        self._turn_deg_s = 0.0
+        self.table, opening = Table.start(setting, boot_id="test", started_utc_us=START_UTC_US, memory=memory)
+        self._keep(0, opening)
+        self.turn(rpm, way)
+
+    # --- what happens at the wheel ------------------------------------------------------------------------------------
+
+    def turn(self, rpm: float, way: Way = "ccw") -> None:
+        """From now on the rotor turns so."""
+        self._turn_deg_s = rpm * 6 * (1 if way == "cw" else -1)
+
+    @property
+    def way(self) -> Way:
+        return "cw" if self._turn_deg_s > 0 else "ccw"
+
+    def launch(self, way: Way | None = None, *, rev_s: float = 1.8, laps: float = 10.0) -> list[BallPass]:
+        """The bouler takes the ball and launches it now, against the rotor; the passes to come."""
+        self.lying = None
+        passes = ball_passes(
+            self.setting.beams_deg, way or other(self.way), start_us=self.now_us, rev_s=rev_s, laps=laps
+        )
+        self.plan(*passes)
+        return passes
+
+    def plan(self, *coming: Observation) -> None:
+        """What will be seen besides, each at its own time."""
+        self._planned += coming
+
+    def until(self, t_us: int) -> None:
+        """Tell all that is seen up to `t_us`."""
+        coming = [seen for seen in self._planned if seen.t_us <= t_us]
+        self._planned = [seen for seen in self._planned if seen.t_us > t_us]
+        coming += [*self._edges(t_us), *self._sightings(t_us), *self._heartbeats(t_us)]
+        for seen in sorted(coming, key=lambda seen: seen.t_us):
+            self.tell(seen)
+        self._angle_deg += self._turn_deg_s * (t_us - self.now_us) / 1e6
+        self.now_us = t_us
+
+    def wait(self, seconds: float) -> None:
+        self.until(self.now_us + round(seconds * 1e6))
+
+    def tell(self, seen: Observation) -> Step:
+        self.seen.append(seen)
+        step = self.table.apply(seen)
+        self._keep(seen.t_us, step)
+        return step
+
+    def say(
+        self, name: CommandName, *, by: str = "chef", reason: str = "", who: str | None = None, coup: int | None = None
+    ) -> Reply:
+        """A command now, and its answer."""
+        self.tell(Command(self.now_us, name, by, reason, who, f"id-{len(self.replies)}", coup))
+        return self.replies[-1]
+
+    def drop(self, *, present: bool = True) -> Step:
+        """A foreign object falls into the cylinder, or is taken out."""
+        return self.tell(ForeignObject(self.now_us, present))
+
+    def sensor(self, name: str, *, ok: bool) -> Step:
+        return self.tell(SensorState(self.now_us, name, ok))
+
+    # --- larger pieces ------------------------------------------------------------------------------------------------
+
+    def open(self) -> Evening:
+        """Two seconds of an idle wheel, and the table is opened."""
+        self.wait(2)
+        assert self.say("open").done
+        return self
+
+    def run(self, way: Way | None = None, *, rev_s: float = 1.8, laps: float = 10.0) -> int:
+        """A launch and its whole run on the track; the time of the last pass."""
+        passes = self.launch(way, rev_s=rev_s, laps=laps)
+        self.until(passes[-1].t_us)
+        return self.now_us
+
+    def fall(self, number: int) -> None:
+        """From the last pass into a pocket, and seen there for a rotor turn and a half."""
+        self.wait(FALL_S)
+        self.lying = number
+        self.wait(1.5 * 360 / abs(self._turn_deg_s))
+
+    def coup(self, number: int) -> dict[str, Any]:
+        """A valid coup from "faites vos jeux" to its result; "rien ne va plus" in the middle of the run."""
+        before = len(self.of("result"))
+        passes = self.launch()
+        self.until(passes[len(passes) // 2].t_us)
+        self.say("rien_ne_va_plus")
+        self.until(passes[-1].t_us)
+        self.fall(number)
+        (result,) = self.of("result")[before:]
+        return result
+
+    def void_by_chef(self) -> None:
+        """A running ball is declared null, blocked, and put back."""
+        self.launch(laps=5)
+        self.wait(1.5)
+        assert self.say("rien_va").done
+        self._planned.clear()
+        self.put_back()
+
+    def put_back(self) -> None:
+        """The ball is laid in the pocket of the last number, and seen there."""
+        self.lying = self.table.header().last_number
+        self.wait(1.5 * 360 / abs(self._turn_deg_s))
+
+    # --- what was said ------------------------------------------------------------------------------------------------
+
+    def of(self, topic: str) -> list[dict[str, Any]]:
+        return [heard.payload for heard in self.heard if heard.topic == topic]
+
+    def notices(self) -> list[str]:
+        return [notice["notice"] for notice in self.of("notice")]
+
+    def verdicts(self) -> list[tuple[str, Any]]:
+        """("result", number) or ("void", cause), in order."""
+        named = {"result": "number", "void": "cause"}
+        return [(heard.topic, heard.payload[named[heard.topic]]) for heard in self.heard if heard.topic in named]
+
+    def last(self, topic: str) -> Heard:
+        return [heard for heard in self.heard if heard.topic == topic][-1]
+
+    @property
+    def state(self) -> str:
+        return self.table.state
+
+    def _keep(self, t_us: int, step: Step) -> None:
+        self.heard += [Heard(t_us, m.topic, m.payload, msgspec.json.decode(m.payload)) for m in step.messages]
+        self.replies += step.replies
+        self.evidence += step.evidence
+        self.memory = step.memory or self.memory
+
+    # --- the sensors --------------------------------------------------------------------------------------------------
+
+    def _edges(self, t_us: int) -> list[Observation]:
+        """Encoder edges: clockwise the angle then is `tick` steps, counter-clockwise `tick` + 1 steps."""
+        if not self._turn_deg_s:
+            return []
+        ticks, way = self.setting.rotor_ticks, self.way
+        step_deg, end_deg = 360 / ticks, self._angle_deg + self._turn_deg_s * (t_us - self.now_us) / 1e6
+        low, high = sorted((self._angle_deg, end_deg))
+        borders = range(math.floor(low / step_deg) + 1, math.ceil(high / step_deg))
+        return [Rotor(self._when(border * step_deg), (border - (way == "ccw")) % ticks, way) for border in borders]
+
+    def _sightings(self, t_us: int) -> list[Observation]:
+        """The lying ball stands clockwise of pocket zero by its place on the rotor."""
+        if self.lying is None or not self._turn_deg_s:
+            return []
+        found: list[Observation] = []
+        turn_us = 360 / abs(self._turn_deg_s) * 1e6
+        for reader, reader_deg in enumerate(self.setting.readers_deg):
+            ahead_deg = reader_deg - self._angle_deg - CLOCKWISE.index(self.lying) * 360 / 37
+            first_us = self.now_us + (ahead_deg / self._turn_deg_s * 1e6) % turn_us
+            count = math.ceil((t_us - first_us) / turn_us)
+            found += [Sighting(round(first_us + turn * turn_us), reader) for turn in range(count)]
+        return found
+
+    def _heartbeats(self, t_us: int) -> list[Observation]:
+        first = self.now_us // HEARTBEAT_US + 1
+        return [TimePassed(beat * HEARTBEAT_US) for beat in range(first, t_us // HEARTBEAT_US + 1)]
+
+    def _when(self, angle_deg: float) -> int:
+        return self.now_us + round((angle_deg - self._angle_deg) / self._turn_deg_s * 1e6)

@@ -1,0 +1,173 @@
+"""The law as a table: total, one row a pair, each with its reason, and no way round a void."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.law import CLAUSES, LAW, RETURN, STAY, Act, Row, rule
+
+RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
+NULL = {State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED}
+ROWS = sorted(LAW.items(), key=lambda item: (item[0][0].value, item[0][1].value))
+COMMANDS = {
+    Fact.OPEN, Fact.RIEN_NE_VA_PLUS, Fact.CHEF_VOID, Fact.TOUT_VA, Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED,
+    Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE, Fact.OPERATIONS_DONE_LAST, Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP,
+    Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.BOULER,
+}  # fmt: skip
+
+
+def targets(row: Row, state: State) -> set[State]:
+    """Where a row may lead. Back from a suspension: to "rien va", or to any state where no coup runs."""
+    if row.next is STAY:
+        return {state}
+    if row.next is RETURN:
+        return set(State) - RUNNING - {State.SUSPENDED}
+    assert isinstance(row.next, State)
+    return {row.next}
+
+
+def test_every_state_and_fact_is_ruled_exactly_once() -> None:
+    told = Counter((state, clause.fact) for clause in CLAUSES for state in clause.states)
+    assert set(told) == {(state, fact) for state in State for fact in Fact}
+    assert [pair for pair, times in told.items() if times > 1] == []
+    assert len(LAW) == len(State) * len(Fact)
+
+
+def test_the_look_up_gives_the_clause_that_was_written() -> None:
+    for clause in CLAUSES:
+        for state in clause.states:
+            assert rule(state, clause.fact) is clause.row
+
+
+def test_every_row_says_why_and_every_void_names_an_article_or_the_rulebooks_row() -> None:
+    for pair, row in ROWS:
+        assert len(row.why) > 8, pair
+        if row.void is not None:
+            assert re.search(r"\bC1[015]\b|\bN8\b", row.why), (pair, row.why)
+
+
+def test_every_cause_of_the_rulebook_can_come_about() -> None:
+    assert {row.void for row in LAW.values()} - {None} == set(Cause)
+
+
+@pytest.mark.parametrize(
+    ("cause", "wire", "article"),
+    [
+        (Cause.SAME_DIRECTION, "same_direction", "Art. 11"),
+        (Cause.EARLY_LAUNCH, "early_launch", "Art. 11"),
+        (Cause.TOO_FEW_LAPS, "too_few_laps", "Art. 11"),
+        (Cause.ROTOR_STOPPED_RUNNING, "rotor_stopped_running", "Art. 11"),
+        (Cause.ROTOR_STOPPED_BEFORE_DROP, "rotor_stopped_before_drop", "Art. 11"),
+        (Cause.FOREIGN_OBJECT, "foreign_object", "Art. 11"),
+        (Cause.CHEF, "chef", "Art. 11"),
+        (Cause.BREAKDOWN, "breakdown", "Art. 15"),
+    ],
+)
+def test_each_cause_has_its_name_and_article(cause: Cause, wire: str, article: str) -> None:
+    assert (cause.value, cause.article) == (wire, article)
+
+
+def test_each_voids_row_names_its_rulebook_row() -> None:
+    row_of = {
+        Cause.SAME_DIRECTION: "N1", Cause.EARLY_LAUNCH: "N2", Cause.TOO_FEW_LAPS: "N3",
+        Cause.ROTOR_STOPPED_RUNNING: "N4", Cause.ROTOR_STOPPED_BEFORE_DROP: "N5", Cause.FOREIGN_OBJECT: "N6",
+        Cause.CHEF: "N7",
+    }  # fmt: skip
+    for pair, row in ROWS:
+        if row.void in row_of:
+            assert row.why.startswith(row_of[row.void]), (pair, row.why)
+        elif row.void is Cause.BREAKDOWN:
+            assert row.why.startswith(("N8", "A6")), (pair, row.why)
+
+
+def test_a_result_comes_only_from_a_running_ball_and_a_number() -> None:
+    for (state, fact), row in ROWS:
+        if Act.RESULT in row.acts:
+            assert (state in RUNNING, fact) == (True, Fact.NUMBER)
+            assert row.next is State.OPERATIONS
+            assert row.void is None
+    assert {state for (state, _), row in ROWS if Act.RESULT in row.acts} == RUNNING
+
+
+def test_a_refused_command_changes_nothing() -> None:
+    for pair, row in ROWS:
+        if row.refuse:
+            assert pair[1] in COMMANDS, pair
+            assert (row.next, row.void, row.acts, row.notice) == (STAY, None, (), None), pair
+
+
+def test_a_coup_is_voided_only_while_it_runs_or_by_the_launch_that_begins_it() -> None:
+    for (state, _fact), row in ROWS:
+        if row.void is not None:
+            assert state in RUNNING or Act.BEGIN in row.acts
+
+
+def test_a_void_always_leaves_the_running_states() -> None:
+    for pair, row in ROWS:
+        if row.void is not None:
+            assert targets(row, pair[0]) <= NULL | {State.SUSPENDED, State.CLOSED}, pair
+
+
+def test_a_breakdown_suspends_unless_the_direction_ends_play() -> None:
+    for (state, fact), row in ROWS:
+        if row.void is Cause.BREAKDOWN:
+            assert row.next is (State.CLOSED if fact is Fact.CLOSE else State.SUSPENDED), (state, fact)
+
+
+def test_a_coup_that_began_runs_or_is_void_at_once() -> None:
+    for pair, row in ROWS:
+        if Act.BEGIN in row.acts:
+            assert row.void is not None or row.next in RUNNING, pair
+
+
+def test_running_states_are_left_only_with_a_verdict() -> None:
+    for (state, fact), row in ROWS:
+        if state in RUNNING and not targets(row, state) <= RUNNING:
+            assert (row.void is None) == (Act.RESULT in row.acts), (state, fact)
+
+
+def test_running_states_are_entered_only_by_a_launch() -> None:
+    for (state, fact), row in ROWS:
+        if state not in RUNNING and targets(row, state) & RUNNING:
+            assert fact is Fact.LAUNCHED, state
+            assert Act.BEGIN in row.acts
+
+
+def test_nothing_but_resume_and_close_leaves_a_suspension() -> None:
+    """C15: what the direction, or a fault, suspended goes on by a person's word only."""
+    leaving = {fact for (state, fact), row in ROWS if state is State.SUSPENDED and row.next is not STAY}
+    assert leaving == {Fact.RESUME, Fact.CLOSE}
+
+
+def test_no_state_that_waits_for_tout_va_lets_a_coup_begin() -> None:
+    """Rulebook 3 and 6: from "rien va" the game goes on by "tout va" with the ball in its pocket, and no other way."""
+    opening = {fact for state in NULL for fact in Fact if rule(state, fact).next is State.FAITES_VOS_JEUX}
+    assert opening == {Fact.TOUT_VA}
+
+
+def test_every_state_can_be_reached_and_left() -> None:
+    ways = {state: {to for fact in Fact for to in targets(rule(state, fact), state)} - {state} for state in State}
+    for start in State:
+        seen, front = {start}, [start]
+        while front:
+            found = ways[front.pop()] - seen
+            seen |= found
+            front += found
+        assert seen == set(State), (start, set(State) - seen)
+
+
+def test_states_and_facts_of_people_have_the_names_of_the_wire() -> None:
+    assert {state.published for state in State} == {
+        "closed",
+        "faites_vos_jeux",
+        "ball_running",
+        "rien_ne_va_plus",
+        "ball_on_obstacle",
+        "operations",
+        "rien_va",
+        "suspended",
+    }

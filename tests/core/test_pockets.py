@@ -1,0 +1,128 @@
+"""The 37 pockets against the regulations themselves, and against the layout of the cloth."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.core.regulations import text
+from wheeld.core.pockets import POCKETS, ROTOR_ORDER, facts_of, index_of, neighbours
+
+# The cloth (V, VF): rows of three from 1 to 36.
+CLOTH = [(row * 3 + 1, row * 3 + 2, row * 3 + 3) for row in range(12)]
+REDS = [1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36]
+
+
+def neighbour_rows() -> list[list[int]]:
+    """VF's table: three groups of five a row; the second follows the rotor, the third the numbers."""
+    after = text("venezia-fair-roulette.txt").split("TABELLA DEI VICINI")[-1]
+    rows = [[int(cell) for cell in re.findall(r"\d+", line)] for line in after.splitlines() if line.startswith("|")]
+    return [row for row in rows if row]
+
+
+def listed(text_of: str, before: str, after: str) -> list[int]:
+    """The numbers between two words."""
+    start = text_of.index(before) + len(before)
+    return [int(cell) for cell in re.findall(r"\d+", text_of[start : text_of.index(after, start)])]
+
+
+def straights(text_of: str, heading: str, following: str) -> set[int]:
+    """Every number of a sector's paragraph that stands in a combination such as 4/7 or 0/2/3."""
+    start = text_of.index(heading)
+    paragraph = text_of[start + len(heading) : text_of.index(following, start)]
+    groups = re.findall(r"\d+(?:/\d+)+", paragraph)
+    return {int(number) for group in groups for number in group.split("/")}
+
+
+def test_every_number_has_one_pocket() -> None:
+    assert POCKETS == 37
+    assert sorted(ROTOR_ORDER) == list(range(37))
+    assert [index_of(number) for number in ROTOR_ORDER] == list(range(37))
+
+
+def test_the_rotor_starts_as_the_observation_log_says() -> None:
+    assert ROTOR_ORDER[:7] == (0, 32, 15, 19, 4, 21, 2)
+
+
+def test_rotor_order_is_that_of_the_fair_roulette_neighbour_table() -> None:
+    rows = [row[5:10] for row in neighbour_rows()]
+    assert len(rows) >= 36
+    for offset, row in enumerate(rows):
+        assert tuple(row) == tuple(ROTOR_ORDER[(offset + step) % 37] for step in (-2, -1, 0, 1, 2))
+
+
+def test_neighbours_of_each_number_are_those_of_the_fair_roulette_table() -> None:
+    rows = {row[12]: row[10:15] for row in neighbour_rows()}
+    assert set(rows) >= set(range(36))
+    for number, (before2, before1, itself, after1, after2) in rows.items():
+        assert itself == number
+        assert neighbours(number) == (before2, before1, after1, after2)
+
+
+def test_neighbours_go_round_past_zero() -> None:
+    assert neighbours(0) == (3, 26, 32, 15)
+    assert neighbours(26) == (35, 3, 0, 32)
+    assert neighbours(32) == (26, 0, 15, 19)
+
+
+def test_red_and_black_are_those_that_venezia_lists() -> None:
+    regulation = text("venezia-roulette-francese.txt")
+    red, black = listed(regulation, "ROSSI", "NERI"), listed(regulation, "NERI", "Si puntano")
+    assert len(red) == len(black) == 18
+    assert [n for n in range(37) if facts_of(n).colour == "rouge"] == red
+    assert [n for n in range(37) if facts_of(n).colour == "noir"] == black
+
+
+def test_red_and_black_alternate_round_the_rotor() -> None:
+    colours = [facts_of(number).colour for number in ROTOR_ORDER[1:]]
+    assert set(colours[::2]) == {"rouge"}
+    assert set(colours[1::2]) == {"noir"}
+
+
+@pytest.mark.parametrize("number", range(1, 37))
+def test_simple_chances_dozen_and_column_follow_the_cloth(number: int) -> None:
+    facts = facts_of(number)
+    assert facts.number == number
+    assert facts.pocket_index == ROTOR_ORDER.index(number)
+    assert facts.colour == ("rouge" if number in REDS else "noir")
+    assert facts.parity == ("pair" if number in range(2, 37, 2) else "impair")
+    assert facts.half == ("manque" if number in range(1, 19) else "passe")
+    row = next(index for index, cells in enumerate(CLOTH) if number in cells)
+    assert facts.dozen == row // 4 + 1
+    assert facts.column == CLOTH[row].index(number) + 1
+    assert facts.final == int(str(number)[-1])
+
+
+def test_zero_wins_no_chance_dozen_or_column() -> None:
+    zero = facts_of(0)
+    assert (zero.colour, zero.parity, zero.half, zero.dozen, zero.column) == (None,) * 5
+    assert (zero.number, zero.pocket_index, zero.final) == (0, 0, 0)
+
+
+def test_each_announced_sector_holds_the_numbers_of_the_regulation() -> None:
+    regulation = text("venezia-roulette-francese.txt")
+    serie = straights(regulation, "La Serie 5/8 (", "I Vicini dello Zero (")
+    # "carré 25/29" names the first and the last of four numbers.
+    voisins = straights(regulation, "I Vicini dello Zero (", "Gli Orfanelli (") | {25, 26, 28, 29}
+    orphelins = straights(regulation, "da quelli dei Vicini dello Zero:", "Gli Orfanelli si accettano")
+    nassa = straights(regulation, "Si gioca con cinque pezzi", "Una variante") | {19, 26}
+    for name, numbers in {
+        "serie_5_8": serie,
+        "voisins_du_zero": voisins,
+        "orphelins": orphelins,
+        "nassa": nassa,
+        "zero_spiel": nassa - {19},
+    }.items():
+        assert {n for n in range(37) if name in facts_of(n).sectors} == numbers
+
+
+def test_the_three_great_sectors_part_the_rotor() -> None:
+    great = {"serie_5_8", "voisins_du_zero", "orphelins"}
+    for number in range(37):
+        assert len(great & set(facts_of(number).sectors)) == 1, number
+
+
+def test_no_such_number() -> None:
+    with pytest.raises(KeyError):
+        index_of(37)

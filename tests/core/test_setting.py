@@ -1,0 +1,110 @@
+"""What a table's setting must be, each problem with its key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH
+from wheeld.core.observations import Header
+from wheeld.core.setting import TableSetting, from_header
+
+
+def with_(**changes: Any) -> TableSetting:
+    return msgspec.structs.replace(FRENCH, **changes)
+
+
+FAIR: dict[str, Any] = {"house": "venezia", "game": "fair", "wheel": "fair", "rotor_direction": "cw"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        FAIR,
+        {"house": "venezia", "game": "roulette-francese"},
+        {"beams_deg": (0, 100)},
+        {"beams_deg": (0.0, 359.9)},
+        {"readers_deg": (0,)},
+        {"rotor_ticks": 37},
+        {"rotor_ticks": 4096},
+        {"last_number": None},
+        {"last_number": 0},
+        {"last_number": 36},
+        {"min_laps": 4},
+        {"sightings_to_call": 1},
+        {"auto_rien_ne_va_plus_rev_s": 0.8},
+        {"table": "a" * 64},
+        {"site": "9_x-y"},
+    ],
+)
+def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
+    assert with_(**changes).check() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"site": "Campione"}, "site", "lower-case"),
+        ({"site": ""}, "site", "lower-case"),
+        ({"table": "a/b"}, "table", "MQTT topics"),
+        ({"table": "a" * 65}, "table", "64 at most"),
+        ({"house": "sanremo"}, "game", "campione/roulette"),
+        ({"game": "roulette-francese"}, "game", "no regulation for campione/roulette-francese"),
+        ({"house": "venezia", "game": "fair"}, "wheel", "played on a fair wheel"),
+        ({**FAIR, "game": "roulette-francese"}, "wheel", "played on a french wheel"),
+        ({**FAIR, "rotor_direction": None}, "rotor_direction", "one way only (A7)"),
+        ({"rotor_direction": "cw"}, "rotor_direction", "leave it out"),
+        ({"rotor_ticks": 36}, "rotor_ticks", "37…4096"),
+        ({"rotor_ticks": 4097}, "rotor_ticks", "37…4096"),
+        ({"beams_deg": ()}, "beams_deg", "0 given"),
+        ({"beams_deg": tuple(range(33))}, "beams_deg", "33 given"),
+        ({"beams_deg": (0, 90, 360)}, "beams_deg", "not including, 360"),
+        ({"beams_deg": (-1, 90, 180)}, "beams_deg", "from 0"),
+        ({"beams_deg": (0, float("nan"), 180)}, "beams_deg", "from 0"),
+        ({"beams_deg": (0, 90, 90)}, "beams_deg", "same angle"),
+        ({"beams_deg": (45,)}, "beams_deg", "which way the ball runs"),
+        ({"beams_deg": (0, 180)}, "beams_deg", "opposite"),
+        ({"beams_deg": (10, 190 + 19)}, "beams_deg", "opposite"),
+        ({"beams_deg": (300, 120 + 1)}, "beams_deg", "opposite"),
+        ({"readers_deg": ()}, "readers_deg", "0 given"),
+        ({"readers_deg": tuple(range(17))}, "readers_deg", "17 given"),
+        ({"readers_deg": (400,)}, "readers_deg", "360"),
+        ({"readers_deg": (30, 30)}, "readers_deg", "same angle"),
+        ({"min_laps": 0}, "min_laps", "1…20"),
+        ({"min_laps": 21}, "min_laps", "1…20"),
+        ({"sightings_to_call": 0}, "sightings_to_call", "1…20"),
+        ({"sightings_to_call": 21}, "sightings_to_call", "1…20"),
+        ({"last_number": 37}, "last_number", "0…36"),
+        ({"last_number": -1}, "last_number", "0…36"),
+        ({"auto_rien_ne_va_plus_rev_s": 0.29}, "auto_rien_ne_va_plus_rev_s", "0.3…3"),
+        ({"auto_rien_ne_va_plus_rev_s": 3.1}, "auto_rien_ne_va_plus_rev_s", "0.3…3"),
+    ],
+)
+def test_each_problem_names_its_key_and_what_to_do(changes: dict[str, Any], key: str, words: str) -> None:
+    problems = with_(**changes).check()
+    assert [found for found, problem in problems if words in problem] == [key], problems
+
+
+def test_all_problems_are_told_at_once() -> None:
+    keys = [key for key, _ in with_(site="X", min_laps=0, last_number=99, beams_deg=(0,)).check()]
+    assert keys == ["site", "beams_deg", "min_laps", "last_number"]
+
+
+def test_a_logs_header_gives_its_setting() -> None:
+    header = msgspec.json.decode(
+        b'{"kind":"wheel","format":1,"table":"campione-03","house":"venezia","game":"fair","wheel":"fair",'
+        b'"rotor_direction":"ccw","rotor_ticks":148,"beams_deg":[0,90,180,270],"readers_deg":[30,150,270],'
+        b'"min_laps":4,"started":"2026-11-20T18:00:00Z","last_number":17}',
+        type=Header,
+    )
+    setting = from_header(header)
+    assert setting.check() == []
+    assert (setting.table, setting.house, setting.game, setting.wheel) == ("campione-03", "venezia", "fair", "fair")
+    assert (setting.rotor_ticks, setting.rotor_direction) == (148, "ccw")
+    assert (setting.beams_deg, setting.readers_deg) == ((0, 90, 180, 270), (30, 150, 270))
+    assert (setting.min_laps, setting.sightings_to_call, setting.last_number) == (4, 3, 17)
+    assert setting.auto_rien_ne_va_plus_rev_s is None
+    assert setting.profile.language == "it"

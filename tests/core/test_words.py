@@ -1,0 +1,68 @@
+"""What is said at the table, written out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from wheeld.core.houses import PROFILES
+from wheeld.core.words import announcement, french, italian
+
+FRENCH = (
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
+    "dix-neuf vingt vingt_et_un vingt-deux vingt-trois vingt-quatre vingt-cinq vingt-six vingt-sept vingt-huit "
+    "vingt-neuf trente trente_et_un trente-deux trente-trois trente-quatre trente-cinq trente-six"
+)
+ITALIAN = (
+    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici "
+    "diciassette diciotto diciannove venti ventuno ventidue ventitré ventiquattro venticinque ventisei ventisette "
+    "ventotto ventinove trenta trentuno trentadue trentatré trentaquattro trentacinque trentasei"
+)
+
+
+def test_every_number_in_french() -> None:
+    assert [french(number) for number in range(37)] == [word.replace("_", " ") for word in FRENCH.split()]
+
+
+def test_every_number_in_italian() -> None:
+    assert [italian(number) for number in range(37)] == ITALIAN.split()
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "Zéro"),
+        (1, "Un, rouge, impair et manque"),
+        (10, "Dix, noir, pair et manque"),
+        (17, "Dix-sept, noir, impair et manque"),
+        (18, "Dix-huit, rouge, pair et manque"),
+        (19, "Dix-neuf, rouge, impair et passe"),
+        (21, "Vingt et un, rouge, impair et passe"),
+        (32, "Trente-deux, rouge, pair et passe"),
+        (36, "Trente-six, rouge, pair et passe"),
+    ],
+)
+def test_the_bouler_announces_number_and_simple_chances_in_french(number: int, words: str) -> None:
+    assert announcement(number) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "Zero"), (21, "Ventuno, rosso, dispari e passe"), (28, "Ventotto, nero, pari e passe")],
+)
+def test_the_announcement_in_italian(number: int, words: str) -> None:
+    assert announcement(number, "it") == words
+
+
+def test_the_four_tables_of_the_rulebook() -> None:
+    assert {pair: profile.wheel for pair, profile in PROFILES.items()} == {
+        ("campione", "roulette"): "french",
+        ("campione", "fair"): "fair",
+        ("venezia", "roulette-francese"): "french",
+        ("venezia", "fair"): "fair",
+    }
+
+
+def test_the_ritual_words_of_article_11() -> None:
+    french_words, italian_words = PROFILES["campione", "roulette"].phrases, PROFILES["campione", "fair"].phrases
+    assert (french_words.void, french_words.lift) == ("rien va", "tout va")
+    assert (italian_words.void, italian_words.lift) == ("nulla vale", "tutto vale")
