@@ -7,7 +7,7 @@ them as unknown: `time` (nothing more will come that is older) and `clock` (what
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -121,4 +121,4 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="w
     sightings_to_call: int = 3
     auto_rien_ne_va_plus_rev_s: float | None = None
     boot_id: str = ""
-    snapshot: msgspec.Raw | None = None
+    snapshot: dict[str, Any] | None = None

@@ -130,7 +130,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step]:
         _refuse(setting)
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode()).hex
         if header.snapshot is not None:
-            return Table.resume(setting, boot_id=boot_id, snapshot=bytes(header.snapshot)), Step()
+            return Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot), Step()
         return Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us)
     except ValueError as problem:
         raise LogError(number, f"not a header that a table can be made of: {problem}") from problem

@@ -8,7 +8,7 @@ how often the table is asked.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -73,12 +73,14 @@ class Table:
             witness.reading.lying = index_of(ledger.last_number)
         table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
         table._judge(Testimony(Fact.RESTARTED, 0))
-        return table, table._finish()
+        opening = table._finish()
+        table._remember_from_here()
+        return table, opening
 
     @classmethod
-    def resume(cls, setting: TableSetting, *, boot_id: str, snapshot: bytes) -> Table:
+    def resume(cls, setting: TableSetting, *, boot_id: str, snapshot: dict[str, Any]) -> Table:
         """The table that `snapshot`, from a header of stored evidence, describes."""
-        return cls(setting, boot_id, msgspec.json.decode(snapshot, type=Snapshot))
+        return cls(setting, boot_id, msgspec.convert(snapshot, Snapshot, str_keys=True))
 
     @property
     def now_us(self) -> int:
@@ -352,7 +354,7 @@ class Table:
             sightings_to_call=setting.sightings_to_call,
             auto_rien_ne_va_plus_rev_s=setting.auto_rien_ne_va_plus_rev_s,
             boot_id=self.boot_id,
-            snapshot=msgspec.Raw(msgspec.json.encode(snapshot)),
+            snapshot=msgspec.to_builtins(snapshot, str_keys=True),
         )
 
     def _remember_from_here(self) -> None:

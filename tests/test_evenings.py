@@ -1,0 +1,89 @@
+"""Evenings of our own simulator, which shares nothing with the core: verdicts, determinism, and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from hw_sim import log
+from hw_sim.evening import Evening, evening, repeatable, script
+from hw_sim.noise import spoil
+from hw_sim.scenarios import SCENARIOS
+from tests.truth import differences, verdicts
+from wheeld.core.observations import Header, Observation
+from wheeld.core.replay import replay, told
+from wheeld.core.setting import from_header
+from wheeld.core.table import Table
+
+SEEDS = 200
+NOISY_SEEDS = 30
+BATCH = 20
+
+
+def _lines(night: Evening, noise_seed: int | None = None) -> Iterator[bytes]:
+    events = night.events() if noise_seed is None else spoil(night, repeatable(f"noise {noise_seed}"))
+    return log.lines(night.header, events)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
+def test_every_verdict_of_two_hundred_evenings_equals_the_truth(first: int) -> None:
+    for seed in range(first, first + BATCH):
+        night = evening(seed)
+        assert differences(verdicts(replay(_lines(night))), night.truth) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("first", range(0, NOISY_SEEDS, 10))
+def test_sensors_that_lie_at_ordinary_rates_change_no_verdict(first: int) -> None:
+    for seed in range(first, first + 10):
+        night = evening(seed)
+        assert differences(verdicts(replay(_lines(night, seed))), night.truth) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("name", sorted(set(SCENARIOS) - {"lap_margin"}))
+def test_each_scenario_alone_is_judged_as_it_was_played(name: str) -> None:
+    night = script([name], seed=7)
+    assert differences(verdicts(replay(_lines(night))), night.truth) == [], f"{name}, seed 7"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_launch_of_two_to_four_laps_is_never_valid_under_three(seed: int) -> None:
+    """What the passes can't prove may be void; what was not run may never be valid."""
+    night = script(["lap_margin"], seed=seed)
+    for verdict, outcome in zip(verdicts(replay(_lines(night))), night.truth, strict=True):
+        if verdict["topic"] == "result":
+            assert outcome["laps"] >= 3, f"seed {seed}"
+            assert verdict["payload"]["number"] == outcome["number"], f"seed {seed}"
+        else:
+            assert verdict["payload"]["cause"] == "too_few_laps", f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", [3, 14])
+def test_the_same_log_gives_the_same_bytes(seed: int) -> None:
+    assert list(replay(_lines(evening(seed)))) == list(replay(_lines(evening(seed))))
+
+
+@pytest.mark.parametrize("seed", [1, 5, 8])
+def test_the_stored_evidence_of_each_coup_replays_to_the_payloads_that_were_published(seed: int) -> None:
+    header, *lines = _lines(evening(seed))
+    setting = from_header(msgspec.json.decode(header, type=Header))
+    table, _ = Table.start(setting, boot_id="b" * 32, started_utc_us=1_795_000_000_000_000)
+    since_last: list[bytes] = []
+    coups = 0
+    for line in lines:
+        step = table.apply(msgspec.json.decode(line, type=Observation))
+        since_last += told(step)
+        if step.evidence:
+            for evidence in step.evidence:
+                assert list(replay(evidence.log.splitlines())) == since_last, f"seed {seed}, coup {evidence.coup}"
+                coups += 1
+            since_last = []
+    assert coups >= 3, f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", [2, 11])
+def test_evenings_cover_more_than_one_outcome(seed: int) -> None:
+    """The suite above would prove little on evenings of one kind."""
+    kinds = {outcome.get("cause", "result") for outcome in evening(seed).truth}
+    assert len(kinds) >= 3, f"seed {seed}"
