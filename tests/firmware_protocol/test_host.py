@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import encode_frame
@@ -29,6 +31,7 @@ from firmware_protocol.host import (
     Watermark,
 )
 from tests.firmware_protocol.bench import Bench, balls, beat, fresh_bench, identity_of, timed_ball
+from tests.firmware_protocol.strategies import from_board
 
 
 @pytest.fixture
@@ -274,3 +277,24 @@ def test_what_cannot_be_read_is_counted_by_cause(known: Bench) -> None:
     assert known.session.receive(wire, 0) == []
     counters = known.session.counters
     assert [counters[name] for name in ("unknown_type", "length", "value", "cobs", "crc")] == [1, 1, 1, 1, 0]
+
+
+@given(st.lists(st.one_of(from_board, st.binary(max_size=60)), max_size=12), st.sets(st.integers(0, 11)))
+def test_no_board_however_mad_breaks_the_session(said: list[m.FromBoard | bytes], echoes: set[int]) -> None:
+    """Anything a board can say, some of it with our boot id and token, and noise: no crash, and numbers only rise."""
+    bench = fresh_bench()
+    bench.identify(identity_of())
+    seqs: list[int] = []
+    for number, one in enumerate(said):
+        if isinstance(one, bytes):
+            told = bench.session.receive(one + b"\0", bench.now_ns)
+        else:
+            ours = {"boot_id": 5, "token": 8} if number in echoes else {}
+            told = bench.board_says(
+                msgspec.structs.replace(one, **{name: ours[name] for name in ours if hasattr(one, name)})
+            )
+        if any(isinstance(event, BoardReset) for event in told):
+            seqs.clear()
+        seqs += [event.seq for event in told if isinstance(event, Observed)]
+        assert seqs == sorted(set(seqs))
+        bench.host_says(ACK_INTERVAL_NS)

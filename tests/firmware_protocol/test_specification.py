@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import zlib
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from cobs import cobs  # type: ignore[import-untyped]
 
 from firmware_protocol import codec, wire
 from firmware_protocol import messages as m
@@ -25,6 +27,14 @@ def test_each_frame_means_what_is_printed_above_it(meaning: str, hexadecimal: st
     (content,) = codec.FrameDecoder().feed(frame)
     decode = wire.decode_from_host if isinstance(message, m.FromHost) else wire.decode_from_board
     assert decode(content) == message
+
+
+def test_the_frame_built_step_by_step() -> None:
+    steps = re.search(r"^    message   ([0-9a-f ]+)\n    with CRC  ([0-9a-f ]+)$", README, flags=re.MULTILINE)
+    assert steps is not None
+    message, with_crc = map(bytes.fromhex, steps.groups())
+    assert with_crc == message + zlib.crc32(message).to_bytes(4, "little")
+    assert cobs.encode(with_crc) + b"\0" == bytes.fromhex(FRAMES[0][1])
 
 
 def test_each_message_has_a_section_and_a_frame() -> None:
