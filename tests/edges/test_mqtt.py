@@ -5,114 +5,37 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import random
 import signal
 import socket
 import subprocess
 import sys
 import textwrap
 import warnings
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import aiomqtt
 import msgspec
 import pytest
 from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from structlog.testing import capture_logs
 
 from tests.broker import Mosquitto, free_port
-from tests.edges.feed import Feed
+from tests.edges.mqtt_bench import (
+    OFFLINE,
+    ONLINE,
+    PATIENCE_S,
+    ROOT,
+    TLS,
+    connecting,
+    observing,
+    session_of,
+    settings,
+)
 from tests.edges.world import settle
-from wheeld.edges.commands import CommandDoor
-from wheeld.edges.host_clock import SystemClock
-from wheeld.edges.journal import Journal
-from wheeld.edges.mqtt import RETRY_FIRST_S, RETRY_MAX_S, STABLE_S, MqttConnection, MqttSettings
-from wheeld.edges.outbox import Outbox
+from wheeld.edges.mqtt import RETRY_FIRST_S, RETRY_MAX_S, STABLE_S
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
-
-ROOT = "wheel/v1/campione/3/"
-ONLINE, OFFLINE = b'{"state":"online"}', b'{"state":"offline"}'
-PATIENCE_S = 30.0
-"""How long a test waits for a real event before it fails."""
-TLS = Path(__file__).parent / "tls"
-
-
-class RetryClock(SystemClock):
-    """The host's clock, but the waits between attempts end when the test says so; `asked` tells of each."""
-
-    def __init__(self) -> None:
-        self.asked: asyncio.Queue[float] = asyncio.Queue()
-        self.now_ns = 0
-        self._go = asyncio.Semaphore(0)
-
-    def monotonic_ns(self) -> int:
-        return self.now_ns
-
-    async def sleep(self, seconds: float) -> None:
-        self.asked.put_nowait(seconds)
-        await self._go.acquire()
-
-    async def waiting(self) -> float:
-        """Until the connection waits before its next attempt; returns for how long it would."""
-        return await asyncio.wait_for(self.asked.get(), PATIENCE_S)
-
-    def go(self) -> None:
-        """End one wait."""
-        self._go.release()
-
-
-def settings(port: int, **more: Any) -> MqttSettings:
-    return msgspec.structs.replace(MqttSettings(host="127.0.0.1", client_id="wheeld-3", port=port), **more)
-
-
-@asynccontextmanager
-async def connecting(wanted: MqttSettings) -> AsyncIterator[tuple[MqttConnection, RetryClock]]:
-    clock = RetryClock()
-    connection = MqttConnection(wanted, root=ROOT, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1))
-    task = asyncio.create_task(connection.run())
-    try:
-        yield connection, clock
-        assert not task.done(), task
-    finally:
-        task.cancel()
-        await asyncio.wait({task}, timeout=PATIENCE_S)
-
-
-async def session_of(connection: MqttConnection) -> int:
-    return await asyncio.wait_for(connection.connected(), PATIENCE_S)
-
-
-class Observer:
-    """Another client of the same broker: sees everything below the root, and publishes."""
-
-    def __init__(self, client: aiomqtt.Client) -> None:
-        self.client = client
-        self.seen: list[aiomqtt.Message] = []
-
-    async def until(self, leaf: str, **wanted: object) -> aiomqtt.Message:
-        """The next message on this leaf (a whole topic when it begins with /) whose payload has these members."""
-        topic = leaf[1:] if leaf.startswith("/") else ROOT + leaf
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                message = await anext(aiter(self.client.messages))
-                self.seen.append(message)
-                if message.topic.value == topic and wanted.items() <= msgspec.json.decode(message.payload).items():
-                    return message
-
-    async def send(self, leaf: str, payload: object, **more: Any) -> None:
-        await self.client.publish(ROOT + leaf, msgspec.json.encode(payload), qos=1, **more)
-
-
-@asynccontextmanager
-async def observing(broker: Mosquitto, **more: Any) -> AsyncIterator[Observer]:
-    async with aiomqtt.Client("127.0.0.1", broker.port, protocol=aiomqtt.ProtocolVersion.V5, **more) as client:
-        await client.subscribe("#", qos=1)
-        yield Observer(client)
 
 
 @pytest.fixture
@@ -397,134 +320,3 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
         await observer.until("availability", state="offline")
-
-
-# --- with the journal, the outbox and the commands ---------------------------------------------------------------
-
-
-class Daemon:
-    """Journal, connection, outbox and door, composed as the daemon does."""
-
-    def __init__(self, journal: Journal, connection: MqttConnection, clock: RetryClock, *, ack: bool) -> None:
-        self.journal = journal
-        self.connection = connection
-        self.clock = clock
-        self.feed = Feed()
-        self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, root=ROOT, utc_us=clock.utc_us)
-
-
-@asynccontextmanager
-async def daemon(port: int, path: Path, *, ack: bool = False, **more: Any) -> AsyncIterator[Daemon]:
-    journal = await Journal.open(path, at_utc_us=1)
-    async with connecting(settings(port, **more)) as (connection, clock):
-        running = Daemon(journal, connection, clock, ack=ack)
-        tasks = {
-            asyncio.create_task(running.outbox.run()),
-            asyncio.create_task(running.door.run(connection.inbox)),
-        }
-        try:
-            yield running
-            assert not any(task.done() for task in tasks), tasks
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-            await journal.close()
-
-
-def command(command_id: str, **more: object) -> dict[str, object]:
-    return {"id": command_id, "by": "chef", "reason": "a test", **more}
-
-
-async def test_killed_in_mid_stream_nothing_is_lost(tmp_path: Path, broker: Mosquitto) -> None:
-    seen: list[aiomqtt.Message] = []
-    total = 60
-    async with daemon(broker.port, tmp_path / "j") as running:
-        async with observing(broker) as observer:
-            for _ in range(total // 2):
-                await running.journal.append(running.feed.step("table", "notice"), 1)
-            await observer.until("table", seq=10)
-            broker.kill()
-            seen += observer.seen
-            with pytest.raises(aiomqtt.MqttError):
-                await observer.until("never")
-        for _ in range(total // 2):
-            await running.journal.append(running.feed.step("table", "result"), 1)
-        await running.clock.waiting()
-        broker.start()
-        async with observing(broker) as observer:
-            running.clock.go()
-            last = await observer.until("result", seq=running.feed.seq)
-            assert not last.retain
-            seen += observer.seen
-        async with observing(broker) as late:
-            retained = await late.until("table")
-            assert msgspec.json.decode(retained.payload)["seq"] == running.feed.seq - 1
-    stored: dict[int, bytes] = {}
-    for message in seen:
-        seq = msgspec.json.decode(message.payload).get("seq")
-        if seq is not None:
-            assert stored.setdefault(seq, message.payload) == message.payload
-    # What only the killed broker had confirmed is the settlement ack's business; here the observer saw the rest.
-    assert set(range(1, 11)) <= set(stored)
-    missing = set(range(1, running.feed.seq + 1)) - set(stored)
-    assert all(seq <= total // 2 for seq in missing), missing
-
-
-async def test_with_settlement_nothing_is_lost_even_by_a_broker_that_forgets(tmp_path: Path, broker: Mosquitto) -> None:
-    consumed: set[int] = set()
-
-    def consume(observer: Observer) -> None:
-        payloads = (msgspec.json.decode(message.payload) for message in observer.seen)
-        consumed.update(payload["seq"] for payload in payloads if "seq" in payload)
-
-    async with daemon(broker.port, tmp_path / "j", ack=True) as running:
-        async with observing(broker) as observer:
-            await running.journal.append(running.feed.step(*("result",) * 40), 1)
-            await observer.until("result", seq=15)
-            consume(observer)
-            await observer.send("ack", {"seq": 15})
-            await observer.send("ack", {"seq": 12})
-            await observer.send("ack", {"seq": 1000})
-            await observer.send("cmd/dance", command("after the acks"))
-            await observer.until("reply", id="after the acks")
-            broker.kill()
-        await running.clock.waiting()
-        broker.start()
-        async with observing(broker) as observer:
-            running.clock.go()
-            await observer.until("result", seq=40)
-            consume(observer)
-            assert consumed == set(range(1, 41))
-            await observer.send("ack", {"seq": 40})
-            await observer.send("cmd/dance", command("and again"))
-            reply = await observer.until("reply", id="and again")
-            assert [message.topic.value for message in observer.seen].count(ROOT + "result") == 25
-            assert not msgspec.json.decode(reply.payload)["done"]
-        assert running.outbox.counters["acks_refused"] == 1
-        assert await running.journal.settle(40) == 0
-
-
-async def test_commands_over_the_wire(tmp_path: Path, broker: Mosquitto) -> None:
-    async with observing(broker) as observer:
-        await observer.send("cmd/open", command("old"), retain=True)
-        async with daemon(broker.port, tmp_path / "j") as running:
-            stale = msgspec.json.decode((await observer.until("reply")).payload)
-            assert (stale["id"], stale["done"]) == ("old", False)
-            assert "retain" in stale["why"]
-            await observer.send("cmd/close", command("live"), retain=True)
-            live = msgspec.json.decode((await observer.until("reply", id="live")).payload)
-            assert "retain" in live["why"]
-            answer_here = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-            answer_here.ResponseTopic = "desk/7"
-            answer_here.CorrelationData = b"\x01\x02"
-            await observer.send("cmd/dance", command("wild"), properties=answer_here)
-            copy = await observer.until("/desk/7", id="wild")
-            assert getattr(copy.properties, "CorrelationData", None) == b"\x01\x02"
-            await observer.send("cmd/open", command("meant", coup=3))
-            asked = await asyncio.wait_for(running.door.requests.get(), PATIENCE_S)
-            assert (asked.name, asked.id, asked.by, asked.coup) == ("open", "meant", "chef", 3)
-            assert running.door.requests.empty()
-            replies = [message for message in observer.seen if message.topic.value == ROOT + "reply"]
-            assert len(replies) == 3
