@@ -97,8 +97,11 @@ class RotorTracker:
 
     def rpm(self, at_us: int) -> float | None:
         """Speed without sign, turns per minute; None when not known."""
-        fitted = self.fit(at_us)
-        return None if fitted is None else abs(fitted[1]) / 6
+        points = self.state.points
+        if len(points) < 2 or not 0 <= at_us - points[-1][0] < FRESH_US:
+            return None
+        (first_us, first_deg), (last_us, last_deg) = points[0], points[-1]
+        return abs(last_deg - first_deg) / (last_us - first_us) * 1e6 / 6
 
     def _begin(self, seen: Rotor, angle_deg: float) -> None:
         state = self.state

@@ -54,6 +54,7 @@ class Table:
         self._verdicts: list[Evidence] = []
         self._memory = b""
         self._looked = False
+        self._due_us = self._next_deadline_us()
         self._remember_from_here()
 
     @classmethod
@@ -74,6 +75,7 @@ class Table:
         table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
         table._judge(Testimony(Fact.RESTARTED, 0))
         opening = table._finish()
+        table._due_us = table._next_deadline_us()
         table._remember_from_here()
         return table, opening
 
@@ -100,8 +102,7 @@ class Table:
     @property
     def next_deadline_us(self) -> int | None:
         """When it wants to be asked again, at the latest, if nothing is observed; None: never."""
-        due = (self._witness.deadline_us(), self._bouler_due_us())
-        return min((us for us in due if us is not None), default=None)
+        return self._due_us
 
     def apply(self, seen: Observation) -> Step:
         """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing."""
@@ -109,8 +110,7 @@ class Table:
             self.counters["late"] += 1
             return Step()
         asked = isinstance(seen, TimePassed | End)
-        due = self.next_deadline_us
-        if not asked or (due is not None and due <= seen.t_us):
+        if not asked or (self._due_us is not None and self._due_us <= seen.t_us):
             self._observed.append(seen)
         self._pass_time(seen.t_us, inclusive=asked)
         self._now_us = max(self._now_us, seen.t_us)
@@ -122,13 +122,14 @@ class Table:
         else:
             for testimony in self._witness.observe(seen):
                 self._judge(testimony)
+        self._due_us = self._next_deadline_us()
         return self._finish()
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
     def _pass_time(self, until_us: int, *, inclusive: bool) -> None:
         """Let every absence that was due before `until_us` become a fact, in order, each at its own time."""
-        while (due_us := self.next_deadline_us) is not None and due_us < until_us + inclusive:
+        while (due_us := self._due_us) is not None and due_us < until_us + inclusive:
             self._now_us = max(self._now_us, due_us)
             bouler_us = self._bouler_due_us()
             if bouler_us is not None and bouler_us <= self._now_us:
@@ -137,6 +138,11 @@ class Table:
             for testimony in self._witness.expire(self._now_us):
                 self._judge(testimony)
             self._tell_state()
+            self._due_us = self._next_deadline_us()
+
+    def _next_deadline_us(self) -> int | None:
+        due_us, bouler_us = self._witness.deadline_us(), self._bouler_due_us()
+        return due_us if bouler_us is None else bouler_us if due_us is None else min(due_us, bouler_us)
 
     def _bouler_due_us(self) -> int | None:
         ledger = self._ledger
