@@ -21,6 +21,7 @@ from firmware_protocol.host import (
 from hw_sim import events as sim
 from hw_sim.board import BoardSetup, SimBoard
 from hw_sim.cable import Cable
+from hw_sim.evening import evening
 
 LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True)
 STEP_US = 5_000
@@ -152,3 +153,24 @@ def test_watermarks_and_time_samples_are_true() -> None:
     assert len(samples) > 8
     assert all(one.host_sent_ns <= 1000 * one.board_rx_us <= one.host_received_ns for one in samples)
     assert any(isinstance(one, Identified) for one in meeting.told)
+
+
+@pytest.mark.parametrize("seed", [2, 9])
+def test_an_evening_of_the_simulated_wheel_crosses_the_wire_whole(seed: int) -> None:
+    """Both evenings have the cable out for a while: what happened meanwhile is in the ring and comes after all."""
+    events = list(evening(seed).events())
+    board, host, told, t_us = SimBoard(BoardSetup(LAYOUT)), HostSession(seed), list[SessionEvent](), 0
+    for event in (*events, sim.End(events[-1].t_us + 1_000_000)):
+        while t_us <= event.t_us - STEP_US:
+            t_us += STEP_US
+            board.advance(t_us)
+            told += host.receive(board.data_to_send(), 1000 * t_us)
+            host.tick(1000 * t_us)
+            board.receive(host.data_to_send())
+        board.feed(event)
+    assert any(isinstance(event, sim.SensorState) and event.sensor == "link" for event in events), f"seed {seed}"
+    observed = [one for one in told if isinstance(one, Observed)]
+    assert [one.seq for one in observed] == list(range(board.next_seq)), f"seed {seed}"
+    edges = [(one.t_us, one.tick, one.direction) for one in events if isinstance(one, sim.RotorEdge)]
+    turns = [(one.board_us, one.event) for one in observed if isinstance(one.event, m.RotorEdge)]
+    assert turns == [(board_us, m.RotorEdge(tick, direction)) for board_us, tick, direction in edges], f"seed {seed}"
