@@ -24,7 +24,7 @@ types: $(VENV)/test.stamp
 
 tests: $(VENV)/test.stamp mosquitto
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest -n 2
 
 coverage:  ## the gates: every branch of the law and of the wire, nine tenths elsewhere
 	-@$(BIN)/coverage combine -q
