@@ -5,8 +5,9 @@ fixed for as long as the board runs. It is chosen so that `t_us` goes on where t
 board has restarted, and never back. Events that came before the two clocks have been compared wait for that, so that
 even what the board kept from before this process is dated.
 
-The core's time moves by what the board says alone. The one exception is a board that says nothing: then the link's
-fault is dated by the host's estimate, and what was observed meanwhile arrives too late to count (N8).
+The core's time moves by what the board says alone, also when it says nothing: the link's fault is dated where the
+telling ended. An estimate of the time now would make absences of all that the board did not tell since (a ball that
+left the track, a rotor that stopped), and the coup is void because nobody saw, not because of what nobody saw (N8).
 """
 
 from __future__ import annotations
@@ -151,8 +152,7 @@ class Board:
         self._session.tick(host_ns)
         if host_ns - self._heard_ns <= self._setting.silence_ns_max:
             return []
-        fault = self._down(host_ns, "silence", silent_ms=(host_ns - self._heard_ns) // 1_000_000)
-        return self._telling(fault)
+        return list(self._down("silence", silent_ms=(host_ns - self._heard_ns) // 1_000_000))
 
     def _telling(self, observations: Iterator[Observation]) -> list[Observation]:
         """Keep up with what is told while it is made: what comes later may not be dated earlier."""
@@ -179,13 +179,13 @@ class Board:
                 self._refuse(f"{event.what} {event.found}", **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
-                yield from self._down(host_ns, "reset", boot_id=event.new_boot_id)
+                yield from self._down("reset", boot_id=event.new_boot_id)
                 self._forget_boot(host_ns)
             case _ if self._refused:
                 self._counts["of_refused_board"] += 1
             case host.Gap():
                 self._counts["lost_events"] += event.last_seq - event.first_seq + 1
-                yield from self._down(host_ns, "gap", first_seq=event.first_seq, last_seq=event.last_seq)
+                yield from self._down("gap", first_seq=event.first_seq, last_seq=event.last_seq)
             case host.SyncSample():
                 yield from self._compare(event, host_ns, utc)
             case host.SelfTested():
@@ -229,15 +229,14 @@ class Board:
         self._offset_us = None
         self._held.clear()
 
-    def _down(self, host_ns: int, reason: str, **details: int) -> Iterator[Observation]:
+    def _down(self, reason: str, **details: int) -> Iterator[Observation]:
         """The link's fault, once until it is back."""
         if not self.is_up:
             return
         self.is_up = False
         self._counts["link_faults"] += 1
         self._log.warning("board.link_fault", reason=reason, **details)
-        t_us = self.now_us(host_ns) if reason == "silence" else self._told_us
-        yield SensorState(t_us=t_us, sensor="link", ok=False)
+        yield SensorState(t_us=self._told_us, sensor="link", ok=False)
 
     def _compare(self, event: host.SyncSample, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """A comparison of clocks. A clock that stepped makes the times around it worthless, so that is a fault too."""
@@ -247,7 +246,7 @@ class Board:
             self._counts[f"clock_{verdict}"] += 1
             self._log.warning("board.clock", verdict=verdict, drift_ppm_max=self._setting.drift_ppm_max)
         if verdict == "step":
-            yield from self._down(host_ns, "clock_step")
+            yield from self._down("clock_step")
             self._anchor, self._offset_us = (host_ns, now_us), None
         yield from self._release(host_ns, utc)
         if self._offset_us is not None and (self._read_ns is None or host_ns - self._read_ns >= READING_INTERVAL_NS):

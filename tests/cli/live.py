@@ -1,0 +1,167 @@
+"""A whole wheel for a test: `wheeld run` as a process, a simulated board on a pty, and who listens to the broker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+
+from firmware_protocol import messages as m
+from hw_sim.board import BoardSetup
+from hw_sim.evening import Evening
+
+PATIENCE_S = 40.0
+"""For events that come within a second or two; only a defect, or a very busy machine, waits so long."""
+Log = dict[str, Any]
+
+
+def write_config(directory: Path, night: Evening, *, broker_port: int, more: str = "") -> Path:
+    """A configuration for the wheel of `night`; `more` is added in the `[sensors]` section."""
+    header = night.header
+    way = header.get("rotor_direction")
+    path = directory / "wheel.toml"
+    path.write_text(
+        f"""\
+[table]
+site = "test"
+id = "{header["table"]}"
+house = "{header["house"]}"
+game = "{header["game"]}"
+min_laps = {header["min_laps"]}
+{f"last_number = {header['last_number']}" if header.get("last_number") is not None else ""}
+[wheel]
+rotor_ticks = {header["rotor_ticks"]}
+beams_deg = {header["beams_deg"]}
+readers_deg = {header["readers_deg"]}
+{f'rotor_direction = "{way}"' if way else ""}
+[sensors]
+port = "{directory / "board"}"
+max_drift_ppm = 1000000  # the simulated board plays faster than life
+{more}
+[journal]
+path = "journal.sqlite"
+[mqtt]
+host = "127.0.0.1"
+port = {broker_port}
+[log]
+level = "debug"
+"""
+    )
+    return path
+
+
+def setup_of(night: Evening) -> BoardSetup:
+    """The board of that wheel."""
+    header = night.header
+    return BoardSetup(
+        m.Layout(
+            beams=len(header["beams_deg"]),
+            readers=len(header["readers_deg"]),
+            rotor_ticks=header["rotor_ticks"],
+            object_sensor=True,
+        )
+    )
+
+
+class Daemon:
+    """`wheeld run` and what it logs."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.logs: list[Log] = []
+        self._news = asyncio.Event()
+        self._reading = asyncio.create_task(self._read())
+
+    async def until(self, event: str, matches: Callable[[Log], bool] = lambda _: True) -> Log:
+        """The first log line of that name (which matches); fails with all of them when it does not come."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                self._news.clear()
+                found = next((log for log in self.logs if log["event"] == event and matches(log)), None)
+                if found is not None:
+                    return found
+                assert not self._reading.done(), f"ended before {event}: {self.logs}"
+                await self._news.wait()
+
+    async def end(self, how: signal.Signals | None = signal.SIGTERM) -> int:
+        """Its exit code, after `how` was sent."""
+        if how is not None and self.process.returncode is None:
+            self.process.send_signal(how)
+        async with asyncio.timeout(PATIENCE_S):
+            await self._reading
+            return await self.process.wait()
+
+    async def _read(self) -> None:
+        assert self.process.stderr is not None
+        async for line in self.process.stderr:
+            try:
+                self.logs.append(json.loads(line))
+            except json.JSONDecodeError:
+                self.logs.append({"event": "NOT JSON", "line": line.decode()})
+            self._news.set()
+        self._news.set()
+
+
+@asynccontextmanager
+async def running(config: Path) -> AsyncIterator[Daemon]:
+    """A daemon, killed at the latest when the test is over."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "wheeld", "run", "-c", str(config), stderr=asyncio.subprocess.PIPE
+    )
+    daemon = Daemon(process)
+    try:
+        yield daemon
+    finally:
+        await daemon.end(signal.SIGKILL)
+
+
+class Listener:
+    """Everything that the daemon publishes, in the order in which it came."""
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self.client = client
+        self.said: list[tuple[str, dict[str, Any]]] = []
+        self._news = asyncio.Event()
+
+    async def listen(self) -> None:
+        """For ever."""
+        async for message in self.client.messages:
+            leaf = message.topic.value.split("/", 4)[4]
+            if not leaf.startswith(("cmd/", "ack")):
+                self.said.append((leaf, json.loads(message.payload)))
+                self._news.set()
+
+    def of(self, *leaves: str) -> list[dict[str, Any]]:
+        """The payloads of these topics."""
+        return [payload for leaf, payload in self.said if leaf in leaves]
+
+    async def until(self, matches: Callable[[Listener], bool], what: str) -> None:
+        """Return when it is so; fails with what was said instead."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while not matches(self):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"{what} did not come; heard {self.said}") from None
+
+
+@asynccontextmanager
+async def listening(port: int) -> AsyncIterator[Listener]:
+    """A subscriber to every wheel."""
+    async with aiomqtt.Client("127.0.0.1", port) as client:
+        await client.subscribe("wheel/v1/#", qos=1)
+        listener = Listener(client)
+        task = asyncio.create_task(listener.listen())
+        try:
+            yield listener
+        finally:
+            task.cancel()
+            await asyncio.wait([task])

@@ -1,0 +1,220 @@
+"""`wheeld run` from end to end: a simulated board on a real pty, a real mosquitto, the daemon as a process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hw_sim.board import SimBoard
+from hw_sim.evening import Evening, script
+from hw_sim.pty_link import Player, Pty
+from tests.broker import Mosquitto, free_port
+from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, write_config
+from wheeld.exits import Exit
+
+SPEED = 25.0
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Mosquitto]:
+    with Mosquitto(tmp_path) as running_broker:
+        yield running_broker
+
+
+@asynccontextmanager
+async def playing(night: Evening, board: SimBoard, path: Path) -> AsyncIterator[asyncio.Task[None]]:
+    """The evening on a pty at `path`."""
+    with Pty(path) as pty:
+        task = asyncio.create_task(Player(board, pty, speed=SPEED).play(night.events()))
+        try:
+            yield task
+        finally:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+
+def wheeld(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "wheeld", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+def verdicts(listener: Listener) -> list[tuple[str, object]]:
+    """Each coup's outcome as heard: its number, or its cause."""
+    return [
+        (leaf, payload["number"] if leaf == "result" else payload["cause"])
+        for leaf, payload in listener.said
+        if leaf in ("result", "void")
+    ]
+
+
+async def test_an_evening_is_told_as_it_was_and_its_evidence_says_the_same(tmp_path: Path, broker: Mosquitto) -> None:
+    night = script(["valid", "same_direction", "valid"], seed=3)
+    config = write_config(tmp_path, night, broker_port=broker.port)
+    board = SimBoard(setup_of(night))
+    async with running(config) as daemon, listening(broker.port) as listener:
+        await daemon.until("broker.connected")
+        async with playing(night, board, tmp_path / "board") as play:
+            await asyncio.wait_for(play, PATIENCE_S)
+        await listener.until(lambda heard: len(heard.of("result", "void")) >= len(night.truth), "every verdict")
+        assert await daemon.end() == Exit.OK
+        told = verdicts(listener)
+        payloads = listener.of("result", "void")
+        assert listener.of("availability")[-1]["state"] == "offline"
+        assert {log["event"] for log in daemon.logs if log["level"] != "info"} <= {"link.unavailable", "link.lost"}
+        assert len(daemon.logs) < 30, "a line an edge?"
+    assert told == [
+        ("result", outcome["number"]) if outcome["kind"] == "result" else ("void", outcome["cause"])
+        for outcome in night.truth
+    ]
+    seqs = [payload["seq"] for payload in listener.of("result", "void", "table")]
+    assert seqs == list(range(1, len(seqs) + 1))
+    assert_evidence_says_the_same(tmp_path / "journal.sqlite", payloads)
+
+
+def assert_evidence_says_the_same(journal: Path, published: list[dict[str, object]]) -> None:
+    """Verify, export and replay: the same payloads."""
+    verified = wheeld("journal", "verify", journal)
+    assert (verified.returncode, verified.stderr) == (Exit.OK, ""), verified.stdout
+    for payload in published:
+        log = journal.with_name("coup.jsonl")
+        assert wheeld("journal", "export", journal, "--coup", str(payload["coup"]), "-o", log).returncode == Exit.OK
+        replayed = wheeld("replay", log, "--jsonl")
+        assert replayed.returncode == Exit.OK, replayed.stderr
+        lines = map(json.loads, replayed.stdout.splitlines())
+        assert payload in [line["payload"] for line in lines if line["topic"] in ("result", "void")]
+
+
+async def test_a_second_run_goes_on_where_the_first_stopped(tmp_path: Path, broker: Mosquitto) -> None:
+    night = script(["valid"], seed=5)
+    config = write_config(tmp_path, night, broker_port=broker.port)
+    for _ in range(2):
+        async with running(config) as daemon, listening(broker.port) as listener:
+            await daemon.until("broker.connected")
+            async with playing(night, SimBoard(setup_of(night)), tmp_path / "board") as play:
+                await asyncio.wait_for(play, PATIENCE_S)
+            await listener.until(lambda heard: bool(heard.of("result")), "a result")
+            assert await daemon.end() == Exit.OK
+    shown = wheeld("journal", "show", tmp_path / "journal.sqlite", "--jsonl", "--from-seq", "1")
+    told = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert [line["payload"]["seq"] for line in told] == list(range(1, len(told) + 1))
+    assert [line["payload"]["coup"] for line in told if line["topic"] == "result"] == [1, 2]
+
+
+async def test_a_board_with_another_layout_is_refused_and_nothing_it_says_counts(tmp_path: Path) -> None:
+    night = script(["valid"], seed=3)
+    config = write_config(tmp_path, night, broker_port=free_port())
+    other = script(["valid"], seed=5)
+    assert setup_of(night).layout != setup_of(other).layout
+    async with running(config) as daemon, playing(other, SimBoard(setup_of(other)), tmp_path / "board"):
+        refused = await daemon.until("board.refused")
+        assert refused["what"] == "layout"
+        assert "configured" in json.dumps(refused)
+        await daemon.until("board.link_fault")
+        assert await daemon.end() == Exit.OK
+
+
+async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, broker: Mosquitto) -> None:
+    night = script(["valid"], seed=3)
+    config = write_config(tmp_path, night, broker_port=broker.port)
+    async with running(config) as daemon, listening(broker.port) as listener:
+        await daemon.until("broker.connected")
+        async with playing(night, SimBoard(setup_of(night)), tmp_path / "board"):
+            await listener.until(lambda heard: is_in(heard, "ball_running"), "a launch")
+        fault = await daemon.until("board.link_fault")
+        assert fault["reason"] == "silence"
+        await listener.until(lambda heard: is_in(heard, "suspended"), "the suspension")
+        assert await daemon.end() == Exit.OK
+        (void,) = listener.of("void")
+        assert (void["cause"], void["article"]) == ("breakdown", "Art. 15")
+
+
+def is_in(listener: Listener, state: str) -> bool:
+    """Whether the table has come to that state."""
+    return any(payload["state"] == state for payload in listener.of("table"))
+
+
+async def test_without_board_and_broker_it_waits_says_so_once_and_stops_at_once(tmp_path: Path) -> None:
+    config = write_config(tmp_path, script(["valid"], seed=3), broker_port=free_port())
+    async with running(config) as daemon:
+        ready = await daemon.until("daemon.ready")
+        assert (ready["state"], ready["coup"]) == ("closed", 0)
+        await daemon.until("broker.unreachable")
+        await daemon.until("board.link_fault")
+        assert await daemon.end() == Exit.OK
+        events = [log["event"] for log in daemon.logs]
+        assert events.count("link.unavailable") == events.count("broker.unreachable") == 1
+        assert events[-1] == "daemon.stopped"
+
+
+async def test_systemd_is_told_that_it_is_ready_alive_and_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = write_config(tmp_path, script(["valid"], seed=3), broker_port=free_port())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(PATIENCE_S)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "20000000")
+        async with running(config) as daemon:
+            await daemon.until("daemon.ready")
+            assert await daemon.end() == Exit.OK
+        told = [manager.recv(200).decode() for _ in range(3)]
+    assert told[0].startswith("READY=1\nSTATUS=sim-")
+    assert told[1:] == ["WATCHDOG=1", "STOPPING=1"]
+
+
+async def test_a_journal_that_another_daemon_has_is_not_opened(tmp_path: Path) -> None:
+    config = write_config(tmp_path, script(["valid"], seed=3), broker_port=free_port())
+    async with running(config) as first:
+        await first.until("daemon.ready")
+        async with running(config) as second:
+            told = await second.until("journal.not_opened")
+            assert told["fault"] == "locked"
+            assert await second.end(None) == Exit.NOT_OPENED
+        assert await first.end() == Exit.OK
+
+
+async def test_memory_of_another_version_is_told(tmp_path: Path) -> None:
+    config = write_config(tmp_path, script(["valid"], seed=3), broker_port=free_port())
+    async with running(config) as daemon:
+        await daemon.until("daemon.ready")
+        assert await daemon.end() == Exit.OK
+    with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
+        db.execute("UPDATE kept SET value = ? WHERE name = 'memory'", (b'{"state": "dancing"}',))
+    async with running(config) as daemon:
+        told = await daemon.until("journal.memory_unreadable")
+        assert "use the version that wrote it" in told["why"]
+        assert await daemon.end(None) == Exit.BAD_DATA
+
+
+async def test_a_journal_that_fails_ends_the_daemon_and_nothing_more_is_published(
+    tmp_path: Path, broker: Mosquitto
+) -> None:
+    night = script(["valid"], seed=3)
+    config = write_config(tmp_path, night, broker_port=broker.port)
+    async with running(config) as daemon, listening(broker.port) as listener:
+        await daemon.until("broker.connected")
+        await listener.until(lambda heard: is_in(heard, "closed"), "the first state")
+        with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
+            db.execute("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(FAIL, 'no'); END")
+        async with playing(night, SimBoard(setup_of(night)), tmp_path / "board"):
+            failed = await daemon.until("journal.failed")
+        assert await daemon.end(None) == Exit.IO_FAILED
+        assert failed["then"] == "nothing more was published"
+        assert {payload["state"] for payload in listener.of("table")} == {"closed"}
