@@ -1,0 +1,1 @@
+"""wheeld, the open controller for real roulette wheels."""

@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from wheeld.core.facts import Cause, StateName
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
+from wheeld.core.step import Reply
 
 Bets: TypeAlias = Literal["open", "closed", "locked"]
 Figures: TypeAlias = dict[str, int | float | str]
@@ -130,3 +131,19 @@ class Board(Common, frozen=True, kw_only=True):
     bets: Bets
     numbers: tuple[int, ...]
     last_void: LastVoid | None
+
+
+class ReplyPayload(msgspec.Struct, frozen=True):
+    """The answer to one command: its `id` (null for a button), done or refused, and why."""
+
+    schema: str
+    id: str | None
+    name: str
+    by: str
+    done: bool
+    why: str
+
+
+def reply_payload(reply: Reply) -> bytes:
+    """The JSON of one `reply`."""
+    return msgspec.json.encode(ReplyPayload("reply/1", reply.id, reply.name, reply.by, reply.done, reply.why))

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from wheeld.core.instants import from_text
+from wheeld.core.messages import reply_payload
 from wheeld.core.observations import LINE_BYTES_MAX, Command, End, Header, Observation
 from wheeld.core.setting import TableSetting, from_header
-from wheeld.core.step import Reply, Step
+from wheeld.core.step import Step
 from wheeld.core.table import Table
 
 KNOWN_KINDS = frozenset({"rotor", "ball", "pocket", "object", "sensor", "command", "clock", "time", "end"})
@@ -37,16 +38,6 @@ class Told(msgspec.Struct, frozen=True):
     t: int
     topic: str
     payload: msgspec.Raw
-
-
-class ReplyPayload(msgspec.Struct, frozen=True):
-    """The answer to one command, as published: its `id`, done or refused, and why."""
-
-    id: str | None
-    name: str
-    by: str
-    done: bool
-    why: str
 
 
 _header = msgspec.json.Decoder(Header)
@@ -114,11 +105,6 @@ def told(step: Step) -> Iterator[bytes]:
         yield msgspec.json.encode(Told(message.t_us, message.topic, msgspec.Raw(message.payload)))
     for reply in step.replies:
         yield msgspec.json.encode(Told(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
-
-
-def reply_payload(reply: Reply) -> bytes:
-    """The JSON of one `reply`."""
-    return msgspec.json.encode(ReplyPayload(reply.id, reply.name, reply.by, reply.done, reply.why))
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step]:

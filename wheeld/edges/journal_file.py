@@ -18,7 +18,7 @@ from typing import cast
 
 import msgspec
 
-from wheeld.core.replay import reply_payload
+from wheeld.core.messages import reply_payload
 from wheeld.core.step import RETAINED, Evidence, Message, Reply, Step
 from wheeld.edges.journal_rows import (
     CommandRecord,

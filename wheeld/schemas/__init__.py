@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from wheeld.core.messages import Board, Notice, Result, Table, Void
-from wheeld.core.replay import ReplyPayload
+from wheeld.core.messages import Board, Notice, ReplyPayload, Result, Table, Void
 from wheeld.core.step import SEQUENCED
 from wheeld.edges.payloads import AckPayload, Availability, BoulerPayload, CommandPayload, Health, ResendPayload
 
