@@ -87,7 +87,8 @@ class Pty:
 class Player:
     """Plays events to a board in time and carries its bytes over a pty.
 
-    `speed` is simulated seconds a real second; the board's clock simply runs that fast.
+    `speed` is simulated seconds a real second; the board's clock simply runs that fast. A host must be configured to
+    believe it: a drift limit above (speed - 1) · 1,000,000 ppm, and a silence time-out divided by the speed.
     """
 
     def __init__(self, board: SimBoard, pty: Pty, *, speed: float = 1.0) -> None:
