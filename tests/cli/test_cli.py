@@ -1,0 +1,415 @@
+"""The command line: what it prints, where it complains, how it ends."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from hw_sim import log as sim_log
+from hw_sim.evening import script
+from tests.config.test_config import GOOD
+from wheeld import daemon
+from wheeld.cli import main
+from wheeld.cli_words import describe
+from wheeld.config import Config
+from wheeld.core.observations import Header, Observation
+from wheeld.core.replay import replay
+from wheeld.core.setting import from_header
+from wheeld.core.table import Table
+from wheeld.edges.journal_file import JournalFile
+from wheeld.exits import Exit
+
+Captured = pytest.CaptureFixture[str]
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recorded evening: one void, then a valid coup."""
+    night = script(["same_direction", "valid"], seed=SEED)
+    path = tmp_path_factory.mktemp("log") / "evening.jsonl"
+    sim_log.write(path, night.header, night.events())
+    return path
+
+
+@pytest.fixture(scope="module")
+def stored(evening: Path) -> Path:
+    """The journal of that evening."""
+    first, *rest = evening.read_bytes().splitlines()
+    setting = from_header(msgspec.json.decode(first, type=Header))
+    table, opening = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
+    with closing(JournalFile(evening.with_name("journal.sqlite"))) as file:
+        file.append(opening, 1_800_000_000_000_000)
+        for line in rest:
+            if step := table.apply(msgspec.json.decode(line, type=Observation)):
+                file.append(step, 1_800_000_000_000_000 + table.now_us)
+    return evening.with_name("journal.sqlite")
+
+
+@pytest.fixture
+def journal(stored: Path, tmp_path: Path) -> Path:
+    """A copy that a test may spoil."""
+    return Path(shutil.copy(stored, tmp_path / "journal.sqlite"))
+
+
+def wheeld(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The real command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "wheeld", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+# --- the command line itself ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [(), ("run",), ("check-config",), ("replay",), ("journal",), ("journal", "show")])
+def test_every_help_teaches_the_exit_codes(words: tuple[str, ...], capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--help"])
+    assert end.value.code == Exit.OK
+    told = capsys.readouterr().out
+    for code in Exit:
+        assert f"\n  {code.value:<4}" in told
+    assert "examples:" in told or words in [("run",), ("check-config",)]
+
+
+def test_every_example_in_the_help_is_a_command_line(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO())))
+    for words in ([], ["replay"], ["journal"]):
+        with pytest.raises(SystemExit):
+            main([*words, "--help"])
+    lines = [line.strip().split("   ")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    parts = [part.split() for line in lines for part in line.split(" | ")]
+    examples = [part[1:] for part in parts if part and part[0] == "wheeld"]
+    assert len(examples) >= 11
+    for example in examples:
+        try:
+            main(example)
+        except SystemExit as end:
+            pytest.fail(f"{example}: {end}")
+
+
+@pytest.mark.parametrize("words", [[], ["dance"], ["run"], ["replay"], ["journal", "export", "j"]])
+def test_a_wrong_command_line(words: list[str], capsys: Captured) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == Exit.USAGE
+    assert "usage: wheeld" in capsys.readouterr().err
+
+
+def test_the_version_is_the_package_s() -> None:
+    told = wheeld("--version")
+    assert (told.returncode, told.stdout.decode()) == (0, f"wheeld {version('wheeld')}\n")
+
+
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, evening: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wheeld.cli_replay.describe", interrupt)
+    assert main(["replay", str(evening)]) == Exit.INTERRUPTED
+
+
+# --- run, check-config ---------------------------------------------------------------------------------------------
+
+
+def write(directory: Path, text: str) -> Path:
+    path = directory / "wheel.toml"
+    path.write_text(text)
+    return path
+
+
+def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    got: list[Config] = []
+
+    def run(config: Config) -> Exit:
+        got.append(config)
+        return Exit.IO_FAILED
+
+    monkeypatch.setattr(daemon, "run", run)
+    assert main(["run", "-c", str(write(tmp_path, GOOD))]) == Exit.IO_FAILED
+    assert got[0].table.id == "campione-03"
+
+
+@pytest.mark.parametrize("command", [["run", "-c"], ["check-config"]])
+def test_a_wrong_configuration_is_told_with_its_lines(command: list[str], tmp_path: Path, capsys: Captured) -> None:
+    path = write(tmp_path, GOOD.replace("rotor_ticks", "rotor_tick").replace("campione-03", "A 3"))
+    assert main([*command, str(path)]) == Exit.BAD_CONFIG
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "wheeld: the configuration is wrong",
+        f"{path}:7: wheel.rotor_ticks: is missing; expected a whole number",
+        f"{path}:8: wheel.rotor_tick: is not a known key; did you mean rotor_ticks?",
+    ]
+
+
+@pytest.mark.parametrize("command", [["run", "-c"], ["check-config"], ["replay"], ["journal", "verify"]])
+def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Captured) -> None:
+    assert main([*command, str(tmp_path / "none")]) == Exit.NO_INPUT
+    assert f"No such file or directory: '{tmp_path / 'none'}'" in capsys.readouterr().err
+
+
+def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> None:
+    path = write(tmp_path, GOOD)
+    assert main(["check-config", str(path)]) == Exit.OK
+    assert capsys.readouterr().out.splitlines() == [
+        "table: campione-03 of campione, campione/roulette, announced in French",
+        "a coup needs 3 proven laps; its number is called after 3 sightings in the same pocket",
+        "rien ne va plus: said by the chef",
+        "wheel: french, the rotor turns either way; its encoder has 148 ticks",
+        "beams: 4 at 0°, 90°, 180°, 270°",
+        "readers: 3 at 30°, 150°, 270°",
+        "sensor board: /dev/ttyACM0 at 115200 baud; a fault when silent for 1 s",
+        "any board with that layout of sensors is accepted",
+        "its clock may drift 200 ppm from the host's",
+        f"journal: {tmp_path}/journal.sqlite",
+        "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
+        "topics: wheel/v1/campione/campione-03/…",
+        "a message is owed until the broker has confirmed it",
+        "log: info and above, JSON lines on standard error",
+    ]
+
+
+def test_check_config_says_what_is_not_the_default(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "file").write_text("x")
+    table = 'game = "fair"\nsightings_to_call = 1\nlast_number = 17\nauto_rien_ne_va_plus_rev_s = 0.8'
+    text = (
+        GOOD.replace('game = "roulette"', table)
+        .replace("[wheel]", '[wheel]\nrotor_direction = "ccw"')
+        .replace("[sensors]", '[sensors]\nboard_serial = "B-7"\nconfig_hash = "0123456789abcdef"')
+        .replace("[mqtt]", '[mqtt]\nusername = "w"\nca_file = "file"\nprotocol = "3.1.1"\nsettlement_ack = true')
+    )
+    assert main(["check-config", str(write(tmp_path, text))]) == Exit.OK
+    told = capsys.readouterr().out
+    for fact in (
+        "announced in Italian",
+        "called after one sighting",
+        "by itself when the ball is down to 0.8 laps a second",
+        "last number: 17, for a journal that is still empty",
+        "wheel: fair, the rotor turns ccw only",
+        "only the board with serial number B-7 and configuration hash 0123456789abcdef",
+        "as w, with TLS, MQTT 3.1.1",
+        "owed until the settlement core acknowledges it",
+    ):
+        assert fact in told
+
+
+# --- replay --------------------------------------------------------------------------------------------------------
+
+
+def told_by_the_core(log: Path) -> list[bytes]:
+    """What the CLI has to print, line by line."""
+    return list(replay(log.read_bytes().splitlines(keepends=True)))
+
+
+def test_replay_prints_exactly_what_the_core_tells(evening: Path) -> None:
+    expected = b"".join(line + b"\n" for line in told_by_the_core(evening))
+    plain = wheeld("replay", evening, "--jsonl")
+    assert (plain.returncode, plain.stderr, plain.stdout) == (Exit.OK, b"", expected)
+    packed = wheeld("replay", "-", "--jsonl", stdin=gzip.compress(evening.read_bytes()))
+    assert (packed.returncode, packed.stderr, packed.stdout) == (Exit.OK, b"", expected)
+
+
+def test_replay_to_a_file(evening: Path, tmp_path: Path, capsys: Captured) -> None:
+    assert main(["replay", str(evening), "--jsonl", "-o", str(tmp_path / "told")]) == Exit.OK
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "told").read_bytes().splitlines() == told_by_the_core(evening)
+
+
+def test_replay_for_people_names_the_coup_and_the_article(evening: Path, capsys: Captured) -> None:
+    assert main(["replay", str(evening)]) == Exit.OK
+    lines = capsys.readouterr().out.splitlines()
+    (void,) = [line for line in lines if "  void " in line]
+    (result,) = [line for line in lines if "  result " in line]
+    assert "coup 1" in void
+    assert "same_direction, Art. 11" in void
+    assert "coup 2" in result
+    assert "laps, ball " in result
+
+
+@pytest.mark.parametrize("extra", [[], ["--jsonl"]])
+def test_a_malformed_line_is_told_with_its_number(
+    extra: list[str], evening: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    lines = evening.read_bytes().splitlines()
+    lines.insert(5, b'{"kind": "rotor"')
+    (tmp_path / "bad").write_bytes(b"\n".join(lines))
+    assert main(["replay", str(tmp_path / "bad"), *extra]) == Exit.BAD_DATA
+    captured = capsys.readouterr()
+    assert f"wheeld: {tmp_path / 'bad'}: line 6: " in captured.err
+    assert "closed" in captured.out, "what came before the fault is told"
+
+
+def test_lenient_skips_and_counts(evening: Path, tmp_path: Path, capsys: Captured) -> None:
+    lines = evening.read_bytes().splitlines()
+    lines[5:5] = [b"rubbish", b'{"t": 0, "kind": "weather"}', b"more rubbish"]
+    (tmp_path / "bad").write_bytes(b"\n".join(lines))
+    assert main(["replay", str(tmp_path / "bad"), "--jsonl", "--lenient"]) == Exit.OK
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == [
+        "wheeld: 1 lines of kinds unknown here: skipped",
+        "wheeld: 2 lines malformed: skipped",
+    ]
+    assert captured.out.encode().splitlines() == told_by_the_core(evening)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: data[:200] + b"\xff" * 50 + data[250:]])
+def test_a_damaged_gzip_is_bad_data(damage: Any, evening: Path, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "bad.gz").write_bytes(damage(gzip.compress(evening.read_bytes())))
+    assert main(["replay", str(tmp_path / "bad.gz")]) == Exit.BAD_DATA
+    assert "the gzip file is damaged or was cut here" in capsys.readouterr().err
+
+
+def test_an_endless_line_is_not_read_whole(tmp_path: Path, capsys: Captured) -> None:
+    with (tmp_path / "endless").open("wb") as file:
+        file.truncate(1 << 40)
+    assert main(["replay", str(tmp_path / "endless")]) == Exit.BAD_DATA
+    assert "line 1: not a header" in capsys.readouterr().err
+
+
+def test_an_empty_log_is_bad_data(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO())))
+    assert main(["replay", "-"]) == Exit.BAD_DATA
+    assert "-: line 1: " in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(evening: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wheeld", "replay", str(evening), "--jsonl"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == Exit.OK
+
+
+def test_a_full_disk_is_told(evening: Path, capsys: Captured) -> None:
+    assert main(["replay", str(evening), "-o", "/dev/full"]) == Exit.IO_FAILED
+    assert "No space left on device" in capsys.readouterr().err
+
+
+# --- journal -------------------------------------------------------------------------------------------------------
+
+
+def test_a_whole_journal_verifies(journal: Path, capsys: Captured) -> None:
+    assert main(["journal", "verify", str(journal)]) == Exit.OK
+    first, second = capsys.readouterr().out.splitlines()
+    assert "evidence of 2 coups: all as they were written" in first
+    assert second.startswith("hash of seq ")
+
+
+def test_a_journal_with_a_fault_says_which(journal: Path, capsys: Captured) -> None:
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("DELETE FROM messages WHERE seq = 3")
+    assert main(["journal", "verify", str(journal)]) == Exit.BAD_DATA
+    told = capsys.readouterr().out
+    assert "fault: seq 4" in told
+    assert "NOT as they were written" in told
+
+
+def test_what_is_no_journal_is_bad_data(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "letter").write_text("Dear sir, " * 100)
+    assert main(["journal", "show", str(tmp_path / "letter")]) == Exit.BAD_DATA
+    assert f"journal {tmp_path / 'letter'}: " in capsys.readouterr().err
+
+
+def test_show_lists_everything_for_people(journal: Path, capsys: Captured) -> None:
+    assert main(["journal", "show", str(journal)]) == Exit.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("2027-01-15T08:00:00.000000Z       1  table   coup 0    closed")
+    assert [line for line in lines if "  void    coup 1" in line]
+
+
+def test_show_chooses(journal: Path, capsys: Captured) -> None:
+    assert main(["journal", "show", str(journal), "--coup", "2", "--topic", "result", "--topic", "void"]) == Exit.OK
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "result  coup 2" in line
+    assert main(["journal", "show", str(journal), "--from-seq", "4", "--jsonl"]) == Exit.OK
+    told = [json.loads(line)["payload"]["seq"] for line in capsys.readouterr().out.splitlines()]
+    assert told == list(range(4, 4 + len(told)))
+
+
+def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:
+    assert main(["journal", "show", str(journal), "--jsonl"]) == Exit.OK
+    told = capsys.readouterr().out.encode()
+    with closing(JournalFile(journal, read_only=True)) as file:
+        for message in file.records(0, 1000):
+            assert message.payload in told
+
+
+def test_show_of_a_coup_passes_over_payloads_that_are_none(journal: Path, capsys: Captured) -> None:
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("UPDATE messages SET payload = ? WHERE seq = 2", (b"\xff{",))
+    assert main(["journal", "show", str(journal), "--coup", "1"]) == Exit.OK
+    assert main(["journal", "show", str(journal)]) == Exit.OK
+    assert "2  table   \ufffd{" in capsys.readouterr().out
+
+
+def test_export_is_ready_to_replay(journal: Path, tmp_path: Path, capsys: Captured) -> None:
+    exported = wheeld("journal", "export", journal, "--coup", "2")
+    assert (exported.returncode, exported.stderr) == (Exit.OK, b"")
+    assert main(["journal", "export", str(journal), "--coup", "2", "-o", str(tmp_path / "coup")]) == Exit.OK
+    assert (tmp_path / "coup").read_bytes() == exported.stdout
+    assert main(["journal", "show", str(journal), "--coup", "2", "--topic", "result", "--jsonl"]) == Exit.OK
+    live = json.loads(capsys.readouterr().out)["payload"]
+    replayed = wheeld("replay", "-", "--jsonl", stdin=exported.stdout)
+    results = [json.loads(line) for line in replayed.stdout.splitlines()]
+    assert [line["payload"] for line in results if line["topic"] == "result"] == [live]
+
+
+def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsys: Captured) -> None:
+    assert main(["journal", "export", str(journal), "--coup", "9"]) == Exit.NO_INPUT
+    assert "no evidence of coup 9; it has coups 1 to 2" in capsys.readouterr().err
+    JournalFile(tmp_path / "new").close()
+    assert main(["journal", "export", str(tmp_path / "new"), "--coup", "9"]) == Exit.NO_INPUT
+    assert "it has none yet" in capsys.readouterr().err
+
+
+# --- words ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload", "words"),
+    [
+        (
+            "notice",
+            {"coup": 3, "notice": "drift", "text": "the clock drifts"},
+            "notice  coup 3    drift: the clock drifts",
+        ),
+        ("board", {"coup": 3, "state": "closed", "numbers": []}, "board   coup 3    closed, numbers none yet"),
+        ("reply", {"name": "open", "done": False, "why": "no"}, "reply             open refused: no"),
+        ("reply", {"name": "open", "done": True, "why": ""}, "reply             open done"),
+        ("reply", {"name": "open"}, 'reply   {"name":"open"}'),
+        ("health", {"a": 1}, 'health  {"a":1}'),
+    ],
+)
+def test_a_message_in_words(topic: str, payload: dict[str, object], words: str) -> None:
+    assert describe(topic, msgspec.json.encode(payload)) == words
+
+
+def test_running_as_a_module_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_module = wheeld("check-config", os.devnull)
+    assert by_module.returncode == Exit.BAD_CONFIG
+    assert b"wheeld: the configuration is wrong" in by_module.stderr
