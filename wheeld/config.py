@@ -61,14 +61,14 @@ class SensorsSection(msgspec.Struct, frozen=True, kw_only=True):
 
     port: _Text
     baud: Annotated[int, _whole(9600, 4_000_000, "the line's bits a second")] = 115200
-    silence_s_max: Annotated[float, Meta(ge=0.2, le=60, description="seconds, 0.2 to 60")] = 1.0
+    silence_s_max: Annotated[float, Meta(ge=0.02, le=60, description="seconds, 0.02 to 60")] = 1.0
     board_serial: _Text | None = None
     config_hash: (
         Annotated[str, Meta(pattern="^[0-9a-f]{16}$", description="16 hexadecimal digits, as the board tells them")]
         | None
     ) = None
-    max_drift_ppm: Annotated[int, _whole(1, 1_000_000, "parts in a million")] = 200
-    """Crystals keep 200. A simulated board that plays faster than life needs 1,000,000."""
+    max_drift_ppm: Annotated[int, _whole(1, 100_000_000, "parts in a million")] = 200
+    """Crystals keep 200. A simulated board that plays n times faster than life needs (n - 1) · 1,000,000."""
 
 
 class JournalSection(msgspec.Struct, frozen=True, kw_only=True):
