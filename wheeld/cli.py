@@ -65,7 +65,7 @@ _REPLAY_EXAMPLES = (
 examples:
   wheeld replay evening.jsonl.gz | grep void
   wheeld replay evening.jsonl.gz --jsonl -o told.jsonl
-  hw-sim record --seed 7 --out - | wheeld replay -
+  hw-sim record --seed 7 --out evening.jsonl && wheeld replay evening.jsonl
 """
     + _EXITS
 )

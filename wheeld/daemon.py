@@ -101,9 +101,7 @@ class Daemon:
         )
         self._door = CommandDoor(journal=journal, outbox=self._outbox, root=root, utc_us=clock.utc_us)
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
-        self._desk = TableDesk(
-            self._table, self._board, clock=clock, store=journal.append, on_change=self._health.changed
-        )
+        self._desk = TableDesk(self._table, self._board, clock=clock, store=journal.append, on_change=self._tell_change)
         self._feed = SensorFeed(self._board, clock, self._desk.put)
         self._supervisor = LinkSupervisor(
             partial(open_serial, config.sensors.port, config.sensors.baud),
@@ -145,9 +143,18 @@ class Daemon:
             tasks["watchdog"] = self._watch(self._notifier.watchdog_s / 2)
         return tasks
 
+    @property
+    def _status(self) -> str:
+        link = "" if self._board.is_up else ", no sensor board"
+        return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}"
+
+    def _tell_change(self) -> None:
+        self._health.changed()
+        self._notifier.status(self._status)
+
     def _tell_ready(self) -> None:
         config = self._config
-        self._notifier.ready(f"{config.table.id}: {self._table.state}, coup {self._table.coup}")
+        self._notifier.ready(self._status)
         structlog.get_logger("daemon").info(
             "daemon.ready",
             version=self._version,

@@ -43,7 +43,7 @@ readers_deg = {header["readers_deg"]}
 {f'rotor_direction = "{way}"' if way else ""}
 [sensors]
 port = "{directory / "board"}"
-max_drift_ppm = 1000000  # the simulated board plays faster than life
+max_drift_ppm = 1_000_000  # the simulated board plays faster than life
 {more}
 [journal]
 path = "journal.sqlite"

@@ -73,6 +73,7 @@ def test_the_first_thing_told_is_the_time_then_once_a_second() -> None:
     bench = Bench()
     bench.run(5_000)
     assert isinstance(bench.seen[0], ClockReading)
+    assert bench.seen[0].t_us == bench.seen[1].t_us > 0
     readings = [seen for seen in bench.seen if isinstance(seen, ClockReading)]
     assert 5 <= len(readings) <= 7
     for reading in readings:
