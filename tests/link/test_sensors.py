@@ -101,6 +101,7 @@ class Rig:
         serving: asyncio.Task[None] = asyncio.create_task(self.feed.serve(self.link))
         await settle()
         yield serving
+        assert not ticking.done(), "time stands still"
         for task in (ticking, serving):
             task.cancel()
             with suppress(asyncio.CancelledError, LinkClosedError):
