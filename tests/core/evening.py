@@ -1,6 +1,6 @@
 """A wheel for unit tests, made by hand: observations by the log's conventions, told to a `Table` as they come.
 
-The rotor turns evenly; the ball obeys drag alone, speed falling by a fixed share each lap, so passes have a closed form.
+The rotor turns evenly; the ball loses a fixed share of its speed each lap, so that its passes have a closed form.
 Time moves only by `until` and `wait`, which tell all that the sensors see up to there, and a heartbeat every 100 ms.
 """
 

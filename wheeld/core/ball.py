@@ -131,6 +131,7 @@ class BallTracker:
         previous_us = state.pulse_us.get(beam)
         if previous_us is not None and t_us - previous_us < DOUBLE_PULSE_US:
             state.doubles += 1
+            self._foretold(t_us, beam)
             return False
         state.pulse_us[beam] = t_us
         state.waiting = False
@@ -141,6 +142,8 @@ class BallTracker:
             state.on_track = True
             return True
         state.strays += run is not None
+        if self._foretold(t_us, beam):
+            return True
         self._seed(t_us, beam)
         return False
 
@@ -249,6 +252,19 @@ class BallTracker:
         seeds = [Chain(direction, [Pass(t_us, beam, 0.0)]) for direction in ("cw", "ccw")]
         self.state.chains = kept + rest[: CHAINS_MAX - 2] + seeds
 
+    def _foretold(self, t_us: int, beam: int) -> bool:
+        """Of two pulses of one beam in one lap, the running ball's is the one that its slowing foretells."""
+        run = self._best() if self.launched else None
+        if run is None or len(run.passes) < LAUNCH_PASSES or run.passes[-1].beam != beam:
+            return False
+        before, last = Chain(run.direction, run.passes[:-1]), run.passes[-1]
+        turn_deg = last.turn_deg - before.turn_deg
+        if _off_foretold(before, turn_deg, t_us) >= _off_foretold(before, turn_deg, last.t_us):
+            return False
+        run.passes[-1] = Pass(t_us, beam, last.turn_deg)
+        self.state.pulse_us[beam] = t_us
+        return True
+
     def _lead(self, run: Chain) -> None:
         """Put the running ball's chain first. Until its direction is decided contrary readings stay in the race."""
         undecided = self.state.direction is None
@@ -297,3 +313,11 @@ def _plausible(chain: Chain, turn_deg: float, hop_us: int, t_us: int) -> bool:
     slack = SPEED_SLACK + PASS_JITTER_US / hop_us + PASS_JITTER_US / last_hop_us
     slowest = before - (SLOWING_REV_S2 + SLOWING_PER_REV * before * before) * between_s
     return slowest * (1 - slack) <= speed <= before * (1 + slack)
+
+
+def _off_foretold(chain: Chain, turn_deg: float, t_us: int) -> float:
+    """How far, laps/s, a next hop of `turn_deg` until `t_us` is from the speed of a ball that slows as most do."""
+    before = chain.speed_rev_s() or 0.0
+    between_s = (t_us - chain.passes[-2].t_us) / 2e6
+    usual = before - (SLOWING_REV_S2 + SLOWING_PER_REV * before * before) / 2 * between_s
+    return abs(_rev_s(turn_deg, t_us - chain.last_us) - usual)

@@ -1,0 +1,313 @@
+"""The ball on its track: launch, direction and laps from the pulses of beams that lie now and then."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from tests.core.evening import Way, ball_passes, other
+from wheeld.core.ball import BallTracker
+from wheeld.core.observations import BallPass
+
+FOUR = (0.0, 90.0, 180.0, 270.0)
+TWO = (0.0, 100.0)
+EIGHT = tuple(45.0 * n for n in range(8))
+LAYOUTS = [TWO, FOUR, EIGHT]
+
+
+def passes(
+    way: Way = "cw",
+    beams_deg: tuple[float, ...] = FOUR,
+    *,
+    start_us: int = 5_000_000,
+    rev_s: float = 1.8,
+    laps: float = 8,
+) -> list[BallPass]:
+    return ball_passes(beams_deg, way, start_us=start_us, rev_s=rev_s, laps=laps)
+
+
+class Watch:
+    """A tracker fed as the witness feeds it, and the moments at which it said something."""
+
+    def __init__(self, beams_deg: tuple[float, ...] = FOUR) -> None:
+        self.ball = BallTracker(beams_deg)
+        self.launched: list[int] = []
+        self.again: list[int] = []
+        self.decided: list[tuple[int, str]] = []
+
+    def see(self, pulses: list[BallPass]) -> Watch:
+        for pulse in sorted(pulses, key=lambda pulse: pulse.t_us):
+            if not self.ball.pulse(pulse.t_us, pulse.beam) and self.ball.again():
+                self.again.append(pulse.t_us)
+            if self.ball.launch():
+                self.launched.append(pulse.t_us)
+            if way := self.ball.decide_direction():
+                self.decided.append((pulse.t_us, way))
+        return self
+
+    @property
+    def ways(self) -> list[str]:
+        return [way for _, way in self.decided]
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS)
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+@pytest.mark.parametrize("rev_s", [0.9, 1.4, 2.4])
+def test_a_run_is_launched_once_and_its_direction_decided_once(
+    beams_deg: tuple[float, ...], way: Way, rev_s: float
+) -> None:
+    run = passes(way, beams_deg, rev_s=rev_s, laps=5)
+    watch = Watch(beams_deg).see(run)
+    assert len(watch.launched) == 1
+    assert watch.ways == [way]
+    assert watch.ball.first_us == run[0].t_us
+    assert watch.ball.last_us == run[-1].t_us
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS)
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_the_direction_is_known_by_the_pass_that_completes_the_first_lap(
+    beams_deg: tuple[float, ...], way: Way
+) -> None:
+    """Rulebook, end: "by the pass that completes the ball's first lap"; two beams need the lap, and no more."""
+    run = passes(way, beams_deg)
+    completes_us = run[len(beams_deg)].t_us
+    watch = Watch(beams_deg).see(run)
+    assert watch.decided[0][0] <= completes_us
+
+
+def test_three_beams_or_more_tell_the_direction_by_their_order() -> None:
+    run = passes("ccw")
+    assert Watch().see(run[:3]).ways == ["ccw"]
+
+
+def test_two_beams_tell_it_by_the_times_between_them() -> None:
+    """At 0° and 100° a clockwise ball runs 100°, then 260°; the same order of beams the other way is 260° first."""
+    for way in ("cw", "ccw"):
+        assert Watch(TWO).see(passes(way, TWO)[:3]).ways == [way]
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS)
+def test_laps_are_those_between_the_first_pass_and_the_last(beams_deg: tuple[float, ...]) -> None:
+    """Only what passes prove: what the ball ran before the first beam and after the last doesn't count."""
+    run = passes("cw", beams_deg, laps=6.0)
+    watch = Watch(beams_deg).see(run)
+    turn_deg = sum((beams_deg[b.beam] - beams_deg[a.beam]) % 360 or 360 for a, b in pairwise(run))
+    assert watch.ball.laps_proven == pytest.approx(turn_deg / 360)
+    assert watch.ball.laps_proven <= 6.0
+
+
+def test_no_laps_without_a_launch() -> None:
+    assert Watch().see(passes()[:2]).ball.laps_proven == 0
+    assert Watch().ball.laps_proven == 0
+
+
+@pytest.mark.parametrize("beam", range(4))
+def test_one_stray_pulse_launches_nothing(beam: int) -> None:
+    watch = Watch().see([BallPass(1_000_000, beam)])
+    assert not watch.ball.launched
+    assert watch.launched == []
+
+
+def test_strays_far_apart_launch_nothing() -> None:
+    rng = random.Random(8)
+    for beams_deg in LAYOUTS:
+        strays = [BallPass(n * 7_000_000 + rng.randrange(2_000_000), rng.randrange(len(beams_deg))) for n in range(200)]
+        assert Watch(beams_deg).see(strays).launched == []
+
+
+def test_a_stray_before_the_launch_does_not_turn_it_round() -> None:
+    """With two beams a stray and two passes can be just what a ball the other way would give; three or more tell."""
+    for seed in range(300):
+        rng = random.Random(seed)
+        way: Way = rng.choice(["cw", "ccw"])
+        beams_deg = rng.choice([FOUR, EIGHT, (0.0, 100.0, 210.0)])
+        run = passes(way, beams_deg, laps=6)
+        stray = BallPass(run[0].t_us - rng.randrange(1, 3_000_000), rng.randrange(len(beams_deg)))
+        watch = Watch(beams_deg).see([stray, *run])
+        assert watch.ways == [way], (seed, beams_deg)
+        assert len(watch.launched) == 1, (seed, beams_deg)
+
+
+def test_a_stray_during_the_run_changes_neither_direction_nor_laps() -> None:
+    for seed in range(300):
+        rng = random.Random(seed)
+        way: Way = rng.choice(["cw", "ccw"])
+        beams_deg = rng.choice(LAYOUTS)
+        run = ball_passes(beams_deg, way, start_us=9, rev_s=rng.uniform(1, 2.4), laps=6, from_deg=rng.uniform(0, 360))
+        clean = Watch(beams_deg).see(run).ball.laps_proven
+        stray = BallPass(rng.randrange(run[len(beams_deg)].t_us, run[-1].t_us), rng.randrange(len(beams_deg)))
+        watch = Watch(beams_deg).see([stray, *run])
+        assert watch.ways == [way], (seed, beams_deg)
+        # A stray may at worst take the place of the last pass, and cost the hop to it.
+        hop_max = 260 / 360 if beams_deg == TWO else 1 / len(beams_deg)
+        assert clean - hop_max - 1e-6 <= watch.ball.laps_proven <= 6.0, (seed, beams_deg)
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS)
+def test_a_stray_just_ahead_of_a_pass_does_not_take_its_place(beams_deg: tuple[float, ...]) -> None:
+    """Believed, it would derail the run: the pass itself would be a double, and the next one too late."""
+    run = passes("cw", beams_deg, rev_s=2.2, laps=7)
+    whole = Watch(beams_deg).see(run).ball.laps_proven
+    for ahead_us in (10_000, 25_000, 40_000, 60_000, 90_000, 150_000):
+        for seen in run[3:-1]:
+            watch = Watch(beams_deg).see([BallPass(seen.t_us - ahead_us, seen.beam), *run])
+            assert watch.ball.laps_proven == pytest.approx(whole), (ahead_us, seen)
+            assert len(watch.launched) == 1, (ahead_us, seen)
+            assert watch.ways == ["cw"], (ahead_us, seen)
+
+
+def test_a_double_pulse_is_one_pass() -> None:
+    run = passes()
+    doubled = [BallPass(seen.t_us + 3_000, seen.beam) for seen in run]
+    once, twice = Watch().see(run), Watch().see(run + doubled)
+    assert twice.ball.laps_proven == once.ball.laps_proven
+    assert twice.ways == once.ways
+    assert twice.ball.state.doubles == len(run)
+    assert twice.ball.state.strays == 0
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS)
+def test_a_missed_pass_is_bridged(beams_deg: tuple[float, ...]) -> None:
+    """The turn is still proven: the ball can't have been elsewhere between two passes that agree."""
+    run = passes("ccw", beams_deg)
+    whole = Watch(beams_deg).see(run).ball.laps_proven
+    for missing in range(1, len(run) - 1):
+        watch = Watch(beams_deg).see(run[:missing] + run[missing + 1 :])
+        assert watch.ball.laps_proven == pytest.approx(whole), missing
+        assert watch.ways == ["ccw"], missing
+        assert len(watch.launched) == 1, missing
+
+
+def test_a_pulse_at_no_speed_of_a_ball_proves_no_turn() -> None:
+    """Four beams a quarter lap apart in 20 ms: 12 laps a second."""
+    wave = [BallPass(1_000_000 + n * 20_000, n % 4) for n in range(12)]
+    assert Watch().see(wave).launched == []
+
+
+def test_a_ball_does_not_speed_up() -> None:
+    """Passes that come faster and faster are a hand, not a ball."""
+    gaps_us = [500_000, 350_000, 220_000, 140_000]
+    times = [1_000_000 + sum(gaps_us[:n]) for n in range(5)]
+    assert Watch().see([BallPass(t, n % 4) for n, t in enumerate(times)]).launched == []
+
+
+def test_the_ball_is_missed_only_when_two_passes_are_too_late() -> None:
+    run = passes(laps=5)
+    watch = Watch().see(run)
+    due_us = watch.ball.overdue_us()
+    gap_us = run[-1].t_us - run[-2].t_us
+    assert due_us is not None
+    assert due_us - run[-1].t_us > 2 * gap_us
+    watch.ball.leave()
+    assert watch.ball.overdue_us() is None
+    assert watch.ball.launched
+
+
+def test_a_fast_balls_absence_is_noticed_sooner_than_a_slow_ones() -> None:
+    fast, slow = (Watch().see(passes(rev_s=rev_s, laps=2)) for rev_s in (2.4, 0.8))
+    fast_us, slow_us = fast.ball.overdue_us(), slow.ball.overdue_us()
+    assert fast_us is not None
+    assert slow_us is not None
+    assert fast_us - (fast.ball.last_us or 0) < slow_us - (slow.ball.last_us or 0)
+
+
+def test_nothing_is_awaited_while_no_pulse_came() -> None:
+    assert Watch().ball.overdue_us() is None
+    assert Watch().ball.speed_rev_s is None
+    assert Watch().ball.first_us is None
+    assert Watch().ball.last_us is None
+
+
+def test_speed_is_that_of_the_last_hop() -> None:
+    watch = Watch()
+    run = passes()
+    watch.see(run[:1])
+    assert watch.ball.speed_rev_s is None
+    watch.see(run[1:2])
+    assert watch.ball.speed_rev_s == pytest.approx(0.25e6 / (run[1].t_us - run[0].t_us))
+
+
+def test_a_ball_lost_from_sight_and_soon_found_again_ran_all_the_while() -> None:
+    """Its laps go on; what no beam saw adds nothing."""
+    run = passes(laps=9)
+    seen, hidden, later = run[:12], run[12:18], run[18:]
+    watch = Watch().see(seen)
+    first_laps = watch.ball.laps_proven
+    watch.ball.leave()
+    watch.see(later)
+    assert hidden
+    assert watch.launched == watch.launched[:1]
+    assert watch.again == [later[2].t_us]
+    assert watch.ball.state.on_track
+    later_laps = (len(later) - 1) / 4
+    assert watch.ball.laps_proven == pytest.approx(first_laps + later_laps)
+
+
+def test_fewer_passes_than_a_launch_do_not_bring_it_back() -> None:
+    run = passes(laps=9)
+    watch = Watch().see(run[:12])
+    watch.ball.leave()
+    watch.see(run[18:20])
+    assert watch.again == []
+    assert not watch.ball.state.on_track
+
+
+def test_a_ball_that_runs_again_long_after_was_launched_anew() -> None:
+    run = passes(laps=6)
+    watch = Watch().see(run)
+    watch.ball.leave()
+    second = passes(start_us=run[-1].t_us + 8_000_000, laps=4)
+    watch.see(second)
+    assert watch.launched == [watch.launched[0], second[2].t_us]
+    assert watch.again == []
+    assert watch.ball.laps_proven <= 4
+
+
+def test_a_ball_that_soon_runs_the_other_way_was_launched_anew() -> None:
+    run = passes("cw", laps=6)
+    watch = Watch().see(run)
+    watch.ball.leave()
+    watch.see(passes(other("cw"), start_us=run[-1].t_us + 2_000_000, laps=4))
+    assert len(watch.launched) == 2
+    assert watch.ways == ["cw", "ccw"]
+
+
+def test_a_running_ball_is_not_launched_again() -> None:
+    assert len(Watch().see(passes(laps=14)).launched) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_pass_or_two_are_kept_until_the_pocket_tells(count: int) -> None:
+    """Rulebook 6: "however few its passes"."""
+    run = passes(rev_s=0.7)[:count]
+    watch = Watch().see(run)
+    assert watch.ball.few_passes(run[-1].t_us + 1_000_000) == count
+    assert watch.ball.few_passes(run[-1].t_us + 60_000_000) == 0
+    watch.ball.forget()
+    assert watch.ball.few_passes(run[-1].t_us + 1_000_000) == 0
+
+
+def test_a_launched_ball_is_no_weak_launch() -> None:
+    run = passes()
+    assert Watch().see(run).ball.few_passes(run[-1].t_us) == 0
+
+
+def test_forgetting_a_run_keeps_what_the_beams_counted() -> None:
+    run = passes()
+    watch = Watch().see([*run, BallPass(run[5].t_us + 3_000, run[5].beam), BallPass(run[9].t_us - 20_000, 3)])
+    counted = (watch.ball.state.strays, watch.ball.state.doubles)
+    watch.ball.forget()
+    assert not watch.ball.launched
+    assert (watch.ball.state.strays, watch.ball.state.doubles) == counted
+    assert counted[1] >= 1
+
+
+def test_a_hundred_strays_do_not_grow_what_is_remembered() -> None:
+    rng = random.Random(11)
+    watch = Watch(EIGHT)
+    for n in range(2_000):
+        watch.see([BallPass(n * 130_000, rng.randrange(8))])
+        assert len(watch.ball.state.chains) <= 24
