@@ -1,0 +1,200 @@
+"""The rotor from its encoder: ticks by the log's convention, with everything that an encoder gets wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.core.evening import CLOCKWISE, Way
+from wheeld.core.observations import Rotor
+from wheeld.core.rotor import GLITCH_TICKS, RotorTracker
+
+TICKS = 148
+STEP_DEG = 360 / TICKS
+
+
+def turning(
+    way: Way, rpm: float, *, seconds: float = 2.0, from_deg: float = 0.0, start_us: int = 1_000_000
+) -> list[Rotor]:
+    """Edges of an even rotor that stands at `from_deg` at `start_us`, as the observation log dates them."""
+    deg_s = rpm * 6
+    edges = []
+    for count in range(1, int(seconds * deg_s / STEP_DEG)):
+        t_us = start_us + round(count * STEP_DEG / deg_s * 1e6)
+        border = round(from_deg / STEP_DEG) + (count if way == "cw" else -count)
+        edges.append(Rotor(t_us, (border if way == "cw" else border - 1) % TICKS, way))
+    return edges
+
+
+def tracker(edges: list[Rotor]) -> RotorTracker:
+    rotor = RotorTracker(TICKS)
+    for edge in edges:
+        rotor.tick(edge)
+    return rotor
+
+
+def angle_deg(rotor: RotorTracker, t_us: int) -> float:
+    fitted = rotor.fit(t_us)
+    assert fitted is not None
+    return fitted[0] % 360
+
+
+def true_deg(way: Way, rpm: float, t_us: int) -> float:
+    return (t_us - 1_000_000) / 1e6 * rpm * 6 * (1 if way == "cw" else -1) % 360
+
+
+def apart_deg(one: float, two: float) -> float:
+    return abs((one - two + 180) % 360 - 180)
+
+
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_an_edge_is_dated_at_its_sectors_border(way: Way) -> None:
+    """Clockwise the angle at the edge is `tick` steps, counter-clockwise `tick` + 1 steps."""
+    tick = 57
+    border_deg = (57 if way == "cw" else 58) * STEP_DEG
+    forward = 1 if way == "cw" else -1
+    rotor = RotorTracker(TICKS)
+    rotor.tick(Rotor(1_000_000, tick - forward, way))
+    rotor.tick(Rotor(1_100_000, tick, way))
+    assert apart_deg(angle_deg(rotor, 1_100_000), border_deg) < 1e-6
+    # The pocket of zero stands at the rotor's angle.
+    assert rotor.pocket_under(border_deg, 1_100_000) == pytest.approx((0, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+@pytest.mark.parametrize("rpm", [4, 20, 45])
+def test_angle_speed_and_direction_of_an_even_rotor(way: Way, rpm: float) -> None:
+    edges = turning(way, rpm)
+    rotor = tracker(edges)
+    at_us = edges[-1].t_us + 30_000
+    assert rotor.direction == way
+    assert rotor.rpm(at_us) == pytest.approx(rpm, rel=1e-3)
+    assert apart_deg(angle_deg(rotor, at_us), true_deg(way, rpm, at_us)) < 0.05
+
+
+def test_pockets_follow_clockwise_from_zero() -> None:
+    edges = turning("cw", 20)
+    rotor, at_us = tracker(edges), edges[-1].t_us
+    zero_deg = angle_deg(rotor, at_us)
+    for index in range(len(CLOCKWISE)):
+        place = rotor.pocket_under(zero_deg + index * 360 / 37 + 3, at_us)
+        assert place is not None
+        assert place[0] == index
+        assert place[1] == pytest.approx(3 * 37 / 360)
+
+
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_lost_ticks_do_no_harm(way: Way) -> None:
+    rng = random.Random(3)
+    edges = turning(way, 20)
+    kept = [edge for edge in edges if rng.random() > 0.3]
+    rotor, at_us = tracker(kept), kept[-1].t_us
+    assert apart_deg(angle_deg(rotor, at_us), true_deg(way, 20, at_us)) < 0.1
+    assert rotor.rpm(at_us) == pytest.approx(20, rel=0.01)
+
+
+def test_jitter_is_averaged_out() -> None:
+    rng = random.Random(4)
+    edges = [Rotor(e.t_us + rng.randint(-2_000, 2_000), e.tick, e.direction) for e in turning("ccw", 20)]
+    rotor, at_us = tracker(edges), edges[-1].t_us
+    assert apart_deg(angle_deg(rotor, at_us), true_deg("ccw", 20, at_us)) < 1.0
+
+
+def test_a_repeated_tick_changes_nothing() -> None:
+    edges = turning("cw", 20)
+    rotor = tracker([*edges, Rotor(edges[-1].t_us + 5_000, edges[-1].tick, "cw")])
+    assert rotor.rpm(edges[-1].t_us + 10_000) == pytest.approx(20, rel=1e-3)
+
+
+def test_one_impossible_tick_is_a_glitch() -> None:
+    edges = turning("cw", 20)
+    far = Rotor(edges[-1].t_us + 10_000, (edges[-1].tick + 70) % TICKS, "cw")
+    at_us = edges[-1].t_us + 20_000
+    assert apart_deg(angle_deg(tracker([*edges, far]), at_us), true_deg("cw", 20, at_us)) < 0.1
+
+
+def test_an_encoder_that_slipped_is_believed_again() -> None:
+    """Four in a row say the same other thing: the fit starts from them, and never mixes old with new."""
+    before = turning("cw", 20)
+    slipped = [Rotor(e.t_us, (e.tick + 74) % TICKS, "cw") for e in turning("cw", 20, seconds=4)[len(before) :]]
+    for told in range(1, GLITCH_TICKS):
+        at_us = slipped[told - 1].t_us
+        assert apart_deg(angle_deg(tracker([*before, *slipped[:told]]), at_us), true_deg("cw", 20, at_us)) < 0.5
+    at_us = slipped[-1].t_us
+    assert apart_deg(angle_deg(tracker([*before, *slipped]), at_us), true_deg("cw", 20, at_us) + 180) < 0.1
+
+
+def test_a_rattling_border_is_no_reversal() -> None:
+    rotor = tracker(turning("cw", 20))
+    last_us = rotor.state.last_tick_us or 0
+    tick = turning("cw", 20)[-1].tick
+    rattle = [
+        Rotor(last_us + 10_000 + n * 9_000, tick if n % 2 else tick - 1, "cw" if n % 2 else "ccw") for n in range(8)
+    ]
+    told = [rotor.tick(edge) for edge in rattle]
+    assert not any(told)
+    assert rotor.direction == "cw"
+
+
+def test_three_ticks_the_other_way_are_a_reversal() -> None:
+    rotor = tracker(turning("cw", 20))
+    last_us, tick = rotor.state.last_tick_us or 0, turning("cw", 20)[-1].tick
+    told = [rotor.tick(Rotor(last_us + (n + 1) * 200_000, tick - 1 - n, "ccw")) for n in range(4)]
+    assert told == [False, False, True, False]
+    assert rotor.direction == "ccw"
+
+
+def test_from_a_standstill_either_way_is_a_start() -> None:
+    """A7: between coups the bouler stops and reverses the rotor as he likes."""
+    rotor = tracker(turning("cw", 20))
+    rotor.stand()
+    last_us, tick = rotor.state.last_tick_us or 0, turning("cw", 20)[-1].tick
+    assert not rotor.tick(Rotor(last_us + 5_000_000, tick - 1, "ccw"))
+    assert rotor.direction == "ccw"
+    assert rotor.stop_deadline_us() is not None
+
+
+def test_a_rotor_that_stood_is_measured_anew() -> None:
+    first = turning("cw", 20)
+    rotor = tracker(first)
+    rotor.stand()
+    again = turning("cw", 10, from_deg=200, start_us=first[-1].t_us + 10_000_000)
+    for edge in again:
+        rotor.tick(edge)
+    assert rotor.rpm(again[-1].t_us) == pytest.approx(10, rel=1e-3)
+
+
+def test_a_stop_is_known_within_two_seconds_of_the_last_tick() -> None:
+    edges = turning("ccw", 20)
+    rotor = tracker(edges)
+    due_us = rotor.stop_deadline_us()
+    assert due_us is not None
+    assert 0 < due_us - edges[-1].t_us <= 2_000_000
+    rotor.stand()
+    assert rotor.stop_deadline_us() is None
+
+
+@pytest.mark.parametrize("told", [0, 1])
+def test_nothing_is_known_before_two_ticks(told: int) -> None:
+    rotor = tracker(turning("cw", 20)[:told])
+    assert rotor.fit(1_100_000) is None
+    assert rotor.pocket_under(30, 1_100_000) is None
+    assert rotor.rpm(1_100_000) is None
+    assert (rotor.direction is None) == (told == 0)
+    assert (rotor.stop_deadline_us() is None) == (told == 0)
+
+
+def test_old_ticks_say_nothing_of_where_the_rotor_is() -> None:
+    edges = turning("cw", 20)
+    rotor = tracker(edges)
+    assert rotor.pocket_under(0, edges[-1].t_us + 2_900_000) is not None
+    assert rotor.pocket_under(0, edges[-1].t_us + 3_100_000) is None
+    assert rotor.pocket_under(0, edges[-1].t_us - 1) is None
+
+
+def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:
+    start_us = 12 * 3_600 * 1_000_000
+    edges = turning("cw", 20, start_us=start_us)
+    rotor, at_us = tracker(edges), edges[-1].t_us
+    assert apart_deg(angle_deg(rotor, at_us), (at_us - start_us) / 1e6 * 120) < 0.01
