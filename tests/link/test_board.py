@@ -351,3 +351,34 @@ def test_garbage_on_the_line_is_counted_and_nothing_else() -> None:
     assert bench.board.receive(b"\x00garbage\x00" * 50, bench.host_ms * 1_000_000, UtcPair(0, 0, 0)) == []
     assert len(bench.seen) == before
     assert bench.board.counters["cobs"] + bench.board.counters["crc"] + bench.board.counters["short"] == 50
+
+
+def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
+    bench = Bench()
+    bench.run(500)
+
+    def beat(missed: int) -> None:
+        bench.say(
+            m.Heartbeat(
+                bench.boot_id,
+                bench.board_us,
+                bench.oldest_seq,
+                0,
+                bench.sent_seq,
+                bench.next_seq,
+                missed_edges=missed,
+            )
+        )
+
+    for missed in (0, 2):
+        bench.host_ms += 1
+        beat(missed)
+    bench.event(m.BallPass(1))
+    bench.run(10)
+    fault, mended, passed = bench.plain()
+    assert (fault, mended) == (
+        SensorState(fault.t_us, sensor="link", ok=False),
+        SensorState(fault.t_us, sensor="link", ok=True),
+    )
+    assert isinstance(passed, BallPass)
+    assert bench.board.counters["link_faults"] == 1

@@ -81,6 +81,7 @@ class Board:
         self._heard_ns = self._looked_ns = host_ns
         self._read_ns: int | None = None
         self._refused = ""
+        self._missed_edges: int | None = None
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("board")
         self.is_up = True
@@ -193,6 +194,7 @@ class Board:
             case _:
                 self._held.append(event)
                 yield from self._release(host_ns, utc)
+                yield from self._missed()
 
     def _identified(self, identity: messages.Identity) -> None:
         layout, setting = identity.layout, self._setting
@@ -223,10 +225,19 @@ class Board:
             self._log.error("board.refused", then="nothing it says counts; correct the board or [sensors]", **details)
         self._refused = why
 
+    def _missed(self) -> Iterator[Observation]:
+        """Edges that the board saw too late to date are a hole in what was observed (N8), as lost events are."""
+        beat, before = self._session.heartbeat, self._missed_edges
+        if beat is None:
+            return
+        self._missed_edges = beat.missed_edges
+        if before is not None and beat.missed_edges > before:
+            yield from self._down("missed_edges", missed=beat.missed_edges - before)
+
     def _forget_boot(self, host_ns: int) -> None:
         self._anchor = (host_ns, self.now_us(host_ns))
         self._clock = BoardClock(self._setting.drift_ppm_max)
-        self._offset_us = None
+        self._offset_us = self._missed_edges = None
         self._held.clear()
 
     def _down(self, reason: str, **details: int) -> Iterator[Observation]:
