@@ -114,7 +114,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step]:
         started_utc_us = from_text(header.started)
         setting = from_header(header)
         _refuse(setting)
-        boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode()).hex
+        boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
         if header.snapshot is not None:
             return Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot), Step()
         return Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us)
