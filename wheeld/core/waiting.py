@@ -23,7 +23,14 @@ _PLACE: dict[Language, str] = {"fr": "remettre la bille dans le {}", "it": "rime
 _LIFT: dict[Language, str] = {"fr": "« tout va »", "it": "«tutto vale»"}
 _REPAIR: dict[Language, str] = {"fr": "réparer {}", "it": "riparare {}"}
 _THEN: dict[Language, str] = {"fr": ", puis ", "it": ", poi "}
-_OBJECT_MATTERS = (State.OPERATIONS, State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED)
+_OBJECT_MATTERS = (
+    State.FAITES_VOS_JEUX,
+    State.BETS_CLOSED_EARLY,
+    State.OPERATIONS,
+    State.RIEN_VA,
+    State.RIEN_VA_OPERATIONS_OWED,
+)
+"""N6: the next coup waits until it is cleared, and a launch over it is void."""
 
 
 def waiting_for(
