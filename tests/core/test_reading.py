@@ -1,0 +1,143 @@
+"""A pocket is called when enough consecutive sightings agree (R3), and no sooner."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.evening import CLOCKWISE, Way
+from wheeld.core.observations import Rotor
+from wheeld.core.reading import PocketReading
+from wheeld.core.rotor import RotorTracker
+
+READERS = (30.0, 150.0, 270.0)
+TICKS = 148
+
+
+class Bowl:
+    """A rotor turning evenly from 0° at time 0, and a reader that is told when a ball in a pocket passes it."""
+
+    def __init__(self, way: Way = "cw", rpm: float = 20.0, needed: int = 3) -> None:
+        self.turn_deg_s = rpm * 6 * (1 if way == "cw" else -1)
+        self.way: Way = way
+        self.rotor = RotorTracker(TICKS)
+        self.reading = PocketReading(READERS, needed)
+        self._border = 0
+
+    def turn_to(self, t_us: int) -> None:
+        step_deg = 360 / TICKS
+        while (self._border + 1) * step_deg <= abs(self.turn_deg_s) * t_us / 1e6:
+            self._border += 1
+            border = self._border if self.way == "cw" else -self._border
+            at_us = round(self._border * step_deg / abs(self.turn_deg_s) * 1e6)
+            self.rotor.tick(Rotor(at_us, (border - (self.way == "ccw")) % TICKS, self.way))
+
+    def passes(self, number: int, count: int, *, off: float = 0.0, after_us: int = 1_000_000) -> list[tuple[int, int]]:
+        """The next `count` moments (t_us, reader) at which `number`, `off` pockets from its centre, passes a reader."""
+        place_deg = (CLOCKWISE.index(number) + off) * 360 / 37
+        turn_us = 360 / abs(self.turn_deg_s) * 1e6
+        found = []
+        for reader, reader_deg in enumerate(READERS):
+            first_us = ((reader_deg - place_deg) / self.turn_deg_s * 1e6) % turn_us
+            found += [(round(first_us + n * turn_us), reader) for n in range(12)]
+        return sorted(one for one in found if one[0] > after_us)[:count]
+
+    def see(self, *passes: tuple[int, int]) -> list[bool]:
+        called = []
+        for t_us, reader in passes:
+            self.turn_to(t_us)
+            called.append(self.reading.sighting(t_us, reader, self.rotor))
+        return called
+
+
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+@pytest.mark.parametrize("number", CLOCKWISE)
+def test_every_pocket_is_read_right(way: Way, number: int) -> None:
+    bowl = Bowl(way)
+    assert bowl.see(*bowl.passes(number, 3)) == [False, False, True]
+    assert bowl.reading.number == number
+    assert bowl.reading.state.lying == CLOCKWISE.index(number)
+
+
+@pytest.mark.parametrize("needed", [1, 3, 5])
+def test_a_pocket_is_called_once_at_the_sighting_asked_for(needed: int) -> None:
+    bowl = Bowl(needed=needed)
+    called = bowl.see(*bowl.passes(22, needed + 4))
+    assert called == [n == needed - 1 for n in range(needed + 4)]
+    assert bowl.reading.state.streak_length == needed + 4
+
+
+def test_a_bouncing_ball_is_not_called_where_it_bounces() -> None:
+    """Readers catch it in a pocket that it leaves again: the count starts anew."""
+    bowl = Bowl()
+    first = bowl.passes(22, 2)
+    then = bowl.passes(9, 3, after_us=first[-1][0] + 100_000)
+    assert bowl.see(*first, *then) == [False, False, False, False, True]
+    assert bowl.reading.number == 9
+
+
+def test_the_pocket_seen_last_is_known_before_it_is_called() -> None:
+    bowl = Bowl()
+    assert (bowl.reading.pocket, bowl.reading.number) == (None, None)
+    bowl.see(*bowl.passes(22, 1))
+    assert bowl.reading.number == 22
+    assert bowl.reading.state.lying is None
+
+
+def test_one_reader_sees_one_pass_once() -> None:
+    bowl = Bowl()
+    once = bowl.passes(22, 1)[0]
+    assert bowl.see(once, (once[0] + 3_000, once[1]), (once[0] + 9_000, once[1])) == [False] * 3
+    assert bowl.reading.state.streak_length == 1
+
+
+@pytest.mark.parametrize("off", [-0.45, 0.45])
+def test_a_ball_on_the_wall_between_two_pockets_lies_in_neither(off: float) -> None:
+    bowl = Bowl()
+    assert not any(bowl.see(*bowl.passes(22, 6, off=off)))
+    assert bowl.reading.pocket is None
+    assert bowl.reading.state.unplaced == 6
+
+
+@pytest.mark.parametrize("off", [-0.3, 0.3])
+def test_a_ball_lying_off_the_centre_of_its_pocket_is_read(off: float) -> None:
+    bowl = Bowl()
+    assert bowl.see(*bowl.passes(22, 3, off=off)) == [False, False, True]
+    assert bowl.reading.number == 22
+    assert bowl.reading.state.streak[-1].offset == pytest.approx(off, abs=0.01)
+
+
+def test_a_sighting_without_a_known_rotor_places_nothing() -> None:
+    reading = PocketReading(READERS, 1)
+    assert not reading.sighting(1_000_000, 0, RotorTracker(TICKS))
+    assert reading.pocket is None
+    assert reading.state.unplaced == 1
+
+
+def test_after_a_restart_the_count_begins_anew_and_the_old_place_is_kept() -> None:
+    bowl = Bowl()
+    first = bowl.passes(22, 3)
+    bowl.see(*first)
+    bowl.reading.restart()
+    assert bowl.reading.pocket is None
+    assert bowl.reading.state.lying == CLOCKWISE.index(22)
+    assert bowl.see(*bowl.passes(22, 3, after_us=first[-1][0] + 300_000)) == [False, False, True]
+
+
+def test_only_the_latest_sightings_are_kept_for_the_result() -> None:
+    bowl = Bowl()
+    passes = bowl.passes(22, 12)
+    bowl.see(*passes)
+    assert [seen.t_us for seen in bowl.reading.state.streak] == [t_us for t_us, _ in passes[-8:]]
+
+
+@pytest.mark.parametrize(("readers_deg", "share"), [(READERS, 1 / 3), ((0.0, 90.0), 3 / 4), ((40.0,), 1.0)])
+def test_how_long_a_lying_ball_may_go_unseen(readers_deg: tuple[float, ...], share: float) -> None:
+    """The widest gap between two readers, at the rotor's speed: a turn takes 3 s at 20 rpm."""
+    bowl = Bowl()
+    bowl.turn_to(2_000_000)
+    reading = PocketReading(readers_deg, 3)
+    assert reading.turn_us(bowl.rotor, 2_000_000) == pytest.approx(share * 3_000_000, rel=0.01)
+
+
+def test_without_a_rotor_the_wait_is_generous() -> None:
+    assert PocketReading(READERS, 3).turn_us(RotorTracker(TICKS), 0) == 5_000_000
