@@ -1,0 +1,496 @@
+"""Each void cause N1–N8: its name, article, evidence, and the time by which the rulebook's end wants it said."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, Evening, Heard, Way
+from wheeld.core.observations import BallPass
+
+FAIR = msgspec.structs.replace(
+    FRENCH, house="venezia", game="fair", wheel="fair", rotor_direction="cw", table="venezia-01"
+)
+HEARTBEAT_US = 100_000
+
+
+def only_void(evening: Evening, cause: str, article: str = "Art. 11") -> Heard:
+    """The evening's single verdict; what every void says of itself."""
+    assert evening.verdicts() == [("void", cause)]
+    void = evening.last("void")
+    assert void.payload["article"] == article
+    assert void.payload["words"] == evening.setting.profile.phrases.void
+    assert void.payload["evidence_at"] <= void.payload["at"]
+    assert void.payload["why"]
+    return void
+
+
+def later(evening: Evening, number: int = 9) -> None:
+    """Whatever the ball does later, the coup stays void."""
+    before = evening.verdicts()
+    evening.until(max([evening.now_us, *(seen.t_us for seen in evening._planned)]))
+    evening.turn(20, evening.way)
+    evening.fall(number)
+    evening.wait(10)
+    assert evening.verdicts() == before
+
+
+# --- N1 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+@pytest.mark.parametrize("beams_deg", [(0, 100), (0, 90, 180, 270), tuple(45 * n for n in range(8))])
+@pytest.mark.parametrize("rev_s", [0.8, 1.8, 2.4])
+def test_n1_same_direction_is_said_by_the_pass_that_completes_the_first_lap(
+    way: Way, beams_deg: tuple[float, ...], rev_s: float
+) -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, beams_deg=beams_deg), way=way).open()
+    passes = evening.launch(way, rev_s=rev_s, laps=6)
+    evening.until(passes[-1].t_us)
+    void = only_void(evening, "same_direction")
+    assert void.t_us <= passes[len(beams_deg)].t_us
+    assert void.payload["evidence"]["ball_direction"] == void.payload["evidence"]["rotor_direction"] == way
+    assert evening.state == "rien_va"
+    later(evening)
+
+
+def test_n1_an_opposite_ball_is_void_for_no_direction() -> None:
+    for way in ("cw", "ccw"):
+        evening = Evening(way=way).open()
+        evening.coup(9)
+        assert evening.verdicts() == [("result", 9)]
+
+
+# --- N2 -----------------------------------------------------------------------------------------------------------
+
+
+def test_n2_a_launch_before_operations_are_done_is_void_and_both_are_owed() -> None:
+    evening = Evening().open()
+    evening.coup(22)
+    passes = evening.launch(laps=6)
+    evening.until(passes[5].t_us)
+    assert evening.verdicts() == [("result", 22), ("void", "early_launch")]
+    assert evening.last("void").payload["coup"] == 2
+    assert evening.state == "rien_va"
+    evening._planned.clear()
+    evening.put_back()
+    assert evening.say("tout_va").done
+    assert evening.state == "operations"
+    assert evening.say("operations_done").done
+    assert evening.state == "faites_vos_jeux"
+
+
+def test_n2_operations_may_be_done_before_tout_va() -> None:
+    evening = Evening().open()
+    evening.coup(22)
+    evening.launch(laps=6)
+    evening.wait(1.5)
+    evening._planned.clear()
+    assert evening.say("operations_done").done
+    assert evening.state == "rien_va"
+    evening.put_back()
+    assert evening.say("tout_va").done
+    assert evening.state == "faites_vos_jeux"
+
+
+def test_n2_a_launch_before_tout_va_is_another_void() -> None:
+    evening = Evening().open()
+    evening.void_by_chef()
+    passes = evening.launch(laps=6)
+    evening.until(passes[5].t_us)
+    assert evening.verdicts() == [("void", "chef"), ("void", "early_launch")]
+    assert [void["coup"] for void in evening.of("void")] == [1, 2]
+    assert evening.state == "rien_va"
+
+
+def test_n2_a_launch_again_while_both_are_owed_leaves_both_owed() -> None:
+    evening = Evening().open()
+    evening.coup(22)
+    for _ in range(2):
+        evening.launch(laps=6)
+        evening.wait(1.5)
+        evening._planned.clear()
+        evening.put_back()
+    assert evening.verdicts()[1:] == [("void", "early_launch")] * 2
+    assert evening.say("tout_va").done
+    assert evening.state == "operations"
+
+
+def test_n2_a_push_too_weak_to_be_followed_is_early_too() -> None:
+    """Rulebook 6: seen on the track and then in another pocket it was launched, however few its passes."""
+    evening = Evening().open()
+    evening.coup(22)
+    evening.lying = None
+    evening.plan(BallPass(evening.now_us + 500_000, 1))
+    evening.wait(4)
+    evening.lying = 9
+    evening.wait(6)
+    assert evening.verdicts() == [("result", 22), ("void", "early_launch")]
+
+
+# --- N3 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("laps", [1.3, 2.0, 2.9])
+@pytest.mark.parametrize("rev_s", [0.65, 0.9])
+def test_n3_too_few_laps_is_said_before_any_reader_sees_the_ball_in_a_pocket(laps: float, rev_s: float) -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=laps, rev_s=rev_s)
+    evening.until(passes[-1].t_us)
+    evening.wait(3)
+    void = only_void(evening, "too_few_laps")
+    assert void.payload["evidence"]["laps_proven"] == pytest.approx((len(passes) - 1) / 4)
+    assert void.payload["evidence"]["laps_needed"] == 3
+    assert void.payload["evidence_at"] == f"2026-11-20T18:00:{passes[-1].t_us / 1e6:09.6f}Z"
+    assert evening.state == "rien_va"
+    later(evening)
+
+
+def test_n3_a_run_of_exactly_the_laps_asked_for_stands() -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=3.5, rev_s=0.9)
+    passes, extra = passes[:13], passes[13:]
+    for one in extra:
+        evening._planned.remove(one)
+    evening.until(passes[-1].t_us)
+    evening.fall(9)
+    assert evening.verdicts() == [("result", 9)]
+    assert evening.of("result")[0]["laps"] == 3
+
+
+def test_n3_one_pass_short_of_it_is_void() -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=3.5, rev_s=0.9)
+    for one in passes[12:]:
+        evening._planned.remove(one)
+    evening.until(passes[11].t_us)
+    evening.fall(9)
+    void = only_void(evening, "too_few_laps")
+    assert void.payload["evidence"]["laps_proven"] == 2.75
+
+
+def test_n3_another_jurisdiction_asks_four() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, min_laps=4)).open()
+    evening.run(laps=3.6)
+    evening.fall(9)
+    assert only_void(evening, "too_few_laps").payload["evidence"]["laps_needed"] == 4
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_n3_a_ball_seen_on_the_track_and_then_in_another_pocket_was_launched(count: int) -> None:
+    evening = Evening().open()
+    passes = evening.launch(rev_s=0.6, laps=3)
+    for one in passes[count:]:
+        evening._planned.remove(one)
+    evening.until(passes[count - 1].t_us)
+    evening.fall(9)
+    evening.wait(6)
+    void = only_void(evening, "too_few_laps")
+    assert void.payload["evidence"]["laps_proven"] == 0
+    assert evening.state == "rien_va"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_n3_while_the_ball_lies_where_it_lay_pulses_are_strays(count: int) -> None:
+    evening = Evening().open()
+    evening.plan(*(BallPass(evening.now_us + 400_000 * (n + 1), n) for n in range(count)))
+    evening.wait(30)
+    assert evening.verdicts() == []
+    assert evening.state == "faites_vos_jeux"
+
+
+# --- N4 -----------------------------------------------------------------------------------------------------------
+
+
+def test_n4_a_rotor_that_stops_while_the_ball_runs_is_void_within_two_seconds() -> None:
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    evening.turn(0)
+    stopped_us = evening.now_us
+    evening.wait(2.5)
+    void = only_void(evening, "rotor_stopped_running")
+    assert void.t_us - stopped_us <= 2_000_000
+    last_tick_us = void.payload["evidence"]["last_tick_us"]
+    assert stopped_us - 25_000 < last_tick_us <= stopped_us
+    later(evening)
+
+
+def test_n4_a_rotor_turned_back_by_hand_during_the_run_had_stopped() -> None:
+    evening = Evening(way="ccw").open()
+    evening.launch()
+    evening.wait(2)
+    evening.turn(10, "cw")
+    evening.wait(1)
+    void = only_void(evening, "rotor_stopped_running")
+    assert void.t_us - (evening.now_us - 1_000_000) <= 2_000_000
+
+
+def test_n4_between_coups_the_bouler_stops_and_reverses_as_he_likes() -> None:
+    evening = Evening(way="ccw").open()
+    for way in ("cw", "ccw"):
+        evening.turn(0)
+        evening.wait(5)
+        evening.turn(15, way)
+        evening.wait(5)
+    assert evening.verdicts() == []
+    evening.coup(7)
+    evening.turn(0)
+    evening.wait(5)
+    assert evening.verdicts() == [("result", 7)]
+
+
+def test_n4_a_rotor_started_just_after_the_launch_has_not_stopped() -> None:
+    """A bouler may spin both at once: the silence counts from the launch."""
+    evening = Evening(way="ccw").open()
+    evening.turn(0)
+    evening.wait(10)
+    evening.launch("cw")
+    evening.wait(1.2)
+    evening.turn(20, "ccw")
+    evening.wait(1)
+    assert evening.verdicts() == []
+    assert evening.state == "ball_running"
+
+
+def test_n4_a_rotor_that_never_turned_is_void_within_two_seconds_of_the_launch() -> None:
+    evening = Evening().open()
+    evening.turn(0)
+    evening.wait(10)
+    passes = evening.launch("cw")
+    evening.wait(3)
+    assert only_void(evening, "rotor_stopped_running").t_us - passes[0].t_us <= 2_000_000
+
+
+# --- N5 -----------------------------------------------------------------------------------------------------------
+
+
+def test_n5_a_ball_on_an_obstacle_is_void_only_when_the_rotor_stops_first() -> None:
+    evening = Evening().open()
+    evening.run()
+    evening.wait(30)
+    assert evening.state == "ball_on_obstacle"
+    assert evening.verdicts() == []
+    evening.turn(0)
+    stopped_us = evening.now_us
+    evening.wait(2.5)
+    void = only_void(evening, "rotor_stopped_before_drop")
+    assert void.t_us - stopped_us <= 2_000_000
+    assert evening.state == "rien_va"
+    later(evening)
+
+
+def test_n5_a_rotor_that_stops_during_the_fall_is_void_too() -> None:
+    evening = Evening().open()
+    evening.run()
+    evening.wait(2.5)
+    evening.turn(0)
+    evening.wait(2.5)
+    only_void(evening, "rotor_stopped_before_drop")
+
+
+# --- N6 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wait_s", [1.0, 4.0, 9.0, 12.0])
+def test_n6_an_object_before_the_number_is_out_voids_at_once(wait_s: float) -> None:
+    """Within 50 ms: in the same step."""
+    evening = Evening().open()
+    passes = evening.launch(laps=10)
+    evening.wait(wait_s)
+    assert evening.verdicts() == [], passes[-1].t_us
+    evening.drop()
+    void = only_void(evening, "foreign_object")
+    assert void.t_us == evening.now_us == void.payload["t_us"]
+    later(evening)
+
+
+def test_n6_an_object_after_the_number_voids_nothing_yet_the_next_coup_waits() -> None:
+    evening = Evening().open()
+    evening.coup(22)
+    evening.drop()
+    assert evening.verdicts() == [("result", 22)]
+    assert evening.notices() == ["foreign_object"]
+    refused = evening.say("operations_done")
+    assert (refused.done, "object" in refused.why) == (False, True)
+    assert evening.state == "operations"
+    evening.drop(present=False)
+    assert evening.say("operations_done").done
+    evening.coup(9)
+    assert evening.verdicts() == [("result", 22), ("result", 9)]
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_n6_a_launch_over_an_object_is_void(early: bool) -> None:
+    evening = Evening().open()
+    evening.drop()
+    assert evening.state == "faites_vos_jeux"
+    if early:
+        evening.say("rien_ne_va_plus")
+    passes = evening.launch()
+    evening.until(passes[6].t_us)
+    void = only_void(evening, "foreign_object")
+    assert void.t_us <= passes[4].t_us
+    assert evening.state == "rien_va"
+
+
+def test_n6_after_such_a_void_tout_va_waits_for_the_object() -> None:
+    evening = Evening().open()
+    evening.launch(laps=6)
+    evening.wait(1.5)
+    evening.drop()
+    evening._planned.clear()
+    evening.put_back()
+    refused = evening.say("tout_va")
+    assert (refused.done, "object" in refused.why) == (False, True)
+    evening.drop(present=False)
+    assert evening.say("tout_va").done
+
+
+def test_n6_the_same_object_told_twice_is_one() -> None:
+    evening = Evening().open()
+    evening.drop()
+    evening.drop()
+    evening.drop(present=False)
+    evening.drop(present=False)
+    assert evening.notices() == ["foreign_object"]
+
+
+# --- N7 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wait_s", [1.0, 4.0, 12.0, 20.0])
+def test_n7_the_chef_voids_at_once_with_who_and_why(wait_s: float) -> None:
+    evening = Evening().open()
+    evening.launch(laps=10)
+    evening.wait(wait_s)
+    assert evening.say("rien_va", by="chef Rossi", reason="dispute").done
+    void = only_void(evening, "chef")
+    assert void.t_us == evening.now_us
+    assert (void.payload["by"], void.payload["reason"]) == ("chef Rossi", "dispute")
+    later(evening)
+
+
+def test_n7_also_after_rien_ne_va_plus_and_before_the_launch() -> None:
+    evening = Evening().open()
+    evening.say("rien_ne_va_plus")
+    assert evening.say("rien_va").done
+    only_void(evening, "chef")
+    assert evening.state == "rien_va"
+
+
+def test_n7_not_once_the_number_is_out_nor_when_no_coup_runs() -> None:
+    evening = Evening()
+    assert not evening.say("rien_va").done
+    evening.open()
+    assert not evening.say("rien_va").done
+    evening.coup(9)
+    assert not evening.say("rien_va").done
+    assert evening.verdicts() == [("result", 9)]
+
+
+# --- N8 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sensor", ["beam/2", "reader/0", "rotor", "object", "link"])
+def test_n8_a_sensor_fault_in_a_coup_is_a_breakdown_at_once(sensor: str) -> None:
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    evening.sensor(sensor, ok=False)
+    void = only_void(evening, "breakdown", "Art. 15")
+    assert void.t_us == evening.now_us
+    assert void.payload["evidence"]["sensor"] == sensor
+    assert evening.state == "suspended"
+    assert sensor in evening.of("table")[-1]["waiting_for"]
+    later(evening)
+
+
+def test_n8_a_person_resumes_and_only_with_all_sensors_working() -> None:
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(2)
+    evening._planned.clear()
+    evening.sensor("beam/2", ok=False)
+    evening.sensor("link", ok=False)
+    refused = evening.say("resume", by="direction")
+    assert (refused.done, "sensor" in refused.why) == (False, True)
+    evening.sensor("beam/2", ok=True)
+    assert not evening.say("resume", by="direction").done
+    evening.sensor("link", ok=True)
+    assert evening.state == "suspended"
+    assert evening.say("resume", by="direction").done
+    assert evening.state == "rien_va"
+    evening.put_back()
+    assert evening.say("tout_va").done
+
+
+def test_n8_a_fault_between_coups_suspends_and_resume_returns_to_where_it_was() -> None:
+    evening = Evening().open()
+    evening.sensor("beam/1", ok=False)
+    evening.sensor("beam/1", ok=False)
+    assert evening.state == "suspended"
+    evening.sensor("beam/1", ok=True)
+    assert evening.say("resume").done
+    assert evening.state == "faites_vos_jeux"
+    assert evening.verdicts() == []
+
+
+def test_n8_a_number_without_a_proven_direction_is_no_result() -> None:
+    """A coup that the sensors could not observe whole is never called valid."""
+    evening = Evening(rpm=20).open()
+    evening.turn(0)
+    evening.wait(10)
+    passes = evening.launch("cw", rev_s=1.8, laps=6)
+    evening.until(passes[2].t_us)
+    evening.lying = 4
+    evening.turn(20, "ccw")
+    evening.wait(2.5)
+    assert "result" not in [topic for topic, _ in evening.verdicts()]
+
+
+def test_n8_a_ball_moved_while_bets_are_closed_is_a_breakdown() -> None:
+    evening = Evening().open()
+    evening.wait(4)
+    evening.say("rien_ne_va_plus")
+    evening.lying = None
+    evening.wait(8)
+    evening.lying = 9
+    evening.wait(5)
+    only_void(evening, "breakdown", "Art. 15")
+    assert evening.state == "suspended"
+
+
+def test_n8_a_second_launch_within_a_coup_is_a_breakdown() -> None:
+    evening = Evening().open()
+    evening.run(laps=6)
+    evening.wait(8)
+    evening.run(laps=6)
+    only_void(evening, "breakdown", "Art. 15")
+
+
+def test_n8_a_fair_wheel_that_turns_the_other_way_is_a_fault() -> None:
+    evening = Evening(FAIR, way="ccw").open()
+    evening.launch("cw")
+    evening.wait(2)
+    void = only_void(evening, "breakdown", "Art. 15")
+    assert void.payload["words"] == "nulla vale"
+    assert (void.payload["evidence"]["rotor_direction"], void.payload["evidence"]["configured"]) == ("ccw", "cw")
+
+
+def test_a_fair_wheel_that_turns_its_own_way_gives_its_number() -> None:
+    evening = Evening(FAIR, way="cw").open()
+    evening.coup(9)
+    assert evening.verdicts() == [("result", 9)]
+
+
+@pytest.mark.parametrize("name", ["suspend", "close"])
+def test_a6_the_direction_ends_or_suspends_play_and_a_running_coup_is_a_breakdown(name: str) -> None:
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    assert evening.say(name, by="direction", reason="fire alarm").done  # type: ignore[arg-type]
+    void = only_void(evening, "breakdown", "Art. 15")
+    assert (void.payload["by"], void.payload["reason"]) == ("direction", "fire alarm")
+    assert evening.state == {"suspend": "suspended", "close": "closed"}[name]
+    later(evening)
