@@ -77,6 +77,11 @@ class SimBoard:
         return self._now_us - self._booted_us
 
     @property
+    def greeted(self) -> bool:
+        """A host has said hello since the boot: events are sent."""
+        return self._greeted
+
+    @property
     def oldest_seq(self) -> int:
         """Number of the oldest event in the ring."""
         return self.next_seq - len(self._ring)

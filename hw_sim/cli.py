@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from hw_sim import listing, record
+from hw_sim import demo, listing, record, run
 
-COMMANDS = (record, listing)
+COMMANDS = (demo, run, record, listing)
 """A new subcommand is a module of its own and its name here."""
 
 
@@ -16,7 +16,8 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(
         prog="hw-sim",
         description="A simulated roulette wheel: its physics, its sensors and the people at the table.",
-        epilog="Exit codes: 0 done, 2 wrong usage, 73 a file cannot be written.",
+        epilog="Exit codes: 0 done, 2 wrong usage, 69 a part of the demo is missing or failed, "
+        "73 a file cannot be written.",
     )
     subparsers = whole.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

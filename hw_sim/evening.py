@@ -49,10 +49,10 @@ def evening(seed: int, *, margin: bool = False) -> Evening:
     """An evening drawn whole from its seed. `margin` mixes in launches of two to four laps, where what the passes
     prove may be less than what the ball ran."""
     rng = repeatable(f"evening {seed}")
-    layout = _layout(rng, french=False)
-    drawable = [s for s in SCENARIOS.values() if not s.first_only and (layout.wheel == "french" or not s.french_only)]
-    weights = [4.0 if margin and s.name == "lap_margin" else s.weight for s in drawable]
-    plays = rng.choices(drawable, weights, k=rng.randint(*COUPS))
+    layout = draw_layout(rng)
+    plays_here = drawable(layout)
+    weights = [4.0 if margin and s.name == "lap_margin" else s.weight for s in plays_here]
+    plays = rng.choices(plays_here, weights, k=rng.randint(*COUPS))
     if rng.random() < 0.1:
         plays[0] = SCENARIOS["first_coup_void"]
     return _play(plays, layout, rng, f"sim-{seed}")
@@ -63,18 +63,29 @@ def script(names: Sequence[str], seed: int = 0) -> Evening:
 
     Raises UnknownScenarioError, with the nearest known name, or when one that must come first doesn't.
     """
-    plays = [_find(name) for name in names]
-    late = [play.name for play in plays[1:] if play.first_only]
-    if late:
-        raise UnknownScenarioError(f"scenario {late[0]!r} is about a table's first coup: name it first")
+    plays = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
-    layout = _layout(rng, french=any(play.french_only for play in plays))
+    layout = draw_layout(rng, french=any(play.french_only for play in plays))
     return _play(plays, layout, rng, f"sim-{seed}")
 
 
 def repeatable(seed: str) -> random.Random:
     """Luck that is the same for the same seed, on any machine."""
     return random.Random(seed)  # noqa: S311  nothing here is secret
+
+
+def named(names: Sequence[str]) -> list[Scenario]:
+    """The scenarios of those names. Raises UnknownScenarioError like `script`."""
+    plays = [_find(name) for name in names]
+    late = [play.name for play in plays[1:] if play.first_only]
+    if late:
+        raise UnknownScenarioError(f"scenario {late[0]!r} is about a table's first coup: name it first")
+    return plays
+
+
+def drawable(layout: Layout) -> list[Scenario]:
+    """The scenarios that may follow any other at that wheel."""
+    return [s for s in SCENARIOS.values() if not s.first_only and (layout.wheel == "french" or not s.french_only)]
 
 
 def _find(name: str) -> Scenario:
@@ -96,7 +107,8 @@ def _play(plays: list[Scenario], layout: Layout, rng: random.Random, table: str)
     return Evening(_header(layout, table, last_number), stage.truth, stage.world, stage.now_s)
 
 
-def _layout(rng: random.Random, *, french: bool) -> Layout:
+def draw_layout(rng: random.Random, *, french: bool = False) -> Layout:
+    """A table and the places of its sensors; `french` for scenarios that reverse the rotor."""
     house, game = rng.choice([h for h in HOUSES if not (french and h[1] == "fair")])
     fair = game == "fair"
     way: Direction = rng.choice(("cw", "ccw"))

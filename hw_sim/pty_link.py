@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tty
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -88,11 +88,15 @@ class Player:
     """Plays events to a board in time and carries its bytes over a pty.
 
     `speed` is simulated seconds a real second; the board's clock simply runs that fast. A host must be configured to
-    believe it: a drift limit above (speed - 1) · 1,000,000 ppm, and a silence time-out divided by the speed.
+    believe it: a drift limit of 1,000,000 ppm, and a silence time-out that is short of the outages played to it.
     """
 
-    def __init__(self, board: SimBoard, pty: Pty, *, speed: float = 1.0) -> None:
+    def __init__(
+        self, board: SimBoard, pty: Pty, *, speed: float = 1.0, happen: Callable[[SimEvent], None] | None = None
+    ) -> None:
+        """`happen` is told each event at its time; without it the board sees them all."""
         self.board = board
+        self._happen = happen or board.feed
         self._pty = pty
         self._speed = speed
         self._loop = asyncio.get_running_loop()
@@ -111,7 +115,7 @@ class Player:
             for event in events:
                 await self._until(event.t_us)
                 if not isinstance(event, End):
-                    self.board.feed(event)
+                    self._happen(event)
             await self._linger(linger_s)
         finally:
             self._loop.remove_reader(self._pty.master)

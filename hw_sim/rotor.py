@@ -95,6 +95,11 @@ class Rotor:
         end = t_s + (goal - start) / rate
         return end, piece.angle_at(end)
 
+    def forget(self, before_s: float) -> None:
+        """Drop the motion before the piece that holds at `before_s`."""
+        here = self.piece_at(before_s)
+        self._pieces = self._pieces[self._pieces.index(here) :]
+
     def crossings(self, offset: float, period: float, t_from: float, t_to: float) -> Iterator[tuple[float, int, bool]]:
         """(time, k, clockwise) whenever the angle passes offset + k·period between the two times, in order."""
         for piece, following in zip(self._pieces, [*self._pieces[1:], None], strict=True):

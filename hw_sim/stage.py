@@ -70,6 +70,8 @@ class Stage:
         self.last_number = last_number
         self.truth: list[Outcome] = []
         self.scenario = ""
+        self.leisure = 1.0
+        """Part of the ordinary time that people take for bets and settling: less for a viewer who waits."""
         self._stay: Stay | None = None
         if last_number is not None:
             self.lay(last_number)
@@ -95,7 +97,7 @@ class Stage:
 
     def operations(self) -> None:
         """The table settles the coup and says that it is done."""
-        self.wait(5, 12)
+        self.wait(5 * self.leisure, 12 * self.leisure)
         self.say("operations_done", by="table")
 
     # the rotor
@@ -119,6 +121,10 @@ class Stage:
         """The ball lies in the pocket of `number` from now on."""
         self._stay = Stay(number, self.now_s)
         self.world.stays.append(self._stay)
+
+    def lies_in(self, number: int | None) -> bool:
+        """Whether the ball lies in the pocket of `number`; without a number, whether it lies in any."""
+        return self._stay is not None and number in (None, self._stay.number)
 
     def lift(self) -> None:
         """A hand takes the ball out of its pocket, if it lies in one."""
@@ -152,7 +158,7 @@ class Stage:
     def ready(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
         """The bets are placed; the bouler takes the ball and sends the rotor on: round the other way on a French
         wheel, the same way on a Fair one."""
-        self.wait(3, 9)
+        self.wait(3 * self.leisure, 9 * self.leisure)
         began_s = self.now_s
         if self.layout.wheel == "french":
             self.direction = opposite(self.direction)

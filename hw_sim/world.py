@@ -14,6 +14,9 @@ from hw_sim.events import BallPass, End, RotorEdge, Sighting, SimEvent
 from hw_sim.rotor import Rotor, tick_entered
 from hw_sim.wheel import POCKETS, BallRun, Layout, pocket_index
 
+MARGIN_S = 1e-3
+"""More than rounding to a microsecond can move an event across the border of a part."""
+
 
 def us(t_s: float) -> int:
     """Seconds to the integer microseconds of the log."""
@@ -70,17 +73,35 @@ class World:
 
     def events(self, end_s: float) -> list[SimEvent]:
         """Everything from time 0 to `end_s`, in order. At the same microsecond the rotor speaks before the readers."""
-        seen: list[SimEvent] = list(self.told)
-        seen.extend(self._heard("rotor", self._ticks(end_s)))
-        seen.extend(self._passes())
-        seen.extend(self._lying(end_s))
-        seen.sort(key=_t_us)
+        seen = self._seen(0.0, end_s)
         seen.append(End(us(end_s)))
         return seen
 
-    def _ticks(self, end_s: float) -> Iterator[tuple[float, SimEvent]]:
+    def between(self, start_s: float, end_s: float) -> list[SimEvent]:
+        """What happened from `start_s` on and before `end_s`, in order: the parts of an evening that has no end."""
+        start_us, end_us = us(start_s), us(end_s)
+        return [event for event in self._seen(start_s - MARGIN_S, end_s) if start_us <= event.t_us < end_us]
+
+    def forget(self, before_s: float) -> None:
+        """Drop what was over by then, but the latest run and stay, which scenarios go on from."""
+        self.rotor.forget(before_s)
+        self.told = [event for event in self.told if event.t_us >= us(before_s)]
+        self.runs = [*(run for run in self.runs[:-1] if run.end_s >= before_s), *self.runs[-1:]]
+        self.stays = [*(stay for stay in self.stays[:-1] if stay.to_s >= before_s), *self.stays[-1:]]
+        self.falls = [fall for fall in self.falls if fall[1] >= before_s]
+        self.outages = [outage for outage in self.outages if outage.to_s >= before_s]
+
+    def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:
+        seen: list[SimEvent] = list(self.told)
+        seen.extend(self._heard("rotor", self._ticks(start_s, end_s)))
+        seen.extend(self._passes())
+        seen.extend(self._lying(start_s, end_s))
+        seen.sort(key=_t_us)
+        return seen
+
+    def _ticks(self, start_s: float, end_s: float) -> Iterator[tuple[float, SimEvent]]:
         ticks = self.layout.rotor_ticks
-        for t_s, k, clockwise in self.rotor.crossings(0.0, 1 / ticks, 0.0, end_s):
+        for t_s, k, clockwise in self.rotor.crossings(0.0, 1 / ticks, start_s, end_s):
             tick = tick_entered(k, ticks, clockwise=clockwise)
             yield t_s, RotorEdge(us(t_s), tick, "cw" if clockwise else "ccw")
 
@@ -89,9 +110,9 @@ class World:
             for t_s, beam in run.passes(self.layout.beams_deg):
                 yield from self._heard(f"beam/{beam}", [(t_s, BallPass(us(t_s), beam))])
 
-    def _lying(self, end_s: float) -> Iterator[SimEvent]:
+    def _lying(self, start_s: float, end_s: float) -> Iterator[SimEvent]:
         for stay in self.stays:
-            for t_s, reader in self.sightings(stay, 0.0, end_s):
+            for t_s, reader in self.sightings(stay, start_s, end_s):
                 yield from self._heard(f"reader/{reader}", [(t_s, Sighting(us(t_s), reader))])
 
     def _heard(self, sensor: str, events: Iterable[tuple[float, SimEvent]]) -> Iterator[SimEvent]:

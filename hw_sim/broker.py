@@ -1,0 +1,112 @@
+"""A broker for the demo on a free loopback port: mosquitto where it is installed, else amqtt, which is Python."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from hw_sim.child import Child, DemoError, child
+
+Wanted = Literal["auto", "mosquitto", "python"]
+SYSTEM_PROGRAMS = ("/usr/sbin", "/usr/local/sbin")
+"""Debian puts mosquitto where a user's PATH does not look."""
+READY_S_MAX = 20.0
+"""It listens within a second; on a small computer that is busy in a few."""
+RETRY_S = 0.05
+
+
+class Broker(NamedTuple):
+    """A running broker. `protocol`: the MQTT version that it speaks best."""
+
+    process: Child
+    port: int
+    protocol: Literal["5", "3.1.1"]
+
+
+class Kind(NamedTuple):
+    """A broker that could be started: its name, its command up to the configuration file, and what goes into that."""
+
+    name: str
+    command: list[str]
+    configuration: str
+    protocol: Literal["5", "3.1.1"]
+
+
+def choose(wanted: Wanted, port: int, *, path: str | None = None) -> Kind:
+    """The broker to start. `path` as in PATH, by default that and the system's. Raises DemoError."""
+    where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS]) if path is None else path
+    program = shutil.which("mosquitto", path=where)
+    if program is not None and wanted != "python":
+        return Kind("mosquitto", [program, "-c"], _for_mosquitto(port), "5")
+    if wanted == "mosquitto":
+        raise DemoError("mosquitto is not installed: apt-get install mosquitto, or leave --broker out")
+    if find_spec("amqtt") is None:
+        raise DemoError("there is no broker: pip install 'wheeld[demo]' (amqtt), or apt-get install mosquitto")
+    return Kind("amqtt", [sys.executable, "-m", "amqtt.scripts.broker_script", "-c"], _for_amqtt(port), "3.1.1")
+
+
+def _for_mosquitto(port: int) -> str:
+    lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "persistence false", "log_dest stderr"]
+    if os.geteuid() == 0:
+        lines.append("user root")  # else it changes to a user who may not be there, or may not read this file
+    return "\n".join(lines) + "\n"
+
+
+def _for_amqtt(port: int) -> str:
+    configuration = {  # JSON is YAML too
+        "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
+        "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+    }
+    return json.dumps(configuration) + "\n"
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@asynccontextmanager
+async def broker(wanted: Wanted, directory: Path) -> AsyncIterator[Broker]:
+    """A broker until this is left; its files are in `directory`. Raises DemoError."""
+    port = free_port()
+    kind = choose(wanted, port)
+    configuration = directory / "broker.conf"
+    configuration.write_text(kind.configuration, encoding="utf-8")
+    async with child(kind.name, [*kind.command, str(configuration)], directory / "broker.log") as process:
+        await _listens(process, port)
+        yield Broker(process, port, kind.protocol)
+
+
+async def _listens(process: Child, port: int) -> None:
+    """Return when it does. Raises DemoError when it ends instead, or takes too long."""
+    ended = asyncio.create_task(process.ended())
+    try:
+        async with asyncio.timeout(READY_S_MAX):
+            while not await _answers(port):
+                await asyncio.wait({ended}, timeout=RETRY_S)
+                if ended.done():
+                    raise DemoError(f"the broker did not start: {ended.result()}")
+    except TimeoutError:
+        raise DemoError(f"{process.name} did not listen on port {port} within {READY_S_MAX:g} s") from None
+    finally:
+        ended.cancel()
+
+
+async def _answers(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True

@@ -1,0 +1,240 @@
+"""`hw-sim demo`: a broker, a simulated wheel, `wheeld run`, and a view of what it publishes."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import secrets
+import signal
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, get_args
+
+import aiomqtt
+
+from hw_sim import run as bench
+from hw_sim.board import SimBoard
+from hw_sim.broker import Broker, Wanted, broker
+from hw_sim.child import DemoError, child
+from hw_sim.configuration import board_setup, sections
+from hw_sim.endless import QUICK, Night, drawn
+from hw_sim.evening import named, repeatable
+from hw_sim.events import Person, SimEvent
+from hw_sim.heard import Heard
+from hw_sim.people import People, TableStuckError
+from hw_sim.pty_link import Player, Pty
+from hw_sim.view import View, view_of
+from hw_sim.wheel import Layout
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+EXIT_UNAVAILABLE = 69
+EXIT_CANNOT_WRITE = 73
+SITE, TABLE = "demo", "wheel-1"
+ROOT = f"wheel/v1/{SITE}/{TABLE}/"
+LAYOUT = Layout(
+    house="campione",
+    game="roulette",
+    wheel="french",
+    rotor_ticks=148,
+    beams_deg=(0.0, 90.0, 180.0, 270.0),
+    readers_deg=(30.0, 150.0, 270.0),
+)
+FIRST_NUMBER = 17
+"""Where the ball lies at the table's very first start."""
+FIRST = (
+    "valid",
+    "same_direction",
+    "valid",
+    "foreign_object",
+    "too_few_laps",
+    "early_launch",
+    "rotor_stops_running",
+    "obstacle_falls",
+    "chef_void",
+    "obstacle_rotor_stops",
+    "breakdown_link",
+)
+"""Twelve verdicts with all eight causes of a void; then luck decides."""
+LOOK_S = 0.4
+"""Real seconds until everybody at the table knows what the daemon made of the last gesture."""
+STATE = Path(".wheeld-demo")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Declare the subcommand."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="broker, simulated wheel, daemon and a live view",
+        description="Start a broker, a simulated wheel and the daemon, and show what it publishes, until Ctrl-C. The "
+        "journal stays in a directory, so that a second run goes on where the first one stopped.",
+    )
+    parser.add_argument("--coups", type=_count, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
+    bench.add_pace(parser, speed=5.0)
+    parser.add_argument("--seed", type=int, metavar="N", help="luck (default: another one each time)")
+    parser.add_argument("--state", type=Path, default=STATE, metavar="DIR", help=f"the journal's (default {STATE})")
+    parser.add_argument("--broker", choices=get_args(Wanted), default="auto", help="auto: mosquitto if it is installed")
+    parser.set_defaults(run=run)
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 0:
+        raise argparse.ArgumentTypeError("must be 0 or more")
+    return count
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo to its end. Returns the exit code."""
+    try:
+        args.state.mkdir(parents=True, exist_ok=True)
+        demo = Demo(args)
+        asyncio.run(demo.run())
+    except DemoError as error:
+        sys.stderr.write(f"hw-sim demo: {error}\n")
+        return EXIT_UNAVAILABLE
+    except OSError as error:
+        sys.stderr.write(f"hw-sim demo: cannot write {error.filename}: {error.strerror}\n")
+        return EXIT_CANNOT_WRITE
+    for line in demo.tally():
+        sys.stdout.write(f"{line}\n")
+    return 0
+
+
+class Demo:
+    """One run of the demo: its world, what was heard, and the people who act on it."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._state: Path = args.state
+        self._speed: float = args.speed
+        self._coups: int = args.coups
+        self._broker: Wanted = args.broker
+        self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
+        self.heard = Heard()
+        self._rng = repeatable(f"demo {self.seed}")
+        night = Night(LAYOUT, self._rng, None)
+        night.stage.leisure = QUICK
+        self._view: View | None = None
+        self._panel: asyncio.Queue[Person] = asyncio.Queue()
+        self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
+        self.people = People(night, self.heard, look_s=LOOK_S * self._speed, tell=self._playing)
+
+    async def run(self) -> None:
+        """Until so many verdicts, or a signal. Raises DemoError when a part is missing or fails."""
+        _end_at_a_signal()
+        try:
+            with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.heard) as self._view:
+                async with broker(self._broker, Path(name)) as served:
+                    await self._beside(served, Path(name))
+        except asyncio.CancelledError:
+            pass  # a signal: that is how a demo ends
+        except aiomqtt.MqttError as error:
+            raise DemoError(f"the broker is gone: {error}") from error
+        except TableStuckError as error:
+            raise DemoError(f"{error}; its log is {self._state / 'wheeld.log'}") from error
+
+    async def _beside(self, served: Broker, directory: Path) -> None:
+        """Subscribe first, then start wheel and daemon: so everything is seen."""
+        port = directory / "board"
+        config = self._state / "wheeld.toml"
+        config.write_text(self._configuration(served, port), encoding="utf-8")
+        command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
+        async with aiomqtt.Client("127.0.0.1", served.port) as client:
+            await client.subscribe(ROOT + "#", qos=1)
+            with Pty(port) as pty:
+                async with child("wheeld", command, self._state / "wheeld.log") as daemon:
+                    await _first_of(
+                        self._listen(client),
+                        self._use_panel(client),
+                        self._play(pty),
+                        _fail(daemon.ended()),
+                        _fail(served.process.ended()),
+                    )
+
+    def _configuration(self, served: Broker, port: Path) -> str:
+        wheel = sections(LAYOUT, site=SITE, table=TABLE, last_number=FIRST_NUMBER, port=port, speed=self._speed)
+        rest = ["[journal]", 'path = "journal.sqlite"', "", "[mqtt]", 'host = "127.0.0.1"']
+        return "\n".join([wheel, *rest, f"port = {served.port}", f'protocol = "{served.protocol}"', ""])
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        """Show what comes, until enough verdicts have."""
+        async for message in client.messages:
+            leaf = message.topic.value.removeprefix(ROOT)
+            if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
+                self._tell(self.heard.take(leaf, message.payload))
+            if 0 < self._coups <= len(self.heard.verdicts):
+                return
+
+    async def _play(self, pty: Pty) -> None:
+        events = self.people.evening(drawn(LAYOUT, self._rng, named(FIRST)))
+        await Player(self._board, pty, speed=self._speed, happen=self._happen).play(events)
+
+    def _happen(self, event: SimEvent) -> None:
+        """Buttons know neither who nor why: whoever gives a reason uses a panel, which is an MQTT client."""
+        if isinstance(event, Person) and (event.reason or event.who):
+            self._panel.put_nowait(event)
+        else:
+            self._board.feed(event)
+
+    async def _use_panel(self, client: aiomqtt.Client) -> None:
+        while True:
+            person = await self._panel.get()
+            asked = {"id": f"panel-{secrets.token_hex(4)}", "by": person.by, "reason": person.reason or "as usual"}
+            who = {} if person.who is None else {"who": person.who}
+            await client.publish(f"{ROOT}cmd/{person.name}", json.dumps(asked | who), qos=1)
+
+    def _playing(self, scenario: Any) -> None:
+        assert self._view is not None
+        self._view.playing(scenario)
+
+    def _tell(self, line: str | None) -> None:
+        assert self._view is not None
+        self._view.news(line)
+
+    def tally(self) -> list[str]:
+        """What it came to, in a few lines."""
+        heard, tally = self.heard, self.heard.tally
+        self.people.compare(whole=False)
+        voids = ", ".join(
+            f"{name.removeprefix('void ')} {count}" for name, count in sorted(tally.items()) if "void" in name
+        )
+        span = f"seq {heard.seqs[0]} to {heard.seqs[-1]}" if heard.seqs else "no message"
+        return [
+            "",
+            f"{len(heard.verdicts)} verdicts: {tally['results']} results, "
+            f"{len(heard.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
+            f"{span}, {heard.gaps or 'nothing'} missing; luck was --seed {self.seed}",
+            *([f"not as it was played: {words}" for words in self.people.different] or ["each as it was played"]),
+            f"kept: {self._state / 'journal.sqlite'} (wheeld journal verify reads it; the next demo goes on with it)",
+        ]
+
+
+def _end_at_a_signal() -> None:
+    """The first SIGINT, SIGTERM or SIGHUP ends the demo; a second may not disturb the clearing up."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, lambda: task.cancelling() or task.cancel())
+
+
+async def _fail(ended: Coroutine[Any, Any, str]) -> None:
+    """A child that should run for ever has ended."""
+    raise DemoError(await ended)
+
+
+async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
+    """Return when the first of them does, or raise what it raises; the others are cancelled."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

@@ -1,0 +1,99 @@
+"""What a subscriber to one table knows: its state, its numbers, its verdicts, and whether anything is missing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+Payload: TypeAlias = dict[str, Any]
+VERDICTS = ("result", "void")
+SEQUENCED = (*VERDICTS, "table")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One coup's outcome as published. `name` is its number or cause, in the words of `stage.Outcome`."""
+
+    coup: int
+    seq: int
+    name: str
+    text: str
+
+
+@dataclass
+class Heard:
+    """Everything heard since we began to listen."""
+
+    table: Payload | None = None
+    numbers: list[int] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    seqs: list[int] = field(default_factory=list)
+    gaps: int = 0
+    _boot_id: str = ""
+
+    def take(self, leaf: str, payload: bytes) -> str | None:
+        """Note a message; returns a line for people, None when it says nothing new."""
+        said: Payload = json.loads(payload)
+        if leaf in SEQUENCED and not self._is_next(said):
+            return None
+        match leaf:
+            case "table":
+                self.table = said
+            case "board" if self.numbers == said["numbers"]:
+                return None
+            case "board":
+                self.numbers = said["numbers"]
+            case "result" | "void":
+                text = verdict_text(leaf, said)
+                name = f"result {said['number']}" if leaf == "result" else f"void {said['cause']}"
+                self.verdicts.append(Verdict(said["coup"], said["seq"], name, text))
+        return _line(leaf, said)
+
+    def _is_next(self, said: Payload) -> bool:
+        """Publication is at least once: what came already is dropped, what is missing between two is counted."""
+        seq, last = said["seq"], self.seqs[-1] if self.seqs else 0
+        if seq <= last:
+            return False
+        # What an earlier run of the daemon said went to whoever listened then.
+        self.gaps += bool(last) and said["boot_id"] == self._boot_id and seq != last + 1
+        self._boot_id = said["boot_id"]
+        self.seqs.append(seq)
+        return True
+
+    @property
+    def tally(self) -> Counter[str]:
+        """How many results, and voids of each cause."""
+        return Counter("results" if v.name.startswith("result") else v.name for v in self.verdicts)
+
+
+def verdict_text(leaf: str, said: Payload) -> str:
+    """A result with its announcement and laps, a void with its cause, article and reason."""
+    if leaf == "result":
+        return f"{said['announcement']} · {said['laps']:g} laps, rotor {said['rotor_rpm']:.1f} rpm"
+    who = f" ({said['by']}: {said['reason']})" if said.get("reason") else ""
+    return f"{said['words']}: {said['cause']}, {said['article']} · {said['why']}{who}"
+
+
+def _line(leaf: str, said: Payload) -> str | None:
+    place = f"seq {said['seq']:>5}" if "seq" in said else " " * 9
+    match leaf:
+        case "result" | "void":
+            return f"{place}  coup {said['coup']:>4}  {leaf.upper():<7} {verdict_text(leaf, said)}"
+        case "table":
+            state = f"{said['state']}, bets {said['bets']}, waiting for: {said['waiting_for']}"
+            return f"{place}  coup {said['coup']:>4}  table   {state}"
+        case "board":
+            return f"{place}  coup {said['coup']:>4}  numbers {numbers_text(said['numbers'])}"
+        case "notice":
+            return f"{place}  coup {said['coup']:>4}  notice  {said['notice']}: {said['text']}"
+        case "reply":
+            answer = "done" if said["done"] else "refused"
+            return f"{place}  {'':9}  reply   {said['name']} by {said['by']}: {answer}. {said['why']}"
+    return None
+
+
+def numbers_text(numbers: list[int]) -> str:
+    """The last numbers, newest first."""
+    return " ".join(map(str, numbers)) or "none yet"

@@ -1,0 +1,99 @@
+"""The people at the demo's table: they play scenarios, but look at what the table publishes before each one.
+
+A script alone would go on playing at a table that is suspended, after a restart in mid-coup for example. So before each
+scenario the chef does what the published state asks for: resumes, has the ball put back, says "tout va", opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from hw_sim.endless import Night
+from hw_sim.events import SimEvent
+from hw_sim.heard import Heard
+from hw_sim.scenarios import Scenario
+from hw_sim.stage import Outcome, Stage
+
+STEPS_MAX = 20
+"""From any state three or four steps lead to "faites vos jeux"; a table that needs so many does not obey."""
+READY = ("faites_vos_jeux", "rien_ne_va_plus")
+"""The second is said early sometimes, and the launch is then still to come."""
+
+
+class TableStuckError(Exception):
+    """The table does not come to "faites vos jeux", whatever the chef does."""
+
+
+class People:
+    """Chef, bouler and the hand that carries the ball. `look_s`: simulated seconds until what happened is published.
+
+    `tell` is given each scenario as it begins. `different` lists where the verdicts were not what was played.
+    """
+
+    def __init__(self, night: Night, heard: Heard, *, look_s: float, tell: Callable[[Scenario], None]) -> None:
+        self._night = night
+        self._heard = heard
+        self._look_s = look_s
+        self._tell = tell
+        self._known = (0, 0)
+        self.scenario = ""
+        self.different: list[str] = []
+
+    def evening(self, plays: Iterable[Scenario]) -> Iterator[SimEvent]:
+        """Their evening's events, from before the table says anything. Raises TableStuckError."""
+        for play in plays:
+            yield from self._make_ready()
+            self._known = (len(self._heard.verdicts), len(self._night.stage.truth))
+            self.scenario = play.name
+            self._tell(play)
+            yield from self._night.play(play)
+            yield from self._night.wait(self._look_s)
+            self.compare(whole=True)
+            self.scenario = ""
+
+    def compare(self, *, whole: bool) -> None:
+        """Hold the verdicts of the scenario in progress against its truth; not `whole`: as far as they have come."""
+        if not self.scenario:
+            return
+        published = [verdict.name for verdict in self._heard.verdicts[self._known[0] :]]
+        truth = [outcome_name(outcome) for outcome in self._night.stage.truth[self._known[1] :]]
+        if published != (truth if whole else truth[: len(published)]):
+            played, told = (", ".join(names) or "nothing" for names in (truth, published))
+            self.different.append(f"{self.scenario}: played {played}; published {told}")
+
+    def _make_ready(self) -> Iterator[SimEvent]:
+        for _ in range(STEPS_MAX):
+            yield from self._night.wait(self._look_s)
+            step = self._next_step()
+            if step is None:
+                return
+            yield from step
+        state = self._heard.table["state"] if self._heard.table else "nothing at all"
+        raise TableStuckError(f"the table says {state}, whatever the chef does")
+
+    def _next_step(self) -> list[SimEvent] | None:
+        """What the published state asks for; None when the game may go on."""
+        table, night = self._heard.table, self._night
+        if table is None:
+            return night.wait(self._look_s)
+        if not night.stage.lies_in(table["last_number"]):
+            night.stage.last_number = table["last_number"]
+            return night.play(Stage.put_back)
+        match table["state"]:
+            case "closed":
+                return night.say("open")
+            case "operations":
+                return night.say("operations_done", by="table")
+            case "rien_va":
+                return night.say("tout_va")
+            case "suspended":
+                return night.say("resume", by="inspector", reason="the wheel is in order")
+            case state if state in READY:
+                return None
+            case _:
+                return night.say("rien_va", by="chef", reason="nobody can say where the ball is")
+
+
+def outcome_name(outcome: Outcome) -> str:
+    """The truth of a coup in the words of `Verdict.name`."""
+    return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"

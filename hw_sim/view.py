@@ -1,0 +1,107 @@
+"""What the demo shows: lines where nobody looks on, a table that changes in place on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from hw_sim.child import DemoError
+from hw_sim.heard import Heard, numbers_text
+from hw_sim.scenarios import Scenario
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+ROWS = 14
+"""Verdicts in view: with the rest they fit a terminal of 24 lines."""
+
+
+class View(Protocol):
+    """What the demo tells its viewer."""
+
+    def playing(self, scenario: Scenario) -> None:
+        """The simulated people begin this."""
+        ...
+
+    def news(self, line: str | None) -> None:
+        """Something was heard, in words where it is worth a line."""
+        ...
+
+
+class Lines:
+    """Everything a line of its own, as it comes."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def playing(self, scenario: Scenario) -> None:
+        """Say what is played."""
+        self.news(f"--- the wheel plays {scenario.name}: {scenario.about}")
+
+    def news(self, line: str | None) -> None:
+        """Print it at once: whoever reads may be a pipe."""
+        if line is not None:
+            self._out.write(f"{line}\n")
+            self._out.flush()
+
+
+class Screen:
+    """A picture of `heard` that is drawn anew at each change."""
+
+    def __init__(self, heard: Heard, console: Console) -> None:
+        from rich.live import Live  # noqa: PLC0415  an extra, wanted on a terminal only
+
+        self._heard = heard
+        self._playing = "waiting for the table"
+        self._live = Live(self._picture(), console=console, auto_refresh=False)
+
+    @contextmanager
+    def on(self) -> Iterator[Screen]:
+        """The picture is on the terminal while this is entered, and its last state stays there."""
+        with self._live:
+            yield self
+
+    def playing(self, scenario: Scenario) -> None:
+        """Show what is played."""
+        self._playing = f"{scenario.name}: {scenario.about}"
+        self.news(None)
+
+    def news(self, line: str | None) -> None:  # noqa: ARG002  the picture shows the state, not the message
+        """Draw the picture again."""
+        self._live.update(self._picture(), refresh=True)
+
+    def _picture(self) -> RenderableType:
+        from rich.console import Group  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        heard, table = self._heard, self._heard.table
+        coups = Table("coup", "seq", "verdict", expand=True)
+        for verdict in heard.verdicts[-ROWS:]:
+            style = "green" if verdict.name.startswith("result") else "red"
+            coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
+        return Group(
+            Text(f"the wheel plays  {self._playing}", "dim"),
+            Text.assemble("the table says   ", (table["state"] if table else "nothing yet", "bold")),
+            Text(f"bets             {table['bets'] if table else ''}"),
+            Text(f"waiting for      {table['waiting_for'] if table else ''}"),
+            Text(f"last numbers     {numbers_text(heard.numbers)}"),
+            coups,
+        )
+
+
+@contextmanager
+def view_of(heard: Heard, out: TextIO | None = None) -> Iterator[View]:
+    """A screen on a terminal, lines elsewhere. Raises DemoError when rich, an extra, is missing on a terminal."""
+    out = out or sys.stdout
+    if not out.isatty():
+        yield Lines(out)
+        return
+    try:
+        from rich.console import Console  # noqa: PLC0415
+    except ImportError:
+        raise DemoError("rich is not installed: pip install 'wheeld[demo]', or | cat for plain lines") from None
+    with Screen(heard, Console(file=out)).on() as screen:
+        yield screen
