@@ -83,7 +83,13 @@ class Evening:
     """One table from its start. `seen` is all that was told to it, `heard` all that it published."""
 
     def __init__(
-        self, setting: TableSetting = FRENCH, *, memory: bytes | None = None, rpm: float = 20.0, way: Way = "ccw"
+        self,
+        setting: TableSetting = FRENCH,
+        *,
+        memory: bytes | None = None,
+        rpm: float = 20.0,
+        way: Way = "ccw",
+        started_utc_us: int = START_UTC_US,
     ) -> None:
         self.setting, self.now_us = setting, 0
         self.seen: list[Observation] = []
@@ -95,7 +101,7 @@ class Evening:
         self._planned: list[Observation] = []
         self._angle_deg = 3.0
         self._turn_deg_s = 0.0
-        self.table, opening = Table.start(setting, boot_id="test", started_utc_us=START_UTC_US, memory=memory)
+        self.table, opening = Table.start(setting, boot_id="test", started_utc_us=started_utc_us, memory=memory)
         self._keep(0, opening)
         self.turn(rpm, way)
 

@@ -1,0 +1,388 @@
+"""What people ask of the table (A1–A6): granted, refused with a reason, recorded."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.observations import ClockReading, Command, CommandName, Rotor, TimePassed
+from wheeld.core.table import Table
+
+MINUTE_US = 60_000_000
+
+
+def rested() -> Evening:
+    """An evening with a rotor at rest: time passes by heartbeats alone."""
+    return Evening(rpm=0)
+
+
+def at(evening: Evening, t_us: int) -> None:
+    """Nothing happens until `t_us`."""
+    evening.tell(TimePassed(t_us))
+    evening.now_us = t_us
+
+
+# --- commands and their answers ----------------------------------------------------------------------------------
+
+
+def test_each_command_is_answered_with_its_id_who_and_why() -> None:
+    evening = Evening()
+    reply = evening.say("open", by="chef Rossi")
+    assert (reply.name, reply.by, reply.done, reply.id) == ("open", "chef Rossi", True, "id-0")
+    again = evening.say("open")
+    assert (again.done, again.why) == (False, "the table is open")
+
+
+@pytest.mark.parametrize("coup", [0, 1, 3, 99])
+def test_a_command_for_another_coup_is_refused_and_does_nothing(coup: int) -> None:
+    evening = Evening().open()
+    evening.coup(22)
+    evening.say("operations_done")
+    evening.launch()
+    evening.wait(2)
+    assert evening.table.coup == 2
+    told = len(evening.heard)
+    reply = evening.say("rien_va", coup=coup)
+    assert not reply.done
+    assert f"coup {coup}" in reply.why
+    assert "coup 2" in reply.why
+    assert evening.heard[told:] == []
+    assert evening.say("rien_va", coup=2).done
+
+
+def test_the_coup_at_hand_is_that_of_the_open_bets() -> None:
+    """The table that says "faites vos jeux" and its launch are one coup."""
+    evening = Evening().open()
+    coup = evening.of("table")[-1]["coup"]
+    evening.launch()
+    evening.wait(2)
+    assert evening.table.coup == coup == 1
+
+
+REFUSED: list[tuple[str, CommandName]] = [
+    ("closed", "operations_done"),
+    ("closed", "rien_ne_va_plus"),
+    ("closed", "tout_va"),
+    ("closed", "resume"),
+    ("closed", "last_coup"),
+    ("closed", "close"),
+    ("faites_vos_jeux", "open"),
+    ("faites_vos_jeux", "operations_done"),
+    ("faites_vos_jeux", "tout_va"),
+    ("faites_vos_jeux", "resume"),
+    ("ball_running", "open"),
+    ("ball_running", "operations_done"),
+    ("ball_running", "tout_va"),
+    ("operations", "rien_ne_va_plus"),
+    ("operations", "tout_va"),
+    ("operations", "rien_va"),
+    ("rien_va", "operations_done"),
+    ("rien_va", "rien_ne_va_plus"),
+    ("rien_va", "rien_va"),
+    ("suspended", "suspend"),
+    ("suspended", "open"),
+    ("suspended", "tout_va"),
+    ("suspended", "rien_va"),
+    ("suspended", "operations_done"),
+]
+
+
+def in_state(state: str) -> Evening:
+    """A table that has come to stand in a published state."""
+    evening = Evening()
+    evening.wait(2)
+    if state == "closed":
+        return evening
+    evening.say("open")
+    match state:
+        case "ball_running":
+            evening.launch()
+            evening.wait(2)
+        case "operations":
+            evening.coup(8)
+        case "rien_va":
+            evening.void_by_chef()
+        case "suspended":
+            evening.say("suspend")
+    assert evening.state == state
+    return evening
+
+
+@pytest.mark.parametrize(("state", "name"), REFUSED)
+def test_what_makes_no_sense_now_is_refused_with_a_reason_and_changes_nothing(state: str, name: CommandName) -> None:
+    evening = in_state(state)
+    told = len(evening.heard)
+    reply = evening.say(name)
+    assert not reply.done
+    assert reply.why
+    assert evening.heard[told:] == []
+    assert evening.state == state
+
+
+@pytest.mark.parametrize("state", ["faites_vos_jeux", "operations", "rien_va", "suspended"])
+def test_the_direction_may_close_at_any_moment(state: str) -> None:
+    evening = in_state(state)
+    verdicts = evening.verdicts()
+    assert evening.say("close", by="direction").done
+    assert evening.state == "closed"
+    assert evening.verdicts() == verdicts
+
+
+@pytest.mark.parametrize("state", ["closed", "faites_vos_jeux", "operations", "rien_va"])
+def test_a_suspension_ends_where_it_began(state: str) -> None:
+    evening = in_state(state)
+    assert evening.say("suspend", by="direction").done
+    assert evening.state == "suspended"
+    assert evening.say("resume", by="direction").done
+    assert evening.state == state
+
+
+def test_a_suspension_of_a_running_coup_ends_in_rien_va() -> None:
+    evening = in_state("ball_running")
+    evening.say("suspend")
+    assert evening.verdicts() == [("void", "breakdown")]
+    evening.say("resume")
+    assert evening.state == "rien_va"
+
+
+# --- tout va (C11) -----------------------------------------------------------------------------------------------
+
+
+def test_tout_va_is_refused_while_the_ball_lies_elsewhere() -> None:
+    evening = in_state("rien_va")
+    evening.lying = 9
+    evening.wait(5)
+    refused = evening.say("tout_va")
+    assert (refused.done, "pocket of the last number" in refused.why) == (False, True)
+    assert "ball_misplaced" in evening.notices()
+    assert "remettre la bille dans le 17" in evening.of("table")[-1]["waiting_for"]
+    evening.put_back()
+    assert evening.say("tout_va").done
+
+
+def test_tout_va_is_refused_while_nobody_saw_the_ball_go_home() -> None:
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.wait(3)
+    assert not evening.say("tout_va").done
+
+
+def test_at_a_tables_first_coup_the_chefs_word_serves() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, last_number=None)).open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    assert evening.say("tout_va").done
+    assert evening.state == "faites_vos_jeux"
+
+
+def test_without_a_last_number_the_ball_lies_nowhere_wrong() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, last_number=None))
+    evening.lying = 9
+    evening.wait(5)
+    evening.open()
+    evening.wait(5)
+    evening.lying = 30
+    evening.wait(5)
+    assert evening.notices() == []
+
+
+def test_one_sighting_in_another_pocket_does_not_take_the_ball_from_its_own() -> None:
+    """A reader's mistake; two are a ball that was moved."""
+    evening = in_state("rien_va")
+    evening.lying = 9
+    seen = 0
+    while seen < 2:
+        evening.wait(0.2)
+        streak = evening.table._witness.reading.state
+        seen = streak.streak_length if evening.table._witness.reading.number == 9 else 0
+        if seen == 1:
+            assert evening.table._ball_in_place()
+    assert not evening.say("tout_va").done
+
+
+# --- la dernière (A5) --------------------------------------------------------------------------------------------
+
+
+def test_la_derniere_closes_the_table_after_the_next_valid_coup() -> None:
+    evening = Evening().open()
+    assert evening.say("last_coup").done
+    assert evening.of("table")[-1]["last_coup"] is True
+    evening.coup(8)
+    assert evening.state == "operations"
+    assert evening.say("operations_done").done
+    assert evening.state == "closed"
+    assert evening.of("table")[-1]["last_coup"] is False
+
+
+def test_a_void_does_not_use_la_derniere_up() -> None:
+    evening = Evening().open()
+    evening.say("last_coup")
+    for _ in range(2):
+        evening.void_by_chef()
+        assert evening.say("tout_va").done
+        assert evening.state == "faites_vos_jeux"
+        assert evening.of("table")[-1]["last_coup"] is True
+    evening.coup(8)
+    evening.say("operations_done")
+    assert evening.state == "closed"
+
+
+def test_la_derniere_announced_in_operations_is_the_coup_after() -> None:
+    evening = in_state("operations")
+    evening.say("last_coup")
+    evening.say("operations_done")
+    assert evening.state == "faites_vos_jeux"
+    evening.coup(30)
+    evening.say("operations_done")
+    assert evening.state == "closed"
+
+
+def test_an_early_launch_after_la_derniere_still_ends_in_closing() -> None:
+    """The coup was valid and is used up; both debts are paid first, in either order."""
+    for first, second in (("tout_va", "operations_done"), ("operations_done", "tout_va")):
+        evening = Evening().open()
+        evening.say("last_coup")
+        evening.coup(8)
+        evening.launch(laps=6)
+        evening.wait(1.5)
+        evening._planned.clear()
+        evening.put_back()
+        assert evening.verdicts() == [("result", 8), ("void", "early_launch")]
+        assert evening.say(first).done  # type: ignore[arg-type]
+        assert evening.state != "closed"
+        assert evening.say(second).done  # type: ignore[arg-type]
+        assert evening.state == "closed", first
+
+
+def test_a_table_reopened_after_la_derniere_plays_on() -> None:
+    evening = Evening().open()
+    evening.say("last_coup")
+    evening.coup(8)
+    evening.say("operations_done")
+    assert evening.say("open").done
+    evening.coup(9)
+    evening.say("operations_done")
+    assert evening.state == "faites_vos_jeux"
+
+
+def test_closing_forgets_la_derniere() -> None:
+    evening = Evening().open()
+    evening.say("last_coup")
+    evening.say("close")
+    evening.say("open")
+    evening.coup(8)
+    evening.say("operations_done")
+    assert evening.state == "faites_vos_jeux"
+
+
+# --- the bouler (A4) ---------------------------------------------------------------------------------------------
+
+
+def test_who_spins_is_recorded_and_shown() -> None:
+    evening = rested()
+    assert evening.say("bouler", who="Bianchi").done
+    assert evening.of("table")[-1]["bouler"] == "Bianchi"
+    (notice,) = evening.of("notice")
+    assert (notice["notice"], notice["figures"], notice["by"]) == ("bouler", {"who": "Bianchi"}, "chef")
+
+
+@pytest.mark.parametrize("who", [None, ""])
+def test_a_bouler_without_a_name_is_refused(who: str | None) -> None:
+    evening = rested()
+    reply = evening.say("bouler", who=who)
+    assert (reply.done, "who" in reply.why) == (False, True)
+    assert evening.heard[2:] == []
+
+
+def test_a_change_is_due_after_half_an_hour_and_told_once() -> None:
+    evening = rested()
+    at(evening, 10_000_000)
+    evening.say("bouler", who="Bianchi")
+    due_us = 10_000_000 + 30 * MINUTE_US
+    assert evening.table.next_deadline_us == due_us
+    at(evening, due_us - 1)
+    assert evening.notices() == ["bouler"]
+    at(evening, due_us)
+    assert evening.notices() == ["bouler", "bouler_change_due"]
+    assert evening.of("notice")[-1]["figures"] == {"bouler": "Bianchi"}
+    assert evening.of("notice")[-1]["t_us"] == due_us
+    at(evening, due_us + 90 * MINUTE_US)
+    assert evening.notices() == ["bouler", "bouler_change_due"]
+
+
+def test_a_new_bouler_has_half_an_hour_of_his_own() -> None:
+    evening = rested()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 20 * MINUTE_US)
+    evening.say("bouler", who="Verdi")
+    at(evening, 49 * MINUTE_US)
+    assert "bouler_change_due" not in evening.notices()
+    at(evening, 50 * MINUTE_US)
+    assert evening.of("notice")[-1]["figures"] == {"bouler": "Verdi"}
+
+
+def test_the_change_is_told_at_its_time_whatever_comes_next() -> None:
+    """A rotor edge long after: the notice carries the time at which it was due."""
+    evening = rested()
+    evening.say("bouler", who="Bianchi")
+    evening.tell(Rotor(45 * MINUTE_US, 3, "cw"))
+    assert evening.of("notice")[-1]["t_us"] == 30 * MINUTE_US
+
+
+def test_half_an_hour_is_counted_over_a_restart() -> None:
+    first = rested()
+    first.say("bouler", who="Bianchi")
+    at(first, 20 * MINUTE_US)
+    again = Evening(rpm=0, memory=first.memory, started_utc_us=START_UTC_US + 22 * MINUTE_US)
+    assert again.table.next_deadline_us == 8 * MINUTE_US
+    at(again, 8 * MINUTE_US)
+    assert again.notices() == ["bouler_change_due"]
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+def test_an_observation_older_than_what_is_judged_is_counted_and_changes_nothing() -> None:
+    evening = Evening().open()
+    told = len(evening.heard)
+    step = evening.tell(Rotor(evening.now_us - 500_000, 7, "cw"))
+    assert not step
+    assert evening.heard[told:] == []
+    assert evening.table.counters == {"late": 1}
+    assert evening.table.now_us == evening.now_us
+
+
+def test_a_command_is_never_late() -> None:
+    """Stamped by the host's estimate, it acts on the present."""
+    evening = Evening().open()
+    evening.tell(Command(evening.now_us - 2_000_000, "rien_ne_va_plus", "chef"))
+    assert evening.replies[-1].done
+    assert evening.replies[-1].t_us == evening.table.now_us == evening.now_us
+    assert evening.state == "rien_ne_va_plus"
+
+
+def test_messages_are_dated_by_the_latest_clock_reading() -> None:
+    evening = rested()
+    at(evening, 5_000_000)
+    evening.tell(ClockReading(5_000_000, START_UTC_US + 5_000_000 + 250_000, 1_000))
+    evening.say("open")
+    assert evening.of("table")[-1]["at"] == "2026-11-20T18:00:05.250000Z"
+    assert evening.of("table")[-1]["since"] == "2026-11-20T18:00:05.250000Z"
+    assert evening.of("table")[-1]["t_us"] == 5_000_000
+
+
+def test_the_outcome_does_not_depend_on_how_often_the_table_is_asked() -> None:
+    evening = Evening().open()
+    evening.run(laps=2)
+    evening.wait(10)
+    evening.turn(0)
+    evening.wait(4)
+    rare, _ = Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US)
+    said = [m.payload for seen in evening.seen if not isinstance(seen, TimePassed) for m in rare.apply(seen).messages]
+    said += [m.payload for m in rare.apply(TimePassed(evening.now_us)).messages]
+    assert said == [heard.bytes for heard in evening.heard[2:]]
