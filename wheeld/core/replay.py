@@ -5,18 +5,25 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import get_args
 
 import msgspec
 
 from wheeld.core.instants import from_text
 from wheeld.core.messages import reply_payload
-from wheeld.core.observations import LINE_BYTES_MAX, Command, End, Header, Observation
+from wheeld.core.observations import LINE_BYTES_MAX, ClockReading, Command, End, Header, Observation
 from wheeld.core.setting import TableSetting, from_header
 from wheeld.core.step import Step
 from wheeld.core.table import Table
 
-KNOWN_KINDS = frozenset({"rotor", "ball", "pocket", "object", "sensor", "command", "clock", "time", "end"})
-"""Any other kind is skipped and counted, as the format asks."""
+KNOWN_KEYS = {
+    str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
+    for kind in get_args(Observation)
+}
+"""The keys of each kind. Any other kind or key is skipped and counted, as the format asks."""
+T_US_MAX = 10 * 366 * 86_400_000_000
+"""Ten years on one sensing clock: more is no sensing time, and dates made of it would leave the calendar."""
+UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
@@ -42,11 +49,13 @@ class Told(msgspec.Struct, frozen=True):
 
 _header = msgspec.json.Decoder(Header)
 _kind = msgspec.json.Decoder(_Kind)
+_keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
 
 class Replay:
-    """One log being replayed. `counters`: `unknown` kinds skipped, `malformed` lines skipped when lenient, `late`."""
+    """One log being replayed. `counters`: `unknown` kinds and `unknown_keys` skipped, `malformed` lines skipped when
+    lenient, `late`."""
 
     def __init__(self, *, lenient: bool = False) -> None:
         self._lenient = lenient
@@ -88,10 +97,12 @@ class Replay:
             message = f"longer than {LINE_BYTES_MAX} bytes: not an observation"
             raise ValueError(message)
         kind = _kind.decode(line).kind
-        if kind not in KNOWN_KINDS:
+        if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
             return None
-        return _observation.decode(line)
+        seen = _observation.decode(line)
+        self.counters["unknown_keys"] += len(_keys.decode(line).keys() - KNOWN_KEYS[kind])
+        return seen
 
 
 def replay(lines: Iterable[bytes], *, lenient: bool = False) -> Iterator[bytes]:
@@ -111,7 +122,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step]:
     """The table that the header describes, from its beginning or from the snapshot it holds."""
     try:
         header = _header.decode(line)
-        started_utc_us = from_text(header.started)
+        started_utc_us = _calendar("started", from_text(header.started))
         setting = from_header(header)
         _refuse(setting)
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
@@ -133,8 +144,20 @@ def _within(seen: Observation, *, beams: int, readers: int, ticks: int, last_us:
     if seen.t_us < last_us and not isinstance(seen, Command):
         message = f"t {seen.t_us} is older than the line before it ({last_us}): lines stand in time order"
         raise ValueError(message)
+    if seen.t_us > T_US_MAX:
+        message = f"t {seen.t_us} is more than ten years: microseconds since the header are meant"
+        raise ValueError(message)
+    if isinstance(seen, ClockReading):
+        _calendar("utc_us", seen.utc_us)
     for name, most in (("beam", beams), ("reader", readers), ("tick", ticks)):
         value = getattr(seen, name, 0)
         if not 0 <= value < most:
             message = f"{name} {value}: the header has 0…{most - 1}"
             raise ValueError(message)
+
+
+def _calendar(name: str, utc_us: int) -> int:
+    if not 0 <= utc_us < UTC_US_MAX:
+        message = f"{name} {utc_us} is not between the years 1970 and 3000, in microseconds"
+        raise ValueError(message)
+    return utc_us

@@ -1,0 +1,208 @@
+"""Observation logs read strictly: what is wrong is said with its line, and the same log gives the same bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.core.evening import Evening
+from wheeld.core.observations import LINE_BYTES_MAX, TimePassed
+from wheeld.core.replay import LogError, Replay, replay
+
+HEADER = (
+    b'{"kind":"wheel","format":1,"table":"campione-03","house":"campione","game":"roulette","wheel":"french",'
+    b'"rotor_ticks":148,"beams_deg":[0,90,180,270],"readers_deg":[30,150,270],'
+    b'"min_laps":3,"started":"2026-11-20T18:00:00Z","last_number":17}\n'
+)
+OPEN = b'{"t":1000,"kind":"command","name":"open","by":"chef"}\n'
+
+
+def lines_of(evening: Evening) -> list[bytes]:
+    """The evening as another team's log would have it: without this program's own heartbeats."""
+    return [msgspec.json.encode(seen) for seen in evening.seen if not isinstance(seen, TimePassed)]
+
+
+def told(*lines: bytes, lenient: bool = False) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(line) for line in replay([HEADER, *lines], lenient=lenient)]
+
+
+def problem(*lines: bytes) -> LogError:
+    with pytest.raises(LogError) as caught:
+        list(replay(lines))
+    return caught.value
+
+
+@pytest.fixture(scope="module")
+def evening() -> Evening:
+    evening = Evening().open()
+    evening.coup(22)
+    evening.say("operations_done")
+    evening.void_by_chef()
+    evening.say("tout_va")
+    evening.coup(0)
+    return evening
+
+
+def test_a_log_gives_the_verdicts_of_its_evening(evening: Evening) -> None:
+    out = told(*lines_of(evening))
+    verdicts = [line for line in out if line["topic"] in ("result", "void")]
+    assert [(line["topic"], line["payload"].get("number")) for line in verdicts] == [
+        ("result", 22), ("void", None), ("result", 0),
+    ]  # fmt: skip
+    assert [line["t"] for line in out] == sorted(line["t"] for line in out)
+    assert [line["payload"]["t_us"] for line in verdicts] == [line["t"] for line in verdicts]
+
+
+def test_the_same_log_gives_the_same_bytes(evening: Evening) -> None:
+    log = [HEADER, *lines_of(evening)]
+    assert list(replay(log)) == list(replay(log))
+
+
+def test_the_end_of_the_header_line_does_not_change_its_identity() -> None:
+    assert list(replay([HEADER, OPEN])) == list(replay([HEADER.strip() + b"\r\n", OPEN]))
+
+
+def test_replies_are_told_too() -> None:
+    refused = b'{"t":2000,"kind":"command","name":"open","by":"button","id":"7"}'
+    replies = [line["payload"] for line in told(OPEN, refused) if line["topic"] == "reply"]
+    assert [(reply["id"], reply["done"], reply["by"]) for reply in replies] == [
+        (None, True, "chef"), ("7", False, "button"),
+    ]  # fmt: skip
+
+
+def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
+    mixed = b'  { "by" : "chef", "name" : "open" , "kind":"command","t" : 1000 } '
+    assert told(mixed) == told(OPEN)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b"", "truncated"),
+        (b"nonsense", "malformed"),
+        (b"\xff\xfe", "malformed"),
+        (b"null", "object"),
+        (b'{"kind":"ball","beam":2}', "`t`"),
+        (b'{"t":5,"beam":2}', "`kind`"),
+        (b'{"t":5,"kind":7}', "kind"),
+        (b'{"t":5,"kind":"ball"}', "beam"),
+        (b'{"t":5.5,"kind":"ball","beam":2}', "int"),
+        (b'{"t":"5","kind":"ball","beam":2}', "int"),
+        (b'{"t":5,"kind":"ball","beam":4}', "beam 4: the header has 0…3"),
+        (b'{"t":5,"kind":"ball","beam":-1}', "beam -1"),
+        (b'{"t":5,"kind":"pocket","reader":3}', "reader 3: the header has 0…2"),
+        (b'{"t":5,"kind":"rotor","tick":148,"direction":"cw"}', "tick 148: the header has 0…147"),
+        (b'{"t":5,"kind":"rotor","tick":14,"direction":"up"}', "up"),
+        (b'{"t":5,"kind":"object","present":"yes"}', "bool"),
+        (b'{"t":5,"kind":"command","name":"dance","by":"chef"}', "dance"),
+        (b'{"t":5,"kind":"command","name":"open"}', "by"),
+        (b'{"t":-1,"kind":"ball","beam":1}', "older than the line before"),
+        (b'{"t":999999999999999999,"kind":"ball","beam":1}', "ten years"),
+        (b'{"t":99999999999999999999999,"kind":"command","name":"open","by":"chef"}', "ten years"),
+        (b'{"t":5,"kind":"clock","utc_us":99999999999999999999,"error_us":1}', "1970 and 3000"),
+        (b'{"t":5,"kind":"clock","utc_us":-1,"error_us":1}', "1970 and 3000"),
+    ],
+)
+def test_a_malformed_line_is_an_error_with_its_number(line: bytes, words: str) -> None:
+    error = problem(HEADER, OPEN.replace(b"1000", b"1"), line)
+    assert error.line == 3
+    assert words in error.problem
+    assert str(error).startswith("line 3: ")
+
+
+def test_a_line_too_long_is_no_observation() -> None:
+    long = b'{"t":5,"kind":"ball","beam":1' + b" " * LINE_BYTES_MAX + b"}"
+    assert f"longer than {LINE_BYTES_MAX}" in problem(HEADER, long).problem
+
+
+def test_time_going_back_is_an_error_but_for_a_command() -> None:
+    """A command is stamped by the host's estimate, and acts on the present."""
+    later = b'{"t":2000,"kind":"ball","beam":1}'
+    assert problem(HEADER, later, b'{"t":1999,"kind":"ball","beam":2}').line == 3
+    out = told(later, OPEN)
+    assert [line["t"] for line in out if line["payload"].get("state") == "faites_vos_jeux"] == [2000, 2000]
+
+
+def test_lenient_skips_and_counts_what_is_malformed(evening: Evening) -> None:
+    lines = lines_of(evening)
+    bad = [b"nonsense", b'{"t":5,"kind":"ball","beam":9}', b'{"t":0,"kind":"ball","beam":1}']
+    spoiled = [*lines[:50], bad[0], *lines[50:100], bad[1], *lines[100:], bad[2]]
+    reading = Replay(lenient=True)
+    assert list(reading.run([HEADER, *spoiled])) == list(replay([HEADER, *lines]))
+    assert reading.counters["malformed"] == 3
+
+
+def test_unknown_kinds_and_keys_are_skipped_and_counted() -> None:
+    reading = Replay()
+    lines = [
+        b'{"t":5,"kind":"temperature","celsius":21}',
+        b'{"t":1,"kind":"camera"}',
+        b'{"t":1000,"kind":"command","name":"open","by":"chef","shoe":43,"hat":"no"}',
+    ]
+    assert list(reading.run([HEADER, *lines])) == list(replay([HEADER, OPEN]))
+    assert reading.counters["unknown"] == 2
+    assert reading.counters["unknown_keys"] == 2
+
+
+def test_nothing_unknown_or_malformed_is_counted_in_a_good_log(evening: Evening) -> None:
+    reading = Replay()
+    list(reading.run([HEADER, *lines_of(evening)]))
+    assert +reading.counters == {}
+
+
+def test_nothing_after_the_end_is_read() -> None:
+    assert told(OPEN, b'{"t":2000,"kind":"end"}', b"nonsense") == told(OPEN, b'{"t":2000,"kind":"end"}')
+
+
+def test_time_runs_to_the_end_so_absences_are_told() -> None:
+    """A rotor that stops under a running ball has no line: the end's time proves it."""
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    evening.turn(0)
+    evening._planned.clear()
+    lines = lines_of(evening)
+    assert not [line for line in told(*lines) if line["topic"] == "void"]
+    end = b'{"t":%d,"kind":"end"}' % (evening.now_us + 3_000_000)
+    (void,) = [line for line in told(*lines, end) if line["topic"] == "void"]
+    assert void["t"] <= evening.now_us + 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ((b'"kind":"wheel"', b'"kind":"ball"'), "ball"),
+        ((b'"format":1', b'"format":2'), "2"),
+        ((b'"rotor_ticks":148', b'"rotor_ticks":12'), "rotor_ticks: 12"),
+        ((b'"min_laps":3,', b""), "min_laps"),
+        ((b'"game":"roulette"', b'"game":"poker"'), "campione/poker"),
+        ((b"18:00:00Z", b"18:00:00"), "no offset"),
+        ((b"2026-11-20T18:00:00Z", b"tonight"), "tonight"),
+        ((b"2026-", b"9999-"), "1970 and 3000"),
+        ((b'"last_number":17', b'"last_number":37'), "last_number: 37"),
+        ((b'"last_number":17', b'"snapshot":{}'), "now_us"),
+        ((b'"last_number":17', b'"snapshot":3'), "snapshot"),
+        ((b"}\n", b""), "truncated"),
+    ],
+)
+def test_a_bad_header_is_an_error_on_line_one(change: tuple[bytes, bytes], words: str) -> None:
+    error = problem(HEADER.replace(*change), OPEN)
+    assert error.line == 1
+    assert words in error.problem
+    assert "header" in error.problem
+
+
+def test_an_empty_log_has_no_header() -> None:
+    assert problem().line == 1
+
+
+def test_a_headers_unknown_keys_are_skipped() -> None:
+    assert len(told(OPEN)) == len(list(replay([HEADER.replace(b'"format":1', b'"format":1,"venue":"x"'), OPEN])))
+
+
+def test_the_first_coup_of_a_table_may_have_no_last_number(evening: Evening) -> None:
+    fresh = HEADER.replace(b'"last_number":17', b'"last_number":null')
+    out = [msgspec.json.decode(line) for line in replay([fresh, OPEN])]
+    assert [line["payload"]["last_number"] for line in out if line["topic"] == "table"] == [None, None]
