@@ -1,0 +1,178 @@
+"""Stored evidence: each coup's observations replay to exactly what was published, from any point of the evening."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.observations import BallPass, ClockReading, Header, Observation, TimePassed
+from wheeld.core.replay import replay
+from wheeld.core.table import EVIDENCE_IDLE_MAX, Table
+
+
+def long_evening() -> Evening:
+    """Results and voids of many kinds; the clock is read, sensors lie a little, people speak."""
+    evening = Evening(msgspec.structs.replace(FRENCH, auto_rien_ne_va_plus_rev_s=0.7)).open()
+    evening.say("bouler", who="Bianchi")
+    evening.coup(22)
+    evening.tell(ClockReading(evening.now_us, START_UTC_US + evening.now_us + 777, 900, 3_000))
+    evening.say("operations_done")
+    evening.void_by_chef()
+    evening.say("tout_va")
+    evening.plan(BallPass(evening.now_us + 200_000, 3))
+    evening.wait(2)
+    evening.run(laps=2, rev_s=0.9)  # too few laps, proven by time passing alone
+    evening.wait(4)
+    evening.put_back()
+    evening.say("tout_va")
+    evening.run()
+    evening.wait(25)  # on the obstacle
+    evening.turn(0)
+    evening.wait(3)  # N5, proven by time passing alone
+    evening.turn(20)
+    evening.put_back()
+    evening.tell(ClockReading(evening.now_us, START_UTC_US + evening.now_us + 1_500, 900, 5_000))
+    evening.say("tout_va")
+    evening.coup(9)
+    evening.launch(laps=5)  # early
+    evening.wait(4)
+    evening.put_back()
+    evening.say("operations_done")
+    evening.say("tout_va")
+    evening.launch()
+    evening.wait(2)
+    evening.sensor("reader/1", ok=False)
+    evening.wait(3)
+    evening._planned.clear()
+    evening.sensor("reader/1", ok=True)
+    evening.say("resume", by="direction")
+    evening.put_back()
+    evening.say("tout_va")
+    evening.drop()
+    evening.launch()
+    evening.wait(3)
+    evening._planned.clear()
+    return evening
+
+
+@pytest.fixture(scope="module")
+def evening() -> Evening:
+    return long_evening()
+
+
+def payloads(lines: list[bytes]) -> list[bytes]:
+    """What a replay published, without replies; each payload's bytes."""
+
+    class Line(msgspec.Struct):
+        topic: str
+        payload: msgspec.Raw
+
+    decoded = [msgspec.json.decode(line, type=Line) for line in replay(lines)]
+    return [bytes(line.payload) for line in decoded if line.topic != "reply"]
+
+
+def test_the_evening_has_verdicts_of_every_origin(evening: Evening) -> None:
+    assert evening.verdicts() == [
+        ("result", 22),
+        ("void", "chef"),
+        ("void", "too_few_laps"),
+        ("void", "rotor_stopped_before_drop"),
+        ("result", 9),
+        ("void", "early_launch"),
+        ("void", "breakdown"),
+        ("void", "foreign_object"),
+    ]
+
+
+def test_each_verdict_has_its_evidence(evening: Evening) -> None:
+    assert [(one.coup, one.verdict) for one in evening.evidence] == [
+        (heard.payload["coup"], heard.topic) for heard in evening.heard if heard.topic in ("result", "void")
+    ]
+
+
+def test_evidence_replays_to_exactly_what_was_published(evening: Evening) -> None:
+    """Span after span, from the opening to the last verdict, no byte more or less."""
+    opening = 2
+    told = [payload for one in evening.evidence for payload in payloads(one.log.splitlines())]
+    published = [heard.bytes for heard in evening.heard]
+    assert told == published[opening : opening + len(told)]
+    last_verdict = max(n for n, heard in enumerate(evening.heard) if heard.topic in ("result", "void"))
+    assert opening + len(told) > last_verdict
+
+
+def test_evidence_is_an_observation_log_with_a_header(evening: Evening) -> None:
+    for one in evening.evidence:
+        first, *lines = one.log.splitlines()
+        header = msgspec.json.decode(first, type=Header)
+        assert (header.table, header.rotor_ticks, header.boot_id) == ("campione-03", 148, "test")
+        assert header.snapshot is not None
+        assert {"rotor", "command"} & {msgspec.json.decode(line)["kind"] for line in lines}
+
+
+def test_absences_need_no_heartbeat_in_the_evidence_but_those_that_proved_them(evening: Evening) -> None:
+    """Thousands of heartbeats say nothing; the few that proved an absence are kept."""
+    heartbeats = sum(isinstance(seen, TimePassed) for seen in evening.seen)
+    kept = sum(one.log.count(b'"kind":"time"') for one in evening.evidence)
+    assert heartbeats > 500
+    assert 1 <= kept <= 20
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_from_any_point_of_the_evening_the_future_is_the_same(evening: Evening, seed: int) -> None:
+    """A table stopped anywhere and resumed from its snapshot publishes what the unbroken one did, byte for byte."""
+    cut = random.Random(seed).randrange(len(evening.seen))
+    table, opening = Table.start(evening.setting, boot_id="test", started_utc_us=START_UTC_US)
+    before = [message.payload for message in opening.messages]
+    for seen in evening.seen[:cut]:
+        before += [message.payload for message in table.apply(seen).messages]
+    published = [heard.bytes for heard in evening.heard]
+    assert before == published[: len(before)], seed
+    rest = [msgspec.json.encode(seen) for seen in evening.seen[cut:]]
+    assert payloads([msgspec.json.encode(table.header()), *rest]) == published[len(before) :], (seed, cut)
+
+
+def test_a_snapshot_does_not_disturb_the_table_it_is_taken_from() -> None:
+    quiet, asked = Evening().open(), Evening().open()
+    quiet.coup(8)
+    passes = asked.launch()
+    for one in passes:
+        asked.until(one.t_us)
+        asked.table.header()
+        if one is passes[len(passes) // 2]:
+            asked.say("rien_ne_va_plus")
+    asked.fall(8)
+    assert [h.payload["number"] for h in asked.heard if h.topic == "result"] == [8]
+    assert asked.last("result").bytes == quiet.last("result").bytes
+
+
+def test_long_idleness_does_not_grow_the_evidence_without_end() -> None:
+    evening = Evening(rpm=30).open()
+    evening.wait(400)
+    assert len(evening.seen) > 1.3 * EVIDENCE_IDLE_MAX
+    seen: list[Observation] = evening.seen
+    evening.coup(8)
+    (evidence,) = evening.evidence
+    lines = evidence.log.splitlines()
+    assert len(lines) < EVIDENCE_IDLE_MAX
+    assert len(lines) < len(seen)
+    told = payloads(lines)
+    assert told == [heard.bytes for heard in evening.heard][-len(told) :]
+    assert any(b'"number":8' in payload for payload in told)
+
+
+def test_a_long_wait_on_the_obstacle_is_kept_whole() -> None:
+    """However long, what was observed of a running coup is its evidence."""
+    evening = Evening(rpm=30).open()
+    evening.run()
+    evening.wait(400)
+    assert evening.state == "ball_on_obstacle"
+    evening.lying = 8
+    evening.wait(5)
+    (evidence,) = evening.evidence
+    assert len(evidence.log.splitlines()) > EVIDENCE_IDLE_MAX
+    told = payloads(evidence.log.splitlines())
+    assert told == [heard.bytes for heard in evening.heard][2 : 2 + len(told)]
+    assert any(b'"number":8' in payload for payload in told)

@@ -1,0 +1,165 @@
+"""A controller that starts again with what the journal remembers: nothing lost, nothing guessed."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.seal import GENESIS, verify_link
+from wheeld.core.table import Table
+
+LATER_UTC_US = START_UTC_US + 3_600_000_000
+
+
+def stood(state: str) -> Evening:
+    """A table that has come to stand in a state, by name, with internal ones told apart."""
+    evening = Evening()
+    evening.wait(2)
+    if state == "closed":
+        return evening
+    evening.say("open")
+    match state:
+        case "bets closed before the launch":
+            evening.say("rien_ne_va_plus")
+        case "ball_running":
+            evening.launch()
+            evening.wait(2)
+        case "rien_ne_va_plus":
+            evening.launch()
+            evening.wait(2)
+            evening.say("rien_ne_va_plus")
+        case "ball_on_obstacle":
+            evening.run()
+            evening.wait(20)
+        case "operations":
+            evening.coup(8)
+        case "rien_va":
+            evening.void_by_chef()
+        case "rien_va, operations owed":
+            evening.coup(8)
+            evening.launch(laps=5)
+            evening.wait(1.5)
+            evening._planned.clear()
+        case "suspended":
+            evening.say("suspend")
+    return evening
+
+
+def again(before: Evening) -> Evening:
+    assert before.memory is not None
+    return Evening(memory=before.memory, started_utc_us=LATER_UTC_US)
+
+
+RUNNING = ["ball_running", "rien_ne_va_plus", "ball_on_obstacle"]
+NO_COUP = [
+    "closed",
+    "faites_vos_jeux",
+    "bets closed before the launch",
+    "operations",
+    "rien_va",
+    "rien_va, operations owed",
+    "suspended",
+]
+
+
+@pytest.mark.parametrize("state", RUNNING)
+def test_a_coup_that_was_running_is_void_as_a_breakdown_and_the_table_suspended(state: str) -> None:
+    before = stood(state)
+    assert before.state == state
+    assert before.verdicts() == []
+    after = again(before)
+    assert after.verdicts() == [("void", "breakdown")]
+    assert after.state == "suspended"
+    void = after.of("void")[0]
+    assert (void["coup"], void["article"]) == (before.table.coup, "Art. 15")
+    assert [(one.coup, one.verdict) for one in after.evidence] == [(void["coup"], "void")]
+    assert after.say("resume", by="direction").done
+    assert after.state == "rien_va"
+    after.put_back()
+    assert after.say("tout_va").done
+    assert after.coup(30)["coup"] == void["coup"] + 1
+
+
+@pytest.mark.parametrize("state", NO_COUP)
+def test_a_table_without_a_coup_stands_where_it_stood(state: str) -> None:
+    before = stood(state)
+    after = again(before)
+    assert after.state == before.state
+    assert after.verdicts() == []
+    assert after.table.coup == before.table.coup
+
+
+@pytest.mark.parametrize("state", [*RUNNING, *NO_COUP])
+def test_seq_and_chain_go_on(state: str) -> None:
+    before = stood(state)
+    after = again(before)
+    after.say("suspend")
+    after.say("last_coup")
+    feed = [h for h in (*before.heard, *after.heard) if h.topic in ("result", "void", "table")]
+    assert [heard.payload["seq"] for heard in feed] == list(range(1, len(feed) + 1))
+    prev = GENESIS
+    for heard in feed:
+        prev = verify_link(heard.bytes, prev)
+
+
+def test_what_is_owed_after_an_early_launch_is_still_owed() -> None:
+    after = again(stood("rien_va, operations owed"))
+    after.put_back()
+    assert after.say("tout_va").done
+    assert after.state == "operations"
+    assert after.say("operations_done").done
+
+
+def test_after_rien_va_the_ball_must_be_seen_in_its_pocket_again() -> None:
+    """What lay where before the restart is not known after it."""
+    before = stood("rien_va")
+    after = again(before)
+    assert not after.say("tout_va").done
+    after.put_back()
+    assert after.say("tout_va").done
+
+
+def test_a_suspension_still_ends_where_it_began() -> None:
+    after = again(stood("suspended"))
+    assert after.say("resume").done
+    assert after.state == "faites_vos_jeux"
+
+
+def test_the_last_number_la_derniere_the_bouler_and_the_board_are_remembered() -> None:
+    before = Evening().open()
+    before.say("bouler", who="Bianchi")
+    before.coup(8)
+    before.say("last_coup")
+    after = again(before)
+    after.say("operations_done")
+    table = after.of("table")[-1]
+    assert (table["last_number"], table["last_coup"], table["bouler"]) == (8, True, "Bianchi")
+    assert after.of("board")[-1]["numbers"] == [8]
+    after.coup(9)
+    after.say("operations_done")
+    assert after.state == "closed"
+
+
+def test_the_configured_last_number_counts_only_at_the_very_first_start() -> None:
+    before = Evening().open()
+    before.coup(8)
+    after = Evening(msgspec.structs.replace(FRENCH, last_number=30), memory=before.memory, started_utc_us=LATER_UTC_US)
+    after.say("operations_done")
+    assert after.of("table")[-1]["last_number"] == 8
+
+
+def test_memory_is_given_only_when_it_changed() -> None:
+    evening = Evening().open()
+    table, opening = Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US)
+    assert opening.memory is not None
+    told = [table.apply(seen) for seen in evening.seen]
+    memories = [step.memory for step in told if step.memory is not None]
+    assert len(memories) == len(set(memories)) < 10
+    assert all(step.memory is not None for step in told if step.messages)
+
+
+@pytest.mark.parametrize("memory", [b"", b"{", b'{"state":"dreaming"}', b"[]"])
+def test_memory_of_another_kind_is_refused(memory: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US, memory=memory)
