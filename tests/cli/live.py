@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -110,10 +110,10 @@ class Daemon:
 
 
 @asynccontextmanager
-async def running(config: Path) -> AsyncIterator[Daemon]:
-    """A daemon, killed at the latest when the test is over."""
+async def running(config: Path, *, prefix: Sequence[str] = ()) -> AsyncIterator[Daemon]:
+    """A daemon, killed at the latest when the test is over. `prefix`: a command that becomes it."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "wheeld", "run", "-c", str(config), stderr=asyncio.subprocess.PIPE
+        *prefix, sys.executable, "-m", "wheeld", "run", "-c", str(config), stderr=asyncio.subprocess.PIPE
     )
     daemon = Daemon(process)
     try:

@@ -1,0 +1,65 @@
+"""An evening from the sensors to the subscriber, and its evidence back to the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.broker import Mosquitto
+from tests.cli.live import running
+from tests.live.bench import TOLD, expected, table, wheeld
+from wheeld.exits import Exit
+
+EVENING = ("valid", "same_direction", "too_few_laps", "obstacle_falls")
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Mosquitto]:
+    with Mosquitto(tmp_path) as up:
+        yield up
+
+
+class _Line(msgspec.Struct):
+    topic: str
+    payload: msgspec.Raw
+
+
+def replayed(journal: Path, coup: int) -> list[tuple[str, bytes]]:
+    """What the stored evidence of a coup says when it is judged again."""
+    exported = wheeld("journal", "export", journal, "--coup", str(coup))
+    assert exported.returncode == Exit.OK, exported.stderr
+    judged = wheeld("replay", "-", "--jsonl", data=exported.stdout)
+    assert judged.returncode == Exit.OK, judged.stderr
+    lines = [msgspec.json.decode(line, type=_Line) for line in judged.stdout.splitlines()]
+    return [(line.topic, bytes(line.payload)) for line in lines if line.topic in TOLD]
+
+
+async def test_the_verdicts_are_the_truth_and_their_evidence_gives_the_same_bytes(
+    tmp_path: Path, broker: Mosquitto
+) -> None:
+    journal = tmp_path / "journal.sqlite"
+    async with table(tmp_path, broker.port, seed=1) as (wheel, ear, daemon):
+        await wheel.play(*EVENING)
+        await ear.until_state("faites_vos_jeux")
+        assert await daemon.end() == Exit.OK
+        assert ear.verdicts() == expected(wheel.truth)
+        first_run = [(leaf, payload) for leaf, payload in ear.heard if leaf in TOLD]
+
+        async with running(tmp_path / "wheel.toml") as again:
+            await again.until("board.identified")
+            await wheel.play("valid")
+            await ear.until_verdicts(len(wheel.truth))
+            assert await again.end() == Exit.OK
+        assert ear.verdicts() == expected(wheel.truth)
+        assert list(ear.feed()) == list(range(1, len(ear.feed()) + 1))
+        assert [said["coup"] for said in ear.of("result", "void")] == list(range(1, len(wheel.truth) + 1))
+
+    verified = wheeld("journal", "verify", journal)
+    assert verified.returncode == Exit.OK, verified.stdout
+    judged = [line for coup in range(1, len(EVENING) + 1) for line in replayed(journal, coup)]
+    opening = [leaf for leaf, _ in first_run].index("table") + 2
+    assert judged == first_run[opening : opening + len(judged)]
+    assert [leaf for leaf, _ in judged].count("result") == 2
