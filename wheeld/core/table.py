@@ -252,10 +252,11 @@ class Table:
             case Act.FORGET_LAST:
                 ledger.last_coup = ledger.closing = False
             case Act.NOTE_BOULER:
-                if asked is not None:
-                    ledger.bouler, ledger.bouler_due_told = asked.who, False
-                    ledger.bouler_since_utc_us = self._clock.utc_at_us(now_us)
-            case Act.NOTICE:
+                assert asked is not None
+                ledger.bouler, ledger.bouler_due_told = asked.who, False
+                ledger.bouler_since_utc_us = self._clock.utc_at_us(now_us)
+            case _:
+                assert act is Act.NOTICE
                 self._notice(row, told, asked)
 
     def _result(self, told: Testimony) -> None:
