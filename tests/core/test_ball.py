@@ -159,6 +159,29 @@ def test_a_stray_just_ahead_of_a_pass_does_not_take_its_place(beams_deg: tuple[f
             assert watch.ways == ["cw"], (ahead_us, seen)
 
 
+def test_with_two_beams_a_stray_may_come_long_ahead_of_a_slow_balls_pass() -> None:
+    """Too long before to be a double pulse: the hop takes more than a second."""
+    run = passes("ccw", TWO, rev_s=0.9, laps=7)
+    whole = Watch(TWO).see(run).ball.laps_proven
+    slow = [after for before, after in pairwise(run[:-1]) if after.t_us - before.t_us > 1_050_000]
+    assert slow
+    for seen in slow:
+        watch = Watch(TWO).see([BallPass(seen.t_us - 125_000, seen.beam), *run])
+        assert watch.ball.laps_proven == pytest.approx(whole), seen
+        assert watch.ways == ["ccw"], seen
+
+
+def test_while_a_contrary_reading_is_as_good_the_direction_waits_within_the_lap() -> None:
+    """A stray on the beam before the first, as a ball the other way would cross it."""
+    run = passes("cw", rev_s=2.0)
+    first = run[0].beam
+    stray = BallPass(run[0].t_us + 130_000, (first - 1) % 4)
+    watch = Watch().see([*run[:3], stray])
+    assert watch.ways == []
+    watch.see(run[3:5])
+    assert watch.ways == ["cw"]
+
+
 def test_a_double_pulse_is_one_pass() -> None:
     run = passes()
     doubled = [BallPass(seen.t_us + 3_000, seen.beam) for seen in run]
