@@ -204,6 +204,18 @@ def test_a_missed_pass_is_bridged(beams_deg: tuple[float, ...]) -> None:
         assert len(watch.launched) == 1, missing
 
 
+def test_with_eight_beams_two_passes_missed_in_a_row_are_bridged_before_the_ball_counts_as_gone() -> None:
+    run = passes("cw", EIGHT)
+    whole = Watch(EIGHT).see(run).ball.laps_proven
+    for missing in range(3, len(run) - 2):
+        watch = Watch(EIGHT).see(run[:missing])
+        due_us = watch.ball.overdue_us()
+        assert due_us is not None
+        assert due_us > run[missing + 2].t_us, missing
+        assert watch.see(run[missing + 2 :]).ball.laps_proven == pytest.approx(whole), missing
+        assert len(watch.launched) == 1, missing
+
+
 def test_a_pulse_at_no_speed_of_a_ball_proves_no_turn() -> None:
     """Four beams a quarter lap apart in 20 ms: 12 laps a second."""
     wave = [BallPass(1_000_000 + n * 20_000, n % 4) for n in range(12)]

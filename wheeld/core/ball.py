@@ -183,7 +183,7 @@ class BallTracker:
         return best.direction
 
     def overdue_us(self) -> int | None:
-        """When the next pass, and the one after should it be missed, are both too late; None while nothing runs.
+        """When the next pass, and those after it as far as a chain bridges, are all too late; None while nothing runs.
 
         Before the launch every reading has its say, because the fastest may be the wrong one.
         """
@@ -274,7 +274,7 @@ class BallTracker:
     def _overdue_us(self, chain: Chain) -> int:
         speed = chain.speed_rev_s()
         slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, 0.8 * speed)
-        return chain.last_us + round(self._two_hops_deg(chain) / 360 / slow * 1e6)
+        return chain.last_us + round(self._bridge_deg(chain) / 360 / slow * 1e6)
 
     def _ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
         """Degrees from `beam` to `other` the way the ball runs, in (0, 360]."""
@@ -289,11 +289,12 @@ class BallTracker:
             if other != beam
         )
 
-    def _two_hops_deg(self, chain: Chain) -> float:
+    def _bridge_deg(self, chain: Chain) -> float:
+        """Degrees to the farthest beam that the chain's next pass may come from."""
         ahead = sorted(
             self._ahead_deg(chain.passes[-1].beam, other, chain.direction) for other in range(len(self._beams_deg))
         )
-        return ahead[1]
+        return ahead[self._skip_max]
 
 
 def _rev_s(turn_deg: float, time_us: int) -> float:
