@@ -44,11 +44,12 @@ class Night:
         return self.play(idle)
 
     def say(self, name: str, **more: str) -> list[SimEvent]:
-        """Someone gives a command, as in `Stage.say`."""
+        """Someone gives a command, as in `Stage.say`, and looks up."""
 
         def word(stage: Stage) -> None:
             stage.wait(0.2, 0.6)
             stage.say(name, **more)
+            stage.wait(0.1, 0.2)
 
         return self.play(word)
 

@@ -31,6 +31,8 @@ class Heard:
     verdicts: list[Verdict] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
     gaps: int = 0
+    remark: str = ""
+    """The last thing said that is no state and no verdict: a notice, or an answer to somebody's command."""
     _boot_id: str = ""
 
     def take(self, leaf: str, payload: bytes) -> str | None:
@@ -49,7 +51,10 @@ class Heard:
                 text = verdict_text(leaf, said)
                 name = f"result {said['number']}" if leaf == "result" else f"void {said['cause']}"
                 self.verdicts.append(Verdict(said["coup"], said["seq"], name, text))
-        return _line(leaf, said)
+        line = _line(leaf, said)
+        if leaf in ("notice", "reply") and line is not None:
+            self.remark = line.strip()
+        return line
 
     def _is_next(self, said: Payload) -> bool:
         """Publication is at least once: what came already is dropped, what is missing between two is counted."""

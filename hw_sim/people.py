@@ -42,14 +42,13 @@ class People:
     def evening(self, plays: Iterable[Scenario]) -> Iterator[SimEvent]:
         """Their evening's events, from before the table says anything. Raises TableStuckError."""
         for play in plays:
+            yield from self._night.wait(self._look_s)
+            self.compare(whole=True)
             yield from self._make_ready()
             self._known = (len(self._heard.verdicts), len(self._night.stage.truth))
             self.scenario = play.name
             self._tell(play)
             yield from self._night.play(play)
-            yield from self._night.wait(self._look_s)
-            self.compare(whole=True)
-            self.scenario = ""
 
     def compare(self, *, whole: bool) -> None:
         """Hold the verdicts of the scenario in progress against its truth; not `whole`: as far as they have come."""
@@ -62,12 +61,14 @@ class People:
             self.different.append(f"{self.scenario}: played {played}; published {told}")
 
     def _make_ready(self) -> Iterator[SimEvent]:
+        """The chef does what is owed, one look after each step."""
+        self.scenario = ""
         for _ in range(STEPS_MAX):
-            yield from self._night.wait(self._look_s)
             step = self._next_step()
             if step is None:
                 return
             yield from step
+            yield from self._night.wait(self._look_s)
         state = self._heard.table["state"] if self._heard.table else "nothing at all"
         raise TableStuckError(f"the table says {state}, whatever the chef does")
 

@@ -14,7 +14,7 @@ from hw_sim.scenarios import Scenario
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-ROWS = 14
+ROWS = 12
 """Verdicts in view: with the rest they fit a terminal of 24 lines."""
 
 
@@ -88,6 +88,8 @@ class Screen:
             Text(f"bets             {table['bets'] if table else ''}"),
             Text(f"waiting for      {table['waiting_for'] if table else ''}"),
             Text(f"last numbers     {numbers_text(heard.numbers)}"),
+            Text(f"also said        {heard.remark}", "dim", overflow="ellipsis", no_wrap=True),
+            Text(f"seq              {heard.seqs[-1] if heard.seqs else 'none'}, {heard.gaps or 'nothing'} missing"),
             coups,
         )
 

@@ -29,7 +29,7 @@ from hw_sim.stage import Outcome, Stage
 from hw_sim.world import us
 from tests.cli.live import PATIENCE_S, Daemon, running
 
-SPEED = 20.0
+SPEED = 30.0
 FIRST_NUMBER = 17
 ROOT = "wheel/v1/live/wheel-1/"
 FEED = ("result", "void", "table")
@@ -79,8 +79,8 @@ class Wheel:
         """Someone presses a button."""
 
         def word(stage: Stage) -> None:
-            stage.wait(0.2, 0.4)
             stage.say(name)
+            stage.wait(0.2, 0.4)
 
         await self.play(word)
 

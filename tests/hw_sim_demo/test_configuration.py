@@ -1,0 +1,39 @@
+"""The configuration that the simulator writes is one that the daemon takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hw_sim.configuration import board_setup, sections, silence_s
+from hw_sim.evening import draw_layout, repeatable
+from wheeld.config import parse
+
+REST = '[journal]\npath = "j"\n[mqtt]\nhost = "localhost"\n'
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_describes_the_wheel(seed: int) -> None:
+    layout = draw_layout(repeatable(f"layout {seed}"))
+    text = sections(layout, site="s", table="t", last_number=3, port=Path('/a "b"/c'), speed=5)
+    config = parse(text + REST)
+    assert (config.table.house, config.table.game, config.table.last_number) == (layout.house, layout.game, 3)
+    assert config.wheel.beams_deg == layout.beams_deg
+    assert config.wheel.readers_deg == layout.readers_deg
+    assert config.wheel.rotor_direction == layout.rotor_direction
+    assert config.sensors.port == '/a "b"/c'
+    assert config.sensors.max_drift_ppm == 1_000_000
+    board = board_setup(layout).layout
+    assert (board.beams, board.rotor_ticks) == (len(layout.beams_deg), layout.rotor_ticks)
+
+
+def test_at_the_speed_of_life_nothing_is_relaxed() -> None:
+    layout = draw_layout(repeatable("life"))
+    text = sections(layout, site="s", table="t", last_number=None, port=Path("/dev/x"), speed=1)
+    config = parse(text + REST)
+    assert (config.table.last_number, config.sensors.max_drift_ppm, config.sensors.silence_s_max) == (None, 200, 1.0)
+
+
+def test_played_faster_a_silence_is_a_fault_sooner_but_never_below_what_may_be_configured() -> None:
+    assert [silence_s(speed) for speed in (0.5, 1, 5, 100)] == [1.0, 1.0, 0.5, 0.2]

@@ -1,0 +1,171 @@
+"""The demo's own decisions; whole runs of it are in `tests/live`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import aiomqtt
+import pytest
+
+from hw_sim import demo
+from hw_sim.broker import Broker
+from hw_sim.child import DemoError
+from hw_sim.cli import main, parser
+from hw_sim.demo import FIRST, Demo
+from hw_sim.evening import named
+from hw_sim.events import Person, RotorEdge
+from hw_sim.people import TableStuckError
+from tests.hw_sim_demo.test_heard import result, void
+from wheeld.config import parse
+
+
+def made(tmp_path: Path, *more: str) -> Demo:
+    return Demo(parser().parse_args(["demo", "--state", str(tmp_path), *more]))
+
+
+def test_the_first_scenarios_show_all_eight_causes_in_twelve_verdicts() -> None:
+    from hw_sim.endless import Night
+    from hw_sim.evening import repeatable
+
+    night = Night(demo.LAYOUT, repeatable("first"), 17)
+    for scenario in named(FIRST):
+        night.play(scenario)
+    truth = night.stage.truth
+    assert len(truth) == 12
+    assert len({outcome["cause"] for outcome in truth if outcome["kind"] == "void"}) == 8
+    assert [outcome.get("cause", "result") for outcome in truth[:4]] == [
+        "result",
+        "same_direction",
+        "result",
+        "foreign_object",
+    ]
+
+
+def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
+    port = tmp_path / "board"
+    served: Broker = Broker(None, 1883, "3.1.1")  # type: ignore[arg-type]
+    config = parse(made(tmp_path, "--speed", "5")._configuration(served, port))
+    assert (config.sensors.port, config.mqtt.protocol, config.table.last_number) == (str(port), "3.1.1", 17)
+    assert config.sensors.silence_s_max == 0.5
+
+
+def test_who_gives_a_reason_uses_a_panel_and_the_rest_a_button(tmp_path: Path) -> None:
+    one = made(tmp_path)
+    one._happen(Person(10, "open", "chef"))
+    one._happen(RotorEdge(20, 3, "cw"))
+    assert one._board.next_seq == 2
+    one._happen(Person(30, "suspend", "direction", "an order"))
+    one._happen(Person(40, "bouler", "chef", who="bouler-2"))
+    assert one._board.next_seq == 2
+    assert one._panel.qsize() == 2
+
+
+def test_luck_differs_unless_it_is_named(tmp_path: Path) -> None:
+    assert made(tmp_path, "--seed", "4").seed == 4
+    assert len({made(tmp_path).seed for _ in range(5)}) > 1
+
+
+def test_the_tally(tmp_path: Path) -> None:
+    one = made(tmp_path, "--seed", "4")
+    assert "no message, nothing missing; luck was --seed 4" in one.tally()
+    one.heard.take("result", result(1))
+    one.heard.take("void", void(2))
+    one.heard.take("void", void(4))
+    told = one.tally()
+    assert "3 verdicts: 1 results, 2 voids (chef 2)" in told
+    assert "seq 1 to 4, 1 missing; luck was --seed 4" in told
+    assert "each as it was played" in told
+    one.people.different.append("valid: played result 3; published nothing")
+    assert "not as it was played: valid: played result 3; published nothing" in one.tally()
+
+
+def test_a_number_of_coups_below_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--coups", "-1"])
+    assert "0 or more" in capsys.readouterr().err
+
+
+def test_a_state_directory_that_cannot_be_made_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["demo", "--state", str(tmp_path / "file" / "state")]) == 73
+    assert "cannot write" in capsys.readouterr().err
+
+
+def failing(error: Exception) -> Callable[..., object]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (DemoError("there is no broker"), "there is no broker"),
+        (aiomqtt.MqttError("gone"), "the broker is gone: gone"),
+        (TableStuckError("the table says no"), "the table says no; its log is"),
+    ],
+)
+def test_a_part_that_fails_ends_the_demo_with_its_reason(
+    tmp_path: Path,
+    error: Exception,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(demo, "broker", failing(error))
+    assert main(["demo", "--state", str(tmp_path)]) == 69
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_how_it_ends_and_a_second_one_does_not_disturb_that(
+    tmp_path: Path,
+    number: signal.Signals,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cleared: list[str] = []
+
+    class Forever:
+        async def __aenter__(self) -> None:
+            os.kill(os.getpid(), number)
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                os.kill(os.getpid(), number)
+                for _ in range(5):
+                    await asyncio.sleep(0)
+                cleared.append("up")
+
+    monkeypatch.setattr(demo, "broker", lambda wanted, directory: Forever())
+    monkeypatch.setattr(Forever, "__aexit__", lambda *_: None, raising=False)
+    assert main(["demo", "--state", str(tmp_path)]) == 0
+    assert cleared == ["up"]
+    assert "0 verdicts" in capsys.readouterr().out
+
+
+async def test_the_first_work_that_ends_ends_the_others() -> None:
+    ended: list[str] = []
+
+    async def forever() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.append("forever")
+
+    async def soon() -> None:
+        await asyncio.sleep(0)
+
+    await demo._first_of(forever(), soon())
+    assert ended == ["forever"]
+
+    async def broken() -> str:
+        return "the daemon ended"
+
+    with pytest.raises(DemoError, match="the daemon ended"):
+        await demo._first_of(forever(), demo._fail(broken()))

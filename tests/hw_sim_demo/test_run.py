@@ -1,0 +1,107 @@
+"""`hw-sim run`: what it plays and says, without waiting for the wall clock."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from hw_sim import run
+from hw_sim.board import SimBoard
+from hw_sim.cli import main
+from hw_sim.demo import LAYOUT
+from hw_sim.endless import Night
+from hw_sim.evening import named, repeatable
+from hw_sim.events import End, Person, SimEvent
+from hw_sim.pty_link import Pty
+from hw_sim.run import told
+from wheeld.config import parse
+
+
+class Hurried:
+    """A player for whom time does not pass; a host greets the board after a while."""
+
+    def __init__(self, board: SimBoard, pty: Pty, *, speed: float) -> None:
+        self.board = board
+        self.seen: list[SimEvent] = []
+
+    async def play(self, events: Iterable[SimEvent]) -> None:
+        for event in events:
+            self.seen.append(event)
+            self.board._greeted = len(self.seen) > 3
+
+
+def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_told() -> None:
+    said: list[str] = []
+    looks = iter([False, False, True])
+    night = Night(LAYOUT, repeatable("told"), 17)
+    events = list(told(night, named(["valid", "chef_void"]), lambda: next(looks), said.append))
+    assert [type(event) for event in events[:2]] == [End, End]
+    assert [e.name for e in events if isinstance(e, Person)][:2] == ["open", "rien_ne_va_plus"]
+    assert said[0].startswith("# waiting")
+    assert ["plays valid: An ordinary coup" in said[1], "truth result" in said[2]] == [True, True]
+    assert "plays chef_void" in said[3]
+    assert said[4].endswith("truth void chef, Art. 11")
+    assert said[5].endswith("the end")
+    assert len(said) == 6
+
+
+@pytest.mark.parametrize("more", [["--scenario", "first_coup_void", "valid"], ["--scenario", "valid", "--quick"]])
+def test_named_scenarios_end_by_themselves(
+    tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "Player", Hurried)
+    assert main(["run", "--pty", str(tmp_path / "wheel"), "--seed", "5", *more]) == 0
+    out = capsys.readouterr().out
+    assert "truth result" in out
+    assert "the end" in out
+    config, _, _ = out.partition("# waiting")
+    assert parse(config + '[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').sensors.port == str(tmp_path / "wheel")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_without_scenarios_it_plays_until_a_signal(
+    tmp_path: Path, number: signal.Signals, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Endless(Hurried):
+        async def play(self, events: Iterable[SimEvent]) -> None:
+            for event in events:
+                self.board._greeted = True
+                if event.t_us > 300e6:
+                    os.kill(os.getpid(), number)
+                    await asyncio.get_running_loop().create_future()
+
+    monkeypatch.setattr(run, "Player", Endless)
+    assert main(["run", "--pty", str(tmp_path / "wheel"), "--seed", "5"]) == 0
+    assert capsys.readouterr().out.count("truth") >= 3
+
+
+def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--pty", str(tmp_path / "x"), "--scenario", "vald"]) == 2
+    assert "did you mean 'valid'?" in capsys.readouterr().err
+    (tmp_path / "taken").write_text("someone's")
+    assert main(["run", "--pty", str(tmp_path / "taken")]) == 73
+    assert "taken: File exists" in capsys.readouterr().err
+
+
+def test_a_fault_of_the_player_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(Hurried):
+        async def play(self, events: Iterable[SimEvent]) -> None:
+            raise RuntimeError("broken")
+
+    monkeypatch.setattr(run, "Player", Broken)
+    with pytest.raises(RuntimeError, match="broken"):
+        main(["run", "--pty", str(tmp_path / "wheel")])
+
+
+@pytest.mark.parametrize("speed", ["0", "1000", "fast"])
+def test_speeds_that_no_machine_keeps_are_refused(speed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--pty", "x", "--speed", speed])
+    assert ended.value.code == 2
+    assert "--speed" in capsys.readouterr().err

@@ -1,0 +1,60 @@
+"""Lines where nobody looks on, a picture on a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from hw_sim.child import DemoError
+from hw_sim.heard import Heard
+from hw_sim.scenarios import SCENARIOS
+from hw_sim.view import ROWS, view_of
+from tests.hw_sim_demo.test_heard import TABLE, result, said, void
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_lines_are_printed_as_they_come() -> None:
+    out = io.StringIO()
+    with view_of(Heard(), out) as view:
+        view.playing(SCENARIOS["valid"])
+        view.news("something")
+        view.news(None)
+    assert out.getvalue().splitlines() == [
+        f"--- the wheel plays valid: {SCENARIOS['valid'].about}",
+        "something",
+    ]
+
+
+def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    out, heard = Terminal(), Heard()
+    with view_of(heard, out) as view:
+        assert "nothing yet" in out.getvalue()
+        view.playing(SCENARIOS["chef_void"])
+        heard.take("board", json.dumps({"coup": 1, "numbers": [32, 4]}).encode())
+        view.news(heard.take("result", result(1)))
+        for seq in range(2, ROWS + 3):
+            view.news(heard.take("void", void(seq)))
+        out.seek(0)
+        out.truncate()
+        view.news(heard.take("table", said(ROWS + 3, **TABLE)))
+    picture = out.getvalue()
+    for words in ("closed", "ouverture", "32 4", "chef_void", "Art. 11 · N7", f"seq              {ROWS + 3}"):
+        assert words in picture, picture
+    assert "Trente-deux" not in picture, "the oldest went out of view"
+
+
+def test_without_rich_a_terminal_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing: Any = None
+    monkeypatch.setitem(sys.modules, "rich.console", missing)
+    with pytest.raises(DemoError, match=r"pip install 'wheeld\[demo\]'"), view_of(Heard(), Terminal()):
+        pass
