@@ -45,7 +45,6 @@ async def test_a_broker_that_comes_late_gets_everything(tmp_path: Path) -> None:
 async def test_a_broker_that_dies_in_mid_evening_costs_nothing(tmp_path: Path) -> None:
     """The subscriber is a settlement core: what a dead broker confirmed and never passed on stays owed to it."""
     ear = Ear(settles=True)
-    config = write_config(tmp_path, Mosquitto(tmp_path).port)
     with Mosquitto(tmp_path) as broker:
         config = write_config(tmp_path, broker.port, settlement_ack=True)
         async with turning(Wheel(6), tmp_path / "board") as wheel, running(config) as daemon:
@@ -53,15 +52,16 @@ async def test_a_broker_that_dies_in_mid_evening_costs_nothing(tmp_path: Path) -
                 await daemon.until("board.identified")
                 await wheel.press("open")
                 await wheel.play("valid")
-                await ear.until_verdicts(1)
-                broker.kill()
-                await daemon.until("broker.unreachable")
+                await ear.until_state("faites_vos_jeux")
+            await wheel.play("same_direction")  # the broker confirms it, and nobody hears it
+            broker.kill()
+            await daemon.until("broker.unreachable")
             await wheel.play("too_few_laps")
             start_while_stopped(broker, daemon)
             async with hearing(broker.port, ear):
                 awake(daemon)
                 await wheel.play("valid")
-                await ear.until_verdicts(3)
+                await ear.until_verdicts(4)
                 await ear.until_state("faites_vos_jeux")
                 assert ear.verdicts() == expected(wheel.truth)
                 assert list(ear.feed()) == list(range(1, len(ear.feed()) + 1))
