@@ -11,7 +11,7 @@ from hw_sim.wheel import Layout
 
 SILENCE_S = (0.2, 1.0)
 """What a configuration may ask for at least, and the default."""
-OUTAGE_S = 2.5
+OUTAGE_S = 3.5
 """Simulated seconds of silence that must be a fault: the scenarios' outages last four and more."""
 
 

@@ -27,6 +27,7 @@ from hw_sim.events import Person, SimEvent
 from hw_sim.heard import Heard
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
+from hw_sim.scenarios import Scenario
 from hw_sim.view import View, view_of
 from hw_sim.wheel import Layout
 
@@ -98,6 +99,8 @@ def run(args: argparse.Namespace) -> int:
     except DemoError as error:
         sys.stderr.write(f"hw-sim demo: {error}\n")
         return EXIT_UNAVAILABLE
+    except BrokenPipeError:
+        raise  # that is no file of ours
     except OSError as error:
         sys.stderr.write(f"hw-sim demo: cannot write {error.filename}: {error.strerror}\n")
         return EXIT_CANNOT_WRITE
@@ -188,7 +191,7 @@ class Demo:
             who = {} if person.who is None else {"who": person.who}
             await client.publish(f"{ROOT}cmd/{person.name}", json.dumps(asked | who), qos=1)
 
-    def _playing(self, scenario: Any) -> None:
+    def _playing(self, scenario: Scenario) -> None:
         assert self._view is not None
         self._view.playing(scenario)
 

@@ -76,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     events = told(night, drawn(layout, rng) if plays is None else plays, lambda: board.greeted, _say)
     try:
         asyncio.run(_play(board, args.pty, args.speed, events))
+    except BrokenPipeError:
+        raise  # that is no file of ours
     except OSError as error:
         sys.stderr.write(f"hw-sim run: cannot make {args.pty}: {error.strerror}\n")
         return EXIT_CANNOT_WRITE

@@ -36,4 +36,4 @@ def test_at_the_speed_of_life_nothing_is_relaxed() -> None:
 
 
 def test_played_faster_a_silence_is_a_fault_sooner_but_never_below_what_may_be_configured() -> None:
-    assert [silence_s(speed) for speed in (0.5, 1, 5, 100)] == [1.0, 1.0, 0.5, 0.2]
+    assert [silence_s(speed) for speed in (0.5, 1, 5, 100)] == [1.0, 1.0, 0.7, 0.2]

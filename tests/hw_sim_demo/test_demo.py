@@ -50,7 +50,7 @@ def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
     served: Broker = Broker(None, 1883, "3.1.1")  # type: ignore[arg-type]
     config = parse(made(tmp_path, "--speed", "5")._configuration(served, port))
     assert (config.sensors.port, config.mqtt.protocol, config.table.last_number) == (str(port), "3.1.1", 17)
-    assert config.sensors.silence_s_max == 0.5
+    assert config.sensors.silence_s_max == 0.7
 
 
 def test_who_gives_a_reason_uses_a_panel_and_the_rest_a_button(tmp_path: Path) -> None:

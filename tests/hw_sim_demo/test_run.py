@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -105,3 +107,13 @@ def test_speeds_that_no_machine_keeps_are_refused(speed: str, capsys: pytest.Cap
         main(["run", "--pty", "x", "--speed", speed])
     assert ended.value.code == 2
     assert "--speed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["scenarios"], ["run", "--pty", "wheel"], ["demo", "--speed", "50"]])
+def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path, command: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    program = [sys.executable, "-c", "from hw_sim.cli import main; raise SystemExit(main())", *command]
+    ended = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, timeout=60, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
