@@ -205,6 +205,29 @@ def test_one_sighting_in_another_pocket_does_not_take_the_ball_from_its_own() ->
     assert not evening.say("tout_va").done
 
 
+def test_a_ball_that_ran_and_was_seen_once_elsewhere_is_not_in_its_pocket() -> None:
+    """The launch took it from its pocket: that it once lay there counts no more."""
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.lying = 9
+    while evening.table._witness.reading.number != 9:
+        evening.wait(0.2)
+    assert not evening.say("tout_va").done
+
+
+def test_a_ball_put_back_home_after_a_void_is_worth_no_notice() -> None:
+    evening = Evening().open()
+    evening.run()
+    evening.say("rien_va")
+    evening.put_back()
+    evening.wait(5)
+    assert evening.notices() == []
+    assert evening.say("tout_va").done
+
+
 # --- la dernière (A5) --------------------------------------------------------------------------------------------
 
 
@@ -364,6 +387,25 @@ def test_a_command_is_never_late() -> None:
     assert evening.replies[-1].done
     assert evening.replies[-1].t_us == evening.table.now_us == evening.now_us
     assert evening.state == "rien_ne_va_plus"
+
+
+def test_what_is_seen_at_the_last_moment_is_in_time() -> None:
+    """An absence is proven by time passing to its deadline, not by the very thing that was awaited."""
+    for awaited in (True, False):
+        evening = Evening().open()
+        evening.launch()
+        evening.wait(2)
+        evening.turn(0)
+        tick = [seen for seen in evening.seen if isinstance(seen, Rotor)][-1]
+        evening.until(tick.t_us + 1_400_000)
+        while (due_us := evening.table.next_deadline_us) != evening.table._witness._stop_due_us():
+            assert due_us is not None
+            evening.until(due_us)
+        assert due_us is not None
+        evening.until(due_us - 1)
+        assert evening.verdicts() == []
+        evening.tell(Rotor(due_us, (tick.tick - 1) % 148, tick.direction) if awaited else TimePassed(due_us))
+        assert evening.verdicts() == ([] if awaited else [("void", "rotor_stopped_running")])
 
 
 def test_messages_are_dated_by_the_latest_clock_reading() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.core.evening import Evening
-from wheeld.core.observations import CommandName, TimePassed
+from wheeld.core.observations import BallPass, CommandName, TimePassed
 
 STATES = [
     "closed",
@@ -219,3 +219,19 @@ def test_a_ball_moved_by_hand_never_voids_where_no_coup_can_run(state: str) -> N
     evening.lying = 30
     evening.wait(5)
     assert (evening.state, evening.verdicts()) == before
+
+
+@pytest.mark.parametrize("sightings", [1, 3])
+def test_a_bounce_in_the_old_pocket_does_not_hide_a_weak_push(sightings: int) -> None:
+    """One sighting where the ball lay may be the bounce of a ball that ran; several are a ball that did not."""
+    evening = stand("faites_vos_jeux")
+    evening.lying = None
+    evening.plan(BallPass(evening.now_us + 300_000, 2))
+    evening.wait(1)
+    evening.lying = 17
+    evening.wait(sightings)  # three readers, 20 turns a minute: one sighting a second
+    evening.lying = 9
+    evening.wait(8)
+    moved = sightings > 1
+    assert evening.verdicts() == ([] if moved else [("void", "too_few_laps")])
+    assert ("unobserved_coup" in evening.notices()) == moved
