@@ -89,7 +89,8 @@ async def test_the_step_answers(bench: Bench) -> None:
     await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True),)), NOW)
     (reply,) = await bench.owed()
     assert (reply.response_topic, reply.correlation) == ("desk/7", b"\x01")
-    assert (await bench.answers())[0] == {"id": "c-1", "name": "open", "by": "chef", "done": True, "why": ""}
+    answer = {"schema": "reply/1", "id": "c-1", "name": "open", "by": "chef", "done": True, "why": ""}
+    assert (await bench.answers())[0] == answer
 
 
 @pytest.mark.parametrize(

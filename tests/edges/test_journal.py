@@ -401,6 +401,7 @@ def test_a_command_and_its_answer_are_in_the_log(journal: JournalFile) -> None:
     assert (reply.topic, reply.seq, reply.retain) == ("reply", None, False)
     assert (reply.response_topic, reply.correlation) == ("desk/7", b"\x00\x01")
     assert msgspec.json.decode(reply.payload) == {
+        "schema": "reply/1",
         "id": "c1",
         "name": "open",
         "by": "chef",

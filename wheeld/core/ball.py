@@ -23,12 +23,16 @@ PASS_JITTER_US = 8_000
 """How far a hop's speed may stray from the law: tilt and reading error, and the jitter of its two pulses."""
 LAUNCH_PASSES = 3
 """'Several passes at a plausible speed' (rulebook 6): two hops that agree."""
-LEAVE_REV_S = 0.38
-"""Slower than this no ball holds on the track: with it a missing pass becomes overdue."""
+LEAVE_REV_S, LEAVE_REV_S_MAX = 0.38, 0.50
+"""Balls leave the track between these speeds: so slowly one may come to the next beams, however fast it was seen."""
+SURE_PASSES = 4
+"""With so many passes behind it a chain knows its speed: it bridges any beams missed within a lap."""
 AGAIN_US = 6_000_000
 """A ball lost from sight and found again within this time was running all the while; later it was launched anew."""
 FEW_US = 30_000_000
 """How long a single pass may wait for the ball to be read in a pocket: a fall, then three turns of a slow rotor."""
+AGAIN_SLACK = 0.15
+"""A ball found again may be taken for so much faster than it was: two hops' worth of jitter and tilt."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
 
@@ -67,8 +71,7 @@ class Chain(msgspec.Struct):
         """Mean speed of the last hop; None before the second pass."""
         if len(self.passes) < 2:
             return None
-        before, last = self.passes[-2:]
-        return _rev_s(last.turn_deg - before.turn_deg, last.t_us - before.t_us)
+        return _speed_rev_s(*self.passes[-2:])
 
 
 class BallState(msgspec.Struct):
@@ -219,9 +222,12 @@ class BallTracker:
         return max(able, key=lambda chain: chain.score, default=None)
 
     def _long_gone(self, chain: Chain) -> bool:
+        """Whether `chain` can't be the run going on: no ball turns back or gains speed by itself."""
         run = self.state.chains[0]
         other_way = self.state.direction not in (chain.direction, None)
-        return other_way or chain.passes[0].t_us - run.last_us > AGAIN_US
+        before, after = run.speed_rev_s() or 0.0, _speed_rev_s(chain.passes[0], chain.passes[1])
+        faster = after > before * (1 + AGAIN_SLACK)
+        return other_way or faster or chain.passes[0].t_us - run.last_us > AGAIN_US
 
     def _best(self) -> Chain | None:
         """The running ball's chain is kept first once launched and decided; before, the best evidence leads."""
@@ -237,7 +243,8 @@ class BallTracker:
         turn_deg = self._ahead_deg(last.beam, beam, chain.direction)
         skipped = self._beams_between(last.beam, turn_deg, chain.direction)
         hop_us = t_us - last.t_us
-        if skipped > self._skip_max or not _plausible(chain, turn_deg, hop_us, t_us):
+        skip_max = len(self._beams_deg) - 1 if len(chain.passes) >= SURE_PASSES else self._skip_max
+        if skipped > skip_max or not _plausible(chain, turn_deg, hop_us, t_us):
             return False
         chain.passes.append(Pass(t_us, beam, last.turn_deg + turn_deg))
         chain.skipped += skipped
@@ -273,7 +280,7 @@ class BallTracker:
 
     def _overdue_us(self, chain: Chain) -> int:
         speed = chain.speed_rev_s()
-        slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, 0.8 * speed)
+        slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, min(0.8 * speed, LEAVE_REV_S_MAX))
         return chain.last_us + round(self._bridge_deg(chain) / 360 / slow * 1e6)
 
     def _ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
@@ -290,11 +297,15 @@ class BallTracker:
         )
 
     def _bridge_deg(self, chain: Chain) -> float:
-        """Degrees to the farthest beam that the chain's next pass may come from."""
+        """Degrees to the farthest beam that a chain's second pass may come from; longer gaps hold no verdict up."""
         ahead = sorted(
             self._ahead_deg(chain.passes[-1].beam, other, chain.direction) for other in range(len(self._beams_deg))
         )
         return ahead[self._skip_max]
+
+
+def _speed_rev_s(before: Pass, last: Pass) -> float:
+    return _rev_s(last.turn_deg - before.turn_deg, last.t_us - before.t_us)
 
 
 def _rev_s(turn_deg: float, time_us: int) -> float:

@@ -143,6 +143,36 @@ _LAUNCH = (
     ),
 )
 
+# --- A launch proven only after the table moved on (a lap proves it; its first pass dates it) -------------------------
+_LAUNCH_BEFORE = (
+    _void(
+        F.LAUNCHED_BEFORE,
+        BEFORE_LAUNCH,
+        S.RIEN_VA,
+        Cause.EARLY_LAUNCH,
+        "N2, C11: the ball ran before the table was ready for it",
+        Act.BEGIN,
+    ),
+    _void(
+        F.LAUNCHED_BEFORE,
+        S.OPERATIONS,
+        S.RIEN_VA_OPERATIONS_OWED,
+        Cause.EARLY_LAUNCH,
+        "N2, C11: the operations of the previous coup are not finished",
+        Act.BEGIN,
+    ),
+    _ignore(F.LAUNCHED_BEFORE, NULL, "it is the ball of the coup that is void already"),
+    _void(F.LAUNCHED_BEFORE, S.CLOSED, S.CLOSED, Cause.BREAKDOWN, "A6, C15: play ended while it ran", Act.BEGIN),
+    _void(
+        F.LAUNCHED_BEFORE,
+        (*RUNNING, S.SUSPENDED),
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "N8, C15: the coup that ran was not observed whole",
+        Act.BEGIN,
+    ),
+)
+
 # --- A launch too weak to be followed (rulebook 6, N3) ----------------------------------------------------------------
 _WEAK_LAUNCH = (
     _void(
@@ -207,9 +237,17 @@ _DROP = (
             _notice(fact, S.SUSPENDED, "number_after_void", "C15: play is suspended; kept as evidence"),
             _notice(
                 fact,
-                (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS),
+                (S.CLOSED, S.FAITES_VOS_JEUX, S.OPERATIONS),
                 "unobserved_coup",
                 "no coup was running when this ball was launched",
+            ),
+            _void(
+                fact,
+                S.BETS_CLOSED_EARLY,
+                S.SUSPENDED,
+                Cause.BREAKDOWN,
+                "N8: bets are closed and the ball fell, yet its launch was not seen",
+                Act.BEGIN,
             ),
         )
     ),
@@ -267,7 +305,8 @@ _BREAKDOWN = (
 # --- What people ask (A1–A6, N7) --------------------------------------------------------------------------------------
 _PEOPLE = (
     _on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1, V: faites vos jeux"),
-    _refuse(F.OPEN, (s for s in State if s is not S.CLOSED), "the table is open"),
+    *(_refuse(fact, (s for s in State if s is not S.CLOSED), "the table is open") for fact in (F.OPEN, F.OPEN_FAULTY)),
+    _refuse(F.OPEN_FAULTY, S.CLOSED, "N8: a sensor still fails, no coup could be observed whole"),
     _on(
         F.RIEN_NE_VA_PLUS,
         S.FAITES_VOS_JEUX,
@@ -282,18 +321,32 @@ _PEOPLE = (
         "rulebook 6: bets are closed already, saying it again changes nothing",
     ),
     _refuse(F.RIEN_NE_VA_PLUS, (S.CLOSED, S.OPERATIONS, *NULL, S.SUSPENDED), "no bets are open"),
-    _void(F.CHEF_VOID, RUNNING, S.RIEN_VA, Cause.CHEF, "N7, C11: the chef declares the coup null"),
+    *(
+        clause
+        for fact in (F.CHEF_VOID, F.CHEF_VOID_AT_LAUNCH)
+        for clause in (
+            _void(fact, RUNNING, S.RIEN_VA, Cause.CHEF, "N7, C11: the chef declares the coup null"),
+            _void(
+                fact,
+                S.BETS_CLOSED_EARLY,
+                S.RIEN_VA,
+                Cause.CHEF,
+                "N7, C11: the chef declares the coup null before its launch",
+                Act.BEGIN,
+            ),
+            _refuse(fact, S.OPERATIONS, "N7: the number is out, a result stands"),
+            _refuse(fact, (S.CLOSED, *NULL, S.SUSPENDED), "N7: no coup is running"),
+        )
+    ),
+    _refuse(F.CHEF_VOID, S.FAITES_VOS_JEUX, "N7: no ball runs and bets are open, there is no coup to void"),
     _void(
-        F.CHEF_VOID,
-        S.BETS_CLOSED_EARLY,
+        F.CHEF_VOID_AT_LAUNCH,
+        S.FAITES_VOS_JEUX,
         S.RIEN_VA,
         Cause.CHEF,
-        "N7, C11: the chef declares the coup null before its launch",
+        "N7, C11: the chef declares null the coup that begins",
         Act.BEGIN,
     ),
-    _refuse(F.CHEF_VOID, S.OPERATIONS, "N7: the number is out, a result stands"),
-    _refuse(F.CHEF_VOID, S.FAITES_VOS_JEUX, "N7: no ball runs and bets are open, there is no coup to void"),
-    _refuse(F.CHEF_VOID, (S.CLOSED, *NULL, S.SUSPENDED), "N7: no coup is running"),
     _on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "C11: the ball is in its pocket, the game goes on"),
     _on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5, C14: la dernière was played before the void", Act.FORGET_LAST),
     *(
@@ -349,7 +402,7 @@ _PEOPLE = (
     _notice(F.BOULER_DUE, EVERY, "bouler_change_due", "A4, C13: customarily half an hour"),
 )
 
-CLAUSES = (*_LAUNCH, *_WEAK_LAUNCH, *_RUN, *_DROP, *_BREAKDOWN, *_PEOPLE)
+CLAUSES = (*_LAUNCH, *_LAUNCH_BEFORE, *_WEAK_LAUNCH, *_RUN, *_DROP, *_BREAKDOWN, *_PEOPLE)
 LAW = MappingProxyType({(state, clause.fact): clause.row for clause in CLAUSES for state in clause.states})
 
 

@@ -27,12 +27,14 @@ class Ledger(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
     `coup` counts launches for ever; `decided` says that coup `coup` has had its verdict. `last_coup`: la dernière is
-    announced; `closing`: it was played.
+    announced; `closing`: it was played. `ready_us`: sensing time since when a launch means what it means now (0 after
+    a restart). `object_present` outlives a restart, for the sensor tells changes only.
     """
 
     state: State = State.CLOSED
     resume_to: State = State.CLOSED
     since_utc_us: int = 0
+    ready_us: int = 0
     coup: int = 0
     decided: bool = True
     seq: int = 0
@@ -42,6 +44,7 @@ class Ledger(msgspec.Struct):
     last_void: LastVoid | None = None
     last_coup: bool = False
     closing: bool = False
+    object_present: bool = False
     bouler: str | None = None
     bouler_since_utc_us: int | None = None
     bouler_due_told: bool = False

@@ -134,7 +134,7 @@ class Board(Common, frozen=True, kw_only=True):
 
 
 class ReplyPayload(msgspec.Struct, frozen=True):
-    """The answer to one command: its `id` (null for a button), done or refused, and why."""
+    """The answer to one command: its `id` (null when it gave none), done or refused, and why."""
 
     schema: str
     id: str | None

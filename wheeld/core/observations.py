@@ -1,8 +1,9 @@
 """What a sensor saw: the observation log, format 1, and the same things in memory.
 
 One structure a line kind; `t_us` is always the sensing clock, integer microseconds since the log's header.
-Angles are degrees clockwise seen from above. Two kinds are this program's own and mean nothing to others, who skip
-them as unknown: `time` (nothing more will come that is older) and `clock` (what the sensing clock reads in UTC).
+Angles are degrees clockwise seen from above. Three kinds are this program's own and mean nothing to others, who skip
+them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC) and
+`restart`.
 """
 
 from __future__ import annotations
@@ -89,12 +90,16 @@ class TimePassed(_Line, frozen=True, tag="time"):
     """Every observation older than `t_us` has been told; absences up to here are real."""
 
 
+class Restarted(_Line, frozen=True, tag="restart"):
+    """The controller began anew here: nothing was observed from its last message until now."""
+
+
 class End(_Line, frozen=True, tag="end"):
     """Nothing more; time ran to here."""
 
 
 Observation: TypeAlias = (
-    Rotor | BallPass | Sighting | ForeignObject | SensorState | Command | ClockReading | TimePassed | End
+    Rotor | BallPass | Sighting | ForeignObject | SensorState | Command | ClockReading | TimePassed | Restarted | End
 )
 
 

@@ -10,7 +10,12 @@ from wheeld.core.rotor import RotorTracker
 OFF_CENTRE_MAX = 0.40
 """In pockets: nearer to a wall than this the ball isn't lying in a pocket, or the rotor isn't where it is thought."""
 SAME_PASS_US = 250_000
-"""One reader can't meet the same pocket again sooner: that would be 240 rpm."""
+"""One reader can't meet a ball again sooner; nor in the same pocket before the rotor made half a turn."""
+SPAN_TURNS = 0.5
+"""R3: several readers' sightings make about one rotor turn; three in a few degrees may be one bounce."""
+PLACED_SIGHTINGS = 2
+PLACED_TURNS = 2.2
+"""Seen twice in a pocket, and missed by a reader at most once since, the ball lies there (C11, before "tout va")."""
 SIGHTINGS_KEPT = 8
 
 
@@ -65,7 +70,18 @@ class PocketReading:
         if placed is None or abs(placed[1]) > OFF_CENTRE_MAX:
             state.unplaced += 1
             return False
-        return self._count(Seen(t_us, reader, placed[0], round(placed[1], 3)))
+        half_turn_us = self._turns_us(rotor, t_us, SPAN_TURNS)
+        if placed[0] == self.pocket and before_us is not None and t_us - before_us < half_turn_us:
+            return False
+        return self._count(Seen(t_us, reader, placed[0], round(placed[1], 3)), half_turn_us)
+
+    def lies_in(self, pocket_index: int, rotor: RotorTracker, now_us: int) -> bool:
+        """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
+        state = self.state
+        if self.pocket != pocket_index or state.streak_length < PLACED_SIGHTINGS:
+            return False
+        lost_us = state.streak[-1].t_us + PLACED_TURNS * self.turn_us(rotor, state.streak[-1].t_us)
+        return rotor.state.stopped or now_us <= lost_us
 
     def restart(self) -> None:
         """The ball is known to be elsewhere: what was seen before proves nothing of where it will lie."""
@@ -82,14 +98,20 @@ class PocketReading:
         gaps = [after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True)]
         return round(max(gaps) / (rpm * 6) * 1e6)
 
-    def _count(self, seen: Seen) -> bool:
+    def _turns_us(self, rotor: RotorTracker, t_us: int, turns: float) -> int:
+        """How long the rotor takes for `turns`; 0 when its speed isn't known."""
+        rpm = rotor.rpm(t_us)
+        return round(turns / rpm * 60e6) if rpm else 0
+
+    def _count(self, seen: Seen, span_us: int) -> bool:
         state = self.state
         state.last_us = seen.t_us
         if self.pocket != seen.pocket_index:
             self.restart()
         state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
         state.streak_length += 1
-        if state.called or state.streak_length < self._needed:
+        spanned = self._needed == 1 or seen.t_us - state.streak[0].t_us >= span_us
+        if state.called or state.streak_length < self._needed or not spanned:
             return False
         state.called = True
         state.lying = seen.pocket_index

@@ -11,7 +11,7 @@ import msgspec
 
 from wheeld.core.instants import from_text
 from wheeld.core.messages import reply_payload
-from wheeld.core.observations import LINE_BYTES_MAX, ClockReading, Command, End, Header, Observation
+from wheeld.core.observations import LINE_BYTES_MAX, ClockReading, Command, End, Header, Observation, SensorState
 from wheeld.core.setting import TableSetting, from_header
 from wheeld.core.step import Step
 from wheeld.core.table import Table
@@ -35,10 +35,6 @@ class LogError(ValueError):
         super().__init__(f"line {line}: {problem}")
 
 
-class _Kind(msgspec.Struct):
-    kind: str
-
-
 class Told(msgspec.Struct, frozen=True):
     """One line of output: a message that the daemon would publish."""
 
@@ -48,7 +44,6 @@ class Told(msgspec.Struct, frozen=True):
 
 
 _header = msgspec.json.Decoder(Header)
-_kind = msgspec.json.Decoder(_Kind)
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
@@ -96,12 +91,16 @@ class Replay:
         if len(line) > LINE_BYTES_MAX:
             message = f"longer than {LINE_BYTES_MAX} bytes: not an observation"
             raise ValueError(message)
-        kind = _kind.decode(line).kind
+        keys = _keys.decode(line)
+        if "kind" not in keys:
+            message = "an object without a kind is no line of a log"
+            raise ValueError(message)
+        kind = bytes(keys["kind"]).decode().strip('"')
         if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
             return None
         seen = _observation.decode(line)
-        self.counters["unknown_keys"] += len(_keys.decode(line).keys() - KNOWN_KEYS[kind])
+        self.counters["unknown_keys"] += len(keys.keys() - KNOWN_KEYS[kind])
         return seen
 
 
@@ -115,6 +114,8 @@ def told(step: Step) -> Iterator[bytes]:
     for message in step.messages:
         yield msgspec.json.encode(Told(message.t_us, message.topic, msgspec.Raw(message.payload)))
     for reply in step.replies:
+        if reply.id is None:
+            continue
         yield msgspec.json.encode(Told(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
 
 
@@ -154,6 +155,16 @@ def _within(seen: Observation, *, beams: int, readers: int, ticks: int, last_us:
         if not 0 <= value < most:
             message = f"{name} {value}: the header has 0…{most - 1}"
             raise ValueError(message)
+    if isinstance(seen, SensorState):
+        _named(seen.sensor, {"beam": beams, "reader": readers})
+
+
+def _named(sensor: str, most: dict[str, int]) -> None:
+    """ValueError unless the header has that sensor."""
+    kind, _, place = sensor.partition("/")
+    if sensor not in ("rotor", "object", "link") and not (place.isdecimal() and int(place) < most.get(kind, 0)):
+        message = f"sensor {sensor!r}: beam/N, reader/N, rotor, object or link, with N as in the header"
+        raise ValueError(message)
 
 
 def _calendar(name: str, utc_us: int) -> int:

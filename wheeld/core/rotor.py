@@ -45,8 +45,8 @@ class RotorTracker:
 
     @property
     def direction(self) -> Direction | None:
-        """Which way it turns, or last turned; None before the first ticks."""
-        return self.state.direction
+        """Which way it turns, or last turned; None until as many ticks agree as a reversal needs."""
+        return self.state.direction if len(self.state.points) >= REVERSAL_TICKS else None
 
     def tick(self, seen: Rotor) -> bool:
         """Take one encoder edge in; True when it proves that the rotor stopped and turned back."""

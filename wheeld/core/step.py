@@ -27,7 +27,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The answer to one command: done, or refused and why. `id` is None for a button."""
+    """The answer to one command: done, or refused and why. `id` is None for a button: logged, not published."""
 
     t_us: int
     id: str | None

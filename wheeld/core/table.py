@@ -14,9 +14,19 @@ import msgspec
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law import NULL, RUNNING, Act, Goto, Row, rule
-from wheeld.core.ledger import BOULER_US, Ledger
-from wheeld.core.observations import BallPass, ClockReading, Command, End, Header, Observation, Rotor, TimePassed
+from wheeld.core.law import BEFORE_LAUNCH, NULL, RUNNING, Act, Goto, Row, rule
+from wheeld.core.ledger import BOULER_US, Coup, Ledger
+from wheeld.core.observations import (
+    BallPass,
+    ClockReading,
+    Command,
+    End,
+    Header,
+    Observation,
+    Restarted,
+    Rotor,
+    TimePassed,
+)
 from wheeld.core.pockets import index_of
 from wheeld.core.scribe import Scribe
 from wheeld.core.setting import TableSetting
@@ -68,14 +78,13 @@ class Table:
         ledger = Ledger(last_number=setting.last_number, since_utc_us=started_utc_us)
         if memory is not None:
             ledger = msgspec.json.decode(memory, type=Ledger)
+            ledger.ready_us = 0
         clock = ClockState(utc_us=started_utc_us)
-        witness = WitnessState()
+        witness = WitnessState(object_present=ledger.object_present)
         if ledger.last_number is not None:
             witness.reading.lying = index_of(ledger.last_number)
         table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
-        table._judge(Testimony(Fact.RESTARTED, 0))
-        opening = table._finish()
-        table._due_us = table._next_deadline_us()
+        opening = table.apply(Restarted(0))
         table._remember_from_here()
         return table, opening
 
@@ -109,10 +118,9 @@ class Table:
         if seen.t_us < self._now_us and not isinstance(seen, Command):
             self.counters["late"] += 1
             return Step()
-        asked = isinstance(seen, TimePassed | End)
-        if not asked or (self._due_us is not None and self._due_us <= seen.t_us):
+        if not isinstance(seen, TimePassed) or (self._due_us is not None and self._due_us < seen.t_us):
             self._observed.append(seen)
-        self._pass_time(seen.t_us, inclusive=asked)
+        self._pass_time(seen.t_us, inclusive=isinstance(seen, End))
         self._now_us = max(self._now_us, seen.t_us)
         self._looked |= not isinstance(seen, Rotor | BallPass | TimePassed)
         if isinstance(seen, ClockReading):
@@ -177,23 +185,25 @@ class Table:
                 return Fact.OPERATIONS_DONE_OBJECT
             case "resume":
                 return Fact.RESUME_FAULTY if self._witness.state.faults else Fact.RESUME
+            case "open" if self._witness.state.faults:
+                return Fact.OPEN_FAULTY
             case "rien_va":
-                return Fact.CHEF_VOID
+                return Fact.CHEF_VOID_AT_LAUNCH if self._witness.passes_pending() else Fact.CHEF_VOID
             case name:
                 return Fact[name.upper()]
 
     def _reply(self, asked: Command, *, done: bool, why: str) -> None:
+        """Each is answered; a button can't read, so one that must not pass is told to the table as a notice."""
         self._replies.append(Reply(self._now_us, asked.id, asked.name, asked.by, done, why))
+        if asked.id is None and not done:
+            said = (asked.by, asked.reason)
+            text = f"{asked.name} refused; {why}"
+            self._messages.append(self._scribe.notice(self._now_us, "refused", text, {}, said))
 
     def _ball_in_place(self) -> bool:
-        """C11: the ball lies in the last number's pocket; without a last number the chef's word serves.
-
-        One contrary sighting after the pocket was called is a reader's mistake; two are a ball that was moved.
-        """
-        number, reading = self._ledger.last_number, self._witness.reading
-        if number is None or reading.number == number:
-            return True
-        return reading.state.lying == index_of(number) and reading.state.streak_length == 1
+        """C11: the ball lies in the last number's pocket; without a last number the chef's word serves."""
+        number, witness = self._ledger.last_number, self._witness
+        return number is None or witness.reading.lies_in(index_of(number), witness.rotor, self._now_us)
 
     # --- the law ------------------------------------------------------------------------------------------------------
 
@@ -216,10 +226,13 @@ class Table:
         """The fact joined with what the ledger knows of the ball's place and of the cylinder."""
         ledger = self._ledger
         home = told.figures.get("number") in (ledger.last_number, None)
+        no_game = State.CLOSED in (ledger.state, ledger.resume_to) and ledger.state is State.SUSPENDED
         match told.fact:
-            case Fact.LAUNCHED if self._witness.state.object_present:
+            case Fact.LAUNCHED if told.evidence_us < ledger.ready_us and not no_game:
+                return Fact.LAUNCHED_BEFORE
+            case Fact.LAUNCHED if self._witness.object_since(told.evidence_us):
                 return Fact.LAUNCHED_OVER_OBJECT
-            case Fact.BALL_MOVED if home or ledger.last_number is None:
+            case Fact.BALL_MOVED if home or (ledger.last_number is None and "from_pocket_index" not in told.figures):
                 return Fact.BALL_IN_PLACE
             case Fact.NUMBER | Fact.NUMBER_UNPROVEN if home and ledger.state in (*NULL, State.SUSPENDED):
                 return Fact.BALL_IN_PLACE
@@ -295,7 +308,11 @@ class Table:
             ledger.resume_to = State.RIEN_VA if row.void is not None else before
         if after is State.FAITES_VOS_JEUX:
             ledger.begin_coup()
+            ledger.current = Coup()
+            self._witness.new_game()
         if after is not before:
+            if {before, after} not in (set(NULL), set(BEFORE_LAUNCH)):
+                ledger.ready_us = self._now_us
             ledger.state = after
             ledger.since_utc_us = self._clock.utc_at_us(self._now_us)
 
@@ -313,13 +330,14 @@ class Table:
         self._memory = memory
         step = Step(tuple(self._messages), tuple(self._replies), evidence, changed)
         self._messages, self._replies, self._verdicts = [], [], []
-        idle = self._ledger.state not in RUNNING and self._witness.ball.first_us is None
+        idle = self._ledger.state not in RUNNING and self._witness.idle(self._now_us)
         if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
             self._remember_from_here()
         return step
 
     def _tell_state(self) -> None:
         ledger = self._ledger
+        ledger.object_present = self._witness.state.object_present
         words = waiting_for(
             ledger.state,
             self.setting.profile.language,

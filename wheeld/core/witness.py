@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.ball import BallState, BallTracker
+from wheeld.core.ball import FEW_US, BallState, BallTracker
 from wheeld.core.facts import Fact
 from wheeld.core.messages import Figures
-from wheeld.core.observations import BallPass, ForeignObject, Observation, Rotor, SensorState, Sighting
+from wheeld.core.observations import (
+    BallPass,
+    ForeignObject,
+    Observation,
+    Restarted,
+    Rotor,
+    SensorState,
+    Sighting,
+)
 from wheeld.core.pockets import ROTOR_ORDER
 from wheeld.core.reading import PocketReading, ReadingState, Seen
 from wheeld.core.rotor import STOP_SILENCE_US, RotorState, RotorTracker
@@ -41,6 +49,7 @@ class WitnessState(msgspec.Struct):
     ball: BallState = msgspec.field(default_factory=BallState)
     reading: ReadingState = msgspec.field(default_factory=ReadingState)
     object_present: bool = False
+    object_last_us: int = -1
     faults: list[str] = msgspec.field(default_factory=list)
     left_us: int | None = None
     opposite: bool = False
@@ -77,8 +86,28 @@ class Witness:
                 return self._object(seen)
             case SensorState():
                 return self._sensor(seen)
+            case Restarted():
+                return [Testimony(Fact.RESTARTED, seen.t_us)]
             case _:
                 return []
+
+    def object_since(self, t_us: int) -> bool:
+        """Whether a foreign object was in the cylinder at any time from `t_us` on."""
+        return self.state.object_present or self.state.object_last_us >= t_us
+
+    def passes_pending(self) -> bool:
+        """Whether pulses came that may yet prove a launch."""
+        return not self.ball.launched and self.ball.first_us is not None and not self.ball.state.waiting
+
+    def new_game(self) -> None:
+        """The table is ready for a launch: a run that ended in somebody's hand must not hide the next one."""
+        if self.ball.launched and not self.ball.state.on_track:
+            self.ball.forget()
+
+    def idle(self, now_us: int) -> bool:
+        """Whether what was observed lately matters to no coup to come."""
+        last_us = self.ball.last_us
+        return not self.ball.state.on_track and (last_us is None or now_us - last_us > FEW_US)
 
     def deadline_us(self) -> int | None:
         """When the next absence would be a fact; None while nothing is awaited."""
@@ -173,7 +202,8 @@ class Witness:
         """No pass in time: the ball left the track, or was never a ball; one pass alone waits for a pocket to tell."""
         if self.ball.launched:
             return [self._left()]
-        if self.ball.few_passes(now_us) >= FEW_PASSES:
+        if self.ball.few_passes(now_us) >= FEW_PASSES and not self.rotor.state.stopped:
+            self.reading.restart()
             return [self._weak_launch()]
         self.ball.leave()
         return []
@@ -239,10 +269,12 @@ class Witness:
         if not called:
             return []
         told = []
-        if lay_in is not None and self.ball.few_passes(t_us):
+        streak = self.reading.state.streak
+        if lay_in is not None and self.ball.few_passes(streak[0].t_us):
             told.append(self._weak_launch())
         self.ball.forget()
-        return [*told, Testimony(Fact.BALL_MOVED, t_us, _placed(self.reading.state.streak))]
+        came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
+        return [*told, Testimony(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
 
     def _number(self, t_us: int, streak: list[Seen]) -> Testimony:
         whole = self.state.opposite and self.ball.laps_proven >= self._setting.min_laps - 1e-6
@@ -255,10 +287,11 @@ class Witness:
         if seen.present == self.state.object_present:
             return []
         self.state.object_present = seen.present
+        self.state.object_last_us = seen.t_us
         return [Testimony(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
 
     def _sensor(self, seen: SensorState) -> list[Testimony]:
-        """A link that fails hides the run: what its pulses began can't be continued."""
+        """A sensor that fails or works again, each told once."""
         faults = self.state.faults
         if seen.ok == (seen.sensor not in faults):
             return []
