@@ -4,10 +4,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 COUPS  ?= 0
+EVENINGS := tests/test_evenings.py tests/test_samples.py
+# Hundreds of evenings prove verdicts, not coverage: measuring it would only make them slow.
 SPEED  ?= 5
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
+.NOTPARALLEL:
 .PHONY: demo test lint types tests coverage clean mosquitto
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
@@ -24,7 +27,8 @@ types: $(VENV)/test.stamp
 
 tests: $(VENV)/test.stamp mosquitto
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage run -m pytest -n 2 $(EVENINGS:%=--ignore=%)
+	$(BIN)/python -m pytest -n 2 $(EVENINGS)
 
 coverage:  ## the gates: every branch of the law and of the wire, nine tenths elsewhere
 	-@$(BIN)/coverage combine -q

@@ -88,7 +88,7 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks; returns the exit code."""
-    asked = _parser().parse_args(argv)
+    asked = parser().parse_args(argv)
     try:
         code: Exit = asked.do(asked)
         sys.stdout.flush()
@@ -116,15 +116,16 @@ def _run(asked: argparse.Namespace) -> Exit:
     return daemon.run(load(asked.config))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
-    parser.add_argument("--version", action="version", version=f"wheeld {version('wheeld')}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+def parser() -> argparse.ArgumentParser:
+    """The command line, with all its commands."""
+    whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
+    whole.add_argument("--version", action="version", version=f"wheeld {version('wheeld')}")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_run(commands)
     _add_check(commands)
     _add_replay(commands)
     _add_journal(commands)
-    return parser
+    return whole
 
 
 class _Parser(argparse.ArgumentParser):

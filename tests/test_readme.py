@@ -1,0 +1,64 @@
+"""The README's examples are what the programs take and give."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import hw_sim.cli
+import wheeld.cli
+from wheeld import config
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+COMMANDS = re.findall(r"^ {4}(?:\.venv/bin/)?((?:wheeld|hw-sim) .+)$", README, re.MULTILINE)
+MESSAGES = re.findall(r"```json\n(.+?)```", README, re.DOTALL)
+TARGETS = re.findall(r"^ {4}make (\w+)", README, re.MULTILINE)
+
+
+def test_the_configuration_is_good(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.+?)```", README, re.DOTALL)
+    for key in ("password_file", "ca_file"):  # stand on a wheel's computer only
+        (tmp_path / key).write_text("secret")
+        text = re.sub(rf'{key} = ".+?"', f'{key} = "{tmp_path / key}"', text)
+    parsed = config.parse(text)
+    assert parsed.setting().check() == []
+    assert parsed.table.last_number == 17
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_line_is_one_that_the_programs_take(line: str) -> None:
+    for command in line.split(" | "):
+        program, *words = shlex.split(command)
+        parser = {"wheeld": wheeld.cli.parser, "hw-sim": hw_sim.cli.parser}[program]()
+        parser.parse_args(words)  # exits, and fails the test, on anything that it does not know
+
+
+@pytest.mark.parametrize("text", MESSAGES)
+def test_every_message_has_only_members_that_its_schema_knows(text: str) -> None:
+    message = json.loads(text)
+    topic, _ = message["schema"].split("/")
+    schema = json.loads((ROOT / "wheeld" / "schemas" / f"{topic}.schema.json").read_text())
+    definition = schema["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+    assert set(message) <= set(definition["properties"])
+
+
+def test_the_make_targets_are_there() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert set(TARGETS) >= {"demo", "test"}
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in TARGETS)
+
+
+def test_every_link_leads_somewhere() -> None:
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(COMMANDS) >= 6
+    assert len(MESSAGES) == 2
