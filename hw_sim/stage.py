@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TypedDict
 
 from hw_sim.events import BallPass, Direction, ForeignObject, Person, SensorState
@@ -28,8 +30,8 @@ SCATTER_POCKETS = 9
 """How many pockets a bouncing ball strays, either way."""
 ROTOR_LEAST_REV_S = 0.05
 """Slower than this a bouler pushes the rotor before he waits for anything."""
-LAPS_SAFE = 4.2
-"""With two beams any run this long shows each beam four passes, which prove three laps."""
+LAPS_NEEDED = 3.0
+"""C10; the least of what a daemon may have to prove."""
 LAPS_MOST = 24.0
 """Nobody launches a ball that runs longer."""
 SIGHTINGS_TO_CALL = 3
@@ -54,6 +56,17 @@ class Outcome(TypedDict, total=False):
     scenario: str
 
 
+def laps_safe(beams_deg: Sequence[float]) -> float:
+    """Laps of a run whose passes prove three, wherever it begins and ends.
+
+    Up to a gap between beams is run before the first pass, and as much after the last one; and of the last pass alone
+    nobody knows whether it was the ball's.
+    """
+    angles = sorted(beams_deg)
+    gaps = [after - before for before, after in pairwise([*angles, angles[0] + 360])]
+    return LAPS_NEEDED + 3 * max(gaps) / 360 + 0.05
+
+
 class Stage:
     """One table, from the first gesture of the evening on; `world` is the record of it."""
 
@@ -72,6 +85,8 @@ class Stage:
         self.scenario = ""
         self.leisure = 1.0
         """Part of the ordinary time that people take for bets and settling: less for a viewer who waits."""
+        self.laps_safe = laps_safe(layout.beams_deg)
+        """A run this long leaves no doubt of its laps."""
         self._stay: Stay | None = None
         if last_number is not None:
             self.lay(last_number)
@@ -186,9 +201,9 @@ class Stage:
         low, high = LAUNCH_REV_S
         while True:
             run = BallRun.free(self.track, self.now_s, angle, turning, self.rng.uniform(low, high))
-            if LAPS_SAFE <= run.laps <= LAPS_MOST and run.end_s - run.t_s >= seconds:
+            if self.laps_safe <= run.laps <= LAPS_MOST and run.end_s - run.t_s >= seconds:
                 return run
-            if run.laps < LAPS_SAFE or run.end_s - run.t_s < seconds:
+            if run.laps < self.laps_safe or run.end_s - run.t_s < seconds:
                 high += 0.1  # a slow track asks for a harder push
             else:
                 low = max(0.8, low - 0.1)

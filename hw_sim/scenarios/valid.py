@@ -31,7 +31,7 @@ def valid(stage: Stage) -> None:
 def valid_few_laps(stage: Stage) -> None:
     """A weak launch that still makes its three laps, with little to spare."""
     stage.ready()
-    stage.launch(stage.rng.uniform(4.2, 6.0))
+    stage.launch(stage.rng.uniform(stage.laps_safe, stage.laps_safe + 2))
     stage.part(0.2, 0.7)
     stage.say("rien_ne_va_plus")
     drop(stage)

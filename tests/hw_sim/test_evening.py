@@ -15,7 +15,7 @@ from hw_sim.evening import Evening, UnknownScenarioError, evening, script
 from hw_sim.events import End
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Stage
+from hw_sim.stage import Stage, laps_safe
 from hw_sim.wheel import Layout, Track
 from tests.hw_sim.reading import Log
 
@@ -246,7 +246,9 @@ def test_same_direction_must_be_said_by_the_pass_that_ends_the_first_lap(seed: i
 
 def test_a_valid_coup_has_laps_to_prove() -> None:
     for seed in range(150):
-        weak = [o for o in evening(seed).truth if o["kind"] == "result" and o["laps"] < 4.2]
+        night = evening(seed)
+        safe = laps_safe(night.header["beams_deg"])
+        weak = [o for o in night.truth if o["kind"] == "result" and o["laps"] < round(safe, 2)]
         assert not weak, (seed, weak)
 
 
@@ -261,5 +263,5 @@ def test_a_good_push_suits_the_track(
     stage.track = track
     for seconds in (0.0, 6.0):
         runs = [stage.launch(seconds=seconds) for _ in range(60)]
-        assert all(4.2 <= run.laps <= 24 for run in runs)
+        assert all(5.25 < run.laps <= 24 for run in runs)
         assert all(run.end_s - run.t_s >= seconds for run in runs)

@@ -58,9 +58,13 @@ class Chain(msgspec.Struct):
         return len(self.passes) - self.skipped
 
     @property
-    def turn_deg(self) -> float:
-        """Degrees proven from its first pass to its last."""
-        return self.passes[-1].turn_deg
+    def proven_deg(self) -> float:
+        """Degrees from its first pass to its last but one.
+
+        R2: the last pulse only suggests its hop, for a stray after the ball has gone would look the same; the pass
+        after it proves it. With two beams one short run in six would take a stray's lap for its own.
+        """
+        return self.passes[-2].turn_deg if len(self.passes) > 1 else 0.0
 
     @property
     def last_us(self) -> int:
@@ -108,7 +112,7 @@ class BallTracker:
     def laps_proven(self) -> float:
         """Turns that passes prove, since the launch; 0 without one."""
         best = self._best()
-        return 0.0 if best is None or not self.launched else (self.state.earlier_deg + best.turn_deg) / 360
+        return 0.0 if best is None or not self.launched else (self.state.earlier_deg + best.proven_deg) / 360
 
     @property
     def first_us(self) -> int | None:
@@ -168,7 +172,7 @@ class BallTracker:
         chain = self._fresh()
         if chain is None or not self.launched or self.state.on_track or self._long_gone(chain):
             return False
-        self.state.earlier_deg += self.state.chains[0].turn_deg
+        self.state.earlier_deg += self.state.chains[0].proven_deg
         self._lead(chain)
         self.state.on_track = True
         return True
@@ -265,7 +269,7 @@ class BallTracker:
         if run is None or len(run.passes) < LAUNCH_PASSES or run.passes[-1].beam != beam:
             return False
         before, last = Chain(run.direction, run.passes[:-1]), run.passes[-1]
-        turn_deg = last.turn_deg - before.turn_deg
+        turn_deg = last.turn_deg - before.passes[-1].turn_deg
         if _off_foretold(before, turn_deg, t_us) >= _off_foretold(before, turn_deg, last.t_us):
             return False
         run.passes[-1] = Pass(t_us, beam, last.turn_deg)
