@@ -241,8 +241,21 @@ def test_the_ball_is_missed_only_when_two_passes_are_too_late() -> None:
     assert watch.ball.launched
 
 
-def test_a_fast_balls_absence_is_noticed_sooner_than_a_slow_ones() -> None:
-    fast, slow = (Watch().see(passes(rev_s=rev_s, laps=2)) for rev_s in (2.4, 0.8))
+@pytest.mark.parametrize("rev_s", [0.55, 0.8, 2.4])
+@pytest.mark.parametrize(("beams_deg", "bridge_deg"), [(TWO, 360), (FOUR, 180), (EIGHT, 135)])
+def test_a_ball_is_awaited_as_long_as_the_slowest_takes_to_the_farthest_beam_it_may_be_seen_at_next(
+    beams_deg: tuple[float, ...], bridge_deg: float, rev_s: float
+) -> None:
+    """However fast it was, it may come to its next beam just before it leaves the track, at 0.38 to 0.50 laps/s."""
+    watch = Watch(beams_deg).see(passes("cw", beams_deg, rev_s=rev_s, laps=2))
+    due_us = watch.ball.overdue_us()
+    assert due_us is not None
+    wait_s = (due_us - (watch.ball.last_us or 0)) / 1e6
+    assert bridge_deg / 360 / 0.50 - 1e-3 <= wait_s <= bridge_deg / 360 / 0.38 + 1e-3
+
+
+def test_a_slow_balls_absence_is_given_more_time_than_a_fast_ones() -> None:
+    fast, slow = (Watch().see(passes(rev_s=rev_s, laps=2)) for rev_s in (2.4, 0.55))
     fast_us, slow_us = fast.ball.overdue_us(), slow.ball.overdue_us()
     assert fast_us is not None
     assert slow_us is not None

@@ -14,9 +14,9 @@ RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
 NULL = {State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED}
 ROWS = sorted(LAW.items(), key=lambda item: (item[0][0].value, item[0][1].value))
 COMMANDS = {
-    Fact.OPEN, Fact.RIEN_NE_VA_PLUS, Fact.CHEF_VOID, Fact.TOUT_VA, Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED,
-    Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE, Fact.OPERATIONS_DONE_LAST, Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP,
-    Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.BOULER,
+    Fact.OPEN, Fact.OPEN_FAULTY, Fact.RIEN_NE_VA_PLUS, Fact.CHEF_VOID, Fact.CHEF_VOID_AT_LAUNCH, Fact.TOUT_VA,
+    Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED, Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE, Fact.OPERATIONS_DONE_LAST,
+    Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.BOULER,
 }  # fmt: skip
 
 
@@ -115,7 +115,8 @@ def test_a_void_always_leaves_the_running_states() -> None:
 def test_a_breakdown_suspends_unless_the_direction_ends_play() -> None:
     for (state, fact), row in ROWS:
         if row.void is Cause.BREAKDOWN:
-            assert row.next is (State.CLOSED if fact is Fact.CLOSE else State.SUSPENDED), (state, fact)
+            ended = fact is Fact.CLOSE or state is State.CLOSED
+            assert row.next is (State.CLOSED if ended else State.SUSPENDED), (state, fact)
 
 
 def test_a_coup_that_began_runs_or_is_void_at_once() -> None:
@@ -139,7 +140,9 @@ def test_running_states_are_entered_only_by_a_launch() -> None:
 
 def test_nothing_but_resume_and_close_leaves_a_suspension() -> None:
     """C15: what the direction, or a fault, suspended goes on by a person's word only."""
-    leaving = {fact for (state, fact), row in ROWS if state is State.SUSPENDED and row.next is not STAY}
+    leaving = {
+        fact for (state, fact), row in ROWS if state is State.SUSPENDED and targets(row, state) != {State.SUSPENDED}
+    }
     assert leaving == {Fact.RESUME, Fact.CLOSE}
 
 

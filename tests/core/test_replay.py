@@ -64,12 +64,21 @@ def test_the_end_of_the_header_line_does_not_change_its_identity() -> None:
     assert list(replay([HEADER, OPEN])) == list(replay([HEADER.strip() + b"\r\n", OPEN]))
 
 
-def test_replies_are_told_too() -> None:
-    refused = b'{"t":2000,"kind":"command","name":"open","by":"button","id":"7"}'
-    replies = [line["payload"] for line in told(OPEN, refused) if line["topic"] == "reply"]
-    assert [(reply["id"], reply["done"], reply["by"]) for reply in replies] == [
-        (None, True, "chef"), ("7", False, "button"),
-    ]  # fmt: skip
+def test_the_reply_to_a_command_with_an_id_is_told_too() -> None:
+    refused = b'{"t":2000,"kind":"command","name":"open","by":"tablet","id":"7"}'
+    (reply,) = [line["payload"] for line in told(OPEN, refused) if line["topic"] == "reply"]
+    assert reply == {
+        "schema": "reply/1", "id": "7", "name": "open", "by": "tablet", "done": False, "why": "the table is open",
+    }  # fmt: skip
+
+
+def test_a_button_hears_no_reply_a_refused_one_is_a_notice() -> None:
+    """Nothing can be sent to a button: done, the table's new state tells; refused, a notice does."""
+    out = told(OPEN, OPEN.replace(b"1000", b"2000"))
+    assert [line for line in out if line["topic"] == "reply"] == []
+    (notice,) = [line["payload"] for line in out if line["topic"] == "notice"]
+    assert (notice["notice"], notice["by"], notice["t_us"]) == ("refused", "chef", 2000)
+    assert "open" in notice["text"]
 
 
 def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
@@ -87,6 +96,8 @@ def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
         (b'{"kind":"ball","beam":2}', "`t`"),
         (b'{"t":5,"beam":2}', "`kind`"),
         (b'{"t":5,"kind":7}', "kind"),
+        (b'{"t":5,"kind":null,"beam":2}', "kind"),
+        (b'["ball"]', "object"),
         (b'{"t":5,"kind":"ball"}', "beam"),
         (b'{"t":5.5,"kind":"ball","beam":2}', "int"),
         (b'{"t":"5","kind":"ball","beam":2}', "int"),
@@ -96,6 +107,14 @@ def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
         (b'{"t":5,"kind":"rotor","tick":148,"direction":"cw"}', "tick 148: the header has 0…147"),
         (b'{"t":5,"kind":"rotor","tick":14,"direction":"up"}', "up"),
         (b'{"t":5,"kind":"object","present":"yes"}', "bool"),
+        (b'{"t":5,"kind":"sensor","sensor":"beam/4","ok":false}', "beam/4"),
+        (b'{"t":5,"kind":"sensor","sensor":"reader/3","ok":true}', "reader/3"),
+        (b'{"t":5,"kind":"sensor","sensor":"beam/-1","ok":false}', "beam/-1"),
+        (b'{"t":5,"kind":"sensor","sensor":"beam","ok":false}', "'beam'"),
+        (b'{"t":5,"kind":"sensor","sensor":"beam/one","ok":false}', "beam/one"),
+        (b'{"t":5,"kind":"sensor","sensor":"rotor/0","ok":false}', "rotor/0"),
+        (b'{"t":5,"kind":"sensor","sensor":"camera","ok":false}', "camera"),
+        (b'{"t":5,"kind":"sensor","sensor":"","ok":false}', "sensor ''"),
         (b'{"t":5,"kind":"command","name":"dance","by":"chef"}', "dance"),
         (b'{"t":5,"kind":"command","name":"open"}', "by"),
         (b'{"t":-1,"kind":"ball","beam":1}', "older than the line before"),

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.observations import ClockReading, Command, CommandName, Rotor, TimePassed
+from wheeld.core.observations import BallPass, ClockReading, Command, CommandName, End, Rotor, TimePassed
 from wheeld.core.table import Table
 
 MINUTE_US = 60_000_000
@@ -180,29 +180,69 @@ def test_at_a_tables_first_coup_the_chefs_word_serves() -> None:
     assert evening.state == "faites_vos_jeux"
 
 
-def test_without_a_last_number_the_ball_lies_nowhere_wrong() -> None:
+def test_without_a_last_number_the_ball_may_lie_anywhere() -> None:
+    """Where it is seen first is its place: nobody knew of another."""
     evening = Evening(msgspec.structs.replace(FRENCH, last_number=None))
     evening.lying = 9
     evening.wait(5)
     evening.open()
     evening.wait(5)
-    evening.lying = 30
-    evening.wait(5)
     assert evening.notices() == []
 
 
-def test_one_sighting_in_another_pocket_does_not_take_the_ball_from_its_own() -> None:
-    """A reader's mistake; two are a ball that was moved."""
+def test_also_without_a_last_number_a_ball_that_went_elsewhere_was_moved() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, last_number=None))
+    evening.lying = 9
+    evening.wait(5)
+    evening.open()
+    evening.lying = 30
+    evening.wait(5)
+    assert evening.notices() == ["unobserved_coup"]
+
+
+def sighted(evening: Evening, number: int, times: int) -> None:
+    """Wait until the ball was seen in `number` so many times in a row."""
+    reading = evening.table._witness.reading
+    while (reading.number, reading.state.streak_length) != (number, times):
+        evening.wait(0.1)
+
+
+def test_tout_va_wants_the_ball_seen_at_least_twice_in_its_pocket() -> None:
+    """A ball thrown back may bounce once in its pocket and lie in another."""
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.lying = 17
+    sighted(evening, 17, 1)
+    assert not evening.say("tout_va").done
+    sighted(evening, 17, 2)
+    assert evening.say("tout_va").done
+
+
+def test_one_sighting_in_another_pocket_refuses_tout_va() -> None:
     evening = in_state("rien_va")
     evening.lying = 9
-    seen = 0
-    while seen < 2:
-        evening.wait(0.2)
-        streak = evening.table._witness.reading.state
-        seen = streak.streak_length if evening.table._witness.reading.number == 9 else 0
-        if seen == 1:
-            assert evening.table._ball_in_place()
-    assert not evening.say("tout_va").done
+    sighted(evening, 9, 1)
+    refused = evening.say("tout_va")
+    assert (refused.done, "pocket of the last number" in refused.why) == (False, True)
+
+
+def test_lost_for_more_than_two_reader_intervals_and_a_fifth_is_too_long() -> None:
+    for after_us, done in ((2_150_000, True), (2_250_000, False)):
+        evening = in_state("rien_va")
+        evening.lying = None
+        evening.until(evening.table._witness.reading.state.streak[-1].t_us + after_us)
+        assert evening.say("tout_va").done == done, after_us
+
+
+def test_while_the_rotor_stands_the_ball_last_seen_at_home_is_there() -> None:
+    """No reader can meet a ball that doesn't turn, and the bouler may stop the rotor between coups (A7)."""
+    evening = in_state("rien_va")
+    evening.turn(0)
+    evening.wait(60)
+    assert evening.say("tout_va").done
 
 
 def test_a_ball_that_ran_and_was_seen_once_elsewhere_is_not_in_its_pocket() -> None:
@@ -328,9 +368,9 @@ def test_a_change_is_due_after_half_an_hour_and_told_once() -> None:
     evening.say("bouler", who="Bianchi")
     due_us = 10_000_000 + 30 * MINUTE_US
     assert evening.table.next_deadline_us == due_us
-    at(evening, due_us - 1)
-    assert evening.notices() == ["bouler"]
     at(evening, due_us)
+    assert evening.notices() == ["bouler"]
+    at(evening, due_us + 1)
     assert evening.notices() == ["bouler", "bouler_change_due"]
     assert evening.of("notice")[-1]["figures"] == {"bouler": "Bianchi"}
     assert evening.of("notice")[-1]["t_us"] == due_us
@@ -343,9 +383,9 @@ def test_a_new_bouler_has_half_an_hour_of_his_own() -> None:
     evening.say("bouler", who="Bianchi")
     at(evening, 20 * MINUTE_US)
     evening.say("bouler", who="Verdi")
-    at(evening, 49 * MINUTE_US)
-    assert "bouler_change_due" not in evening.notices()
     at(evening, 50 * MINUTE_US)
+    assert "bouler_change_due" not in evening.notices()
+    at(evening, 50 * MINUTE_US + 1)
     assert evening.of("notice")[-1]["figures"] == {"bouler": "Verdi"}
 
 
@@ -363,7 +403,7 @@ def test_half_an_hour_is_counted_over_a_restart() -> None:
     at(first, 20 * MINUTE_US)
     again = Evening(rpm=0, memory=first.memory, started_utc_us=START_UTC_US + 22 * MINUTE_US)
     assert again.table.next_deadline_us == 8 * MINUTE_US
-    at(again, 8 * MINUTE_US)
+    at(again, 8 * MINUTE_US + 1)
     assert again.notices() == ["bouler_change_due"]
 
 
@@ -389,23 +429,42 @@ def test_a_command_is_never_late() -> None:
     assert evening.state == "rien_ne_va_plus"
 
 
-def test_what_is_seen_at_the_last_moment_is_in_time() -> None:
-    """An absence is proven by time passing to its deadline, not by the very thing that was awaited."""
-    for awaited in (True, False):
-        evening = Evening().open()
-        evening.launch()
-        evening.wait(2)
-        evening.turn(0)
-        tick = [seen for seen in evening.seen if isinstance(seen, Rotor)][-1]
-        evening.until(tick.t_us + 1_400_000)
-        while (due_us := evening.table.next_deadline_us) != evening.table._witness._stop_due_us():
-            assert due_us is not None
-            evening.until(due_us)
-        assert due_us is not None
-        evening.until(due_us - 1)
+def stopping() -> tuple[Evening, int, Rotor]:
+    """A ball runs, the rotor stands: the table, when its silence is a stop, and the edge that would deny it."""
+    evening = Evening().open()
+    evening.launch(laps=14)
+    evening.wait(2)
+    evening.turn(0)
+    tick = [seen for seen in evening.seen if isinstance(seen, Rotor)][-1]
+    due_us = evening.table._witness._stop_due_us()
+    assert due_us is not None
+    evening.until(due_us - 1)
+    assert evening.verdicts() == []
+    return evening, due_us, Rotor(due_us, (tick.tick - 1) % 148, tick.direction)
+
+
+@pytest.mark.parametrize("time_before", [True, False])
+def test_what_is_seen_at_the_last_moment_is_in_time(*, time_before: bool) -> None:
+    """`TimePassed` says that all that is older was told; what was awaited may still be seen at that very time."""
+    evening, due_us, edge = stopping()
+    if time_before:
+        evening.tell(TimePassed(due_us))
+    evening.tell(edge)
+    evening.tell(TimePassed(due_us + 1))
+    assert evening.verdicts() == []
+
+
+@pytest.mark.parametrize("proof", [TimePassed, End, BallPass])
+def test_an_absence_is_proven_by_what_is_seen_after_it_and_dated_when_it_was_due(proof: type) -> None:
+    """Only the end of a log, after which nothing can come, proves its own moment too."""
+    evening, due_us, _ = stopping()
+    if proof is not End:
+        evening.tell(proof(due_us) if proof is TimePassed else BallPass(due_us, 0))
         assert evening.verdicts() == []
-        evening.tell(Rotor(due_us, (tick.tick - 1) % 148, tick.direction) if awaited else TimePassed(due_us))
-        assert evening.verdicts() == ([] if awaited else [("void", "rotor_stopped_running")])
+    after_us = due_us if proof is End else due_us + 1
+    evening.tell(BallPass(after_us, 0) if proof is BallPass else proof(after_us))
+    assert evening.verdicts() == [("void", "rotor_stopped_running")]
+    assert evening.last("void").payload["t_us"] == due_us
 
 
 def test_messages_are_dated_by_the_latest_clock_reading() -> None:

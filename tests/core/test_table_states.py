@@ -148,7 +148,7 @@ def test_the_boulers_change_is_recorded_and_told_due_in_every_state(state: str) 
     assert evening.say("bouler", who="Bianchi").done
     assert (evening.state, evening.verdicts()) == before
     assert evening.of("table")[-1]["bouler"] == "Bianchi"
-    evening.tell(TimePassed(evening.now_us + 1_800_000_000))
+    evening.tell(TimePassed(evening.now_us + 1_800_000_001))
     assert [notice for notice in evening.notices() if notice.startswith("bouler")] == ["bouler", "bouler_change_due"]
 
 

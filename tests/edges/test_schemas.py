@@ -28,13 +28,18 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
+def with_id(line: bytes) -> bytes:
+    """A command as the broker brings it, not a button: only such a one is answered."""
+    return line.replace(b'"kind":"command"', b'"kind":"command","id":"c-1"')
+
+
 @cache
 def said() -> dict[str, list[dict[str, Any]]]:
-    """Everything that some simulated evenings make a table say, by topic."""
+    """Everything that some simulated evenings, their commands with an id, make a table say, by topic."""
     topics: dict[str, list[dict[str, Any]]] = {}
     for seed in SEEDS:
         night = evening(seed)
-        for line in replay(log.lines(night.header, night.events())):
+        for line in replay(map(with_id, log.lines(night.header, night.events()))):
             told = msgspec.json.decode(line)
             topics.setdefault(told["topic"], []).append(told["payload"])
     return topics

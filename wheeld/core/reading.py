@@ -80,8 +80,8 @@ class PocketReading:
         state = self.state
         if self.pocket != pocket_index or state.streak_length < PLACED_SIGHTINGS:
             return False
-        lost_us = state.streak[-1].t_us + PLACED_TURNS * self.turn_us(rotor, state.streak[-1].t_us)
-        return rotor.state.stopped or now_us <= lost_us
+        interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
+        return rotor.state.stopped or now_us <= state.streak[-1].t_us + PLACED_TURNS * interval_us
 
     def restart(self) -> None:
         """The ball is known to be elsewhere: what was seen before proves nothing of where it will lie."""

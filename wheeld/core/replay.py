@@ -43,7 +43,12 @@ class Told(msgspec.Struct, frozen=True):
     payload: msgspec.Raw
 
 
+class _Kind(msgspec.Struct):
+    kind: str
+
+
 _header = msgspec.json.Decoder(Header)
+_kind = msgspec.json.Decoder(_Kind)
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
@@ -91,16 +96,12 @@ class Replay:
         if len(line) > LINE_BYTES_MAX:
             message = f"longer than {LINE_BYTES_MAX} bytes: not an observation"
             raise ValueError(message)
-        keys = _keys.decode(line)
-        if "kind" not in keys:
-            message = "an object without a kind is no line of a log"
-            raise ValueError(message)
-        kind = bytes(keys["kind"]).decode().strip('"')
+        kind = _kind.decode(line).kind
         if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
             return None
         seen = _observation.decode(line)
-        self.counters["unknown_keys"] += len(keys.keys() - KNOWN_KEYS[kind])
+        self.counters["unknown_keys"] += len(_keys.decode(line).keys() - KNOWN_KEYS[kind])
         return seen
 
 
