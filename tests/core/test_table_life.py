@@ -62,7 +62,7 @@ def test_a_result_says_everything_of_its_number_and_run() -> None:
     assert (result["dozen"], result["column"], result["final"]) == (3, 2, 2)
     assert result["neighbours"] == [26, 0, 15, 19]
     assert set(result["sectors"]) == {"voisins_du_zero", "nassa", "zero_spiel"}
-    assert result["laps"] == (len(passes) - 1) / 4
+    assert result["laps"] == (len(passes) - 2) / 4
     assert (result["ball_direction"], result["rotor_direction"]) == ("ccw", "cw")
     assert result["rotor_rpm"] == pytest.approx(24, abs=0.1)
     text = {

@@ -139,7 +139,7 @@ def test_n3_too_few_laps_is_said_before_any_reader_sees_the_ball_in_a_pocket(lap
     evening.until(passes[-1].t_us)
     evening.wait(3)
     void = only_void(evening, "too_few_laps")
-    assert void.payload["evidence"]["laps_proven"] == pytest.approx((len(passes) - 1) / 4)
+    assert void.payload["evidence"]["laps_proven"] == pytest.approx((len(passes) - 2) / 4)
     assert void.payload["evidence"]["laps_needed"] == 3
     assert void.payload["evidence_at"] == f"2026-11-20T18:00:{passes[-1].t_us / 1e6:09.6f}Z"
     assert evening.state == "rien_va"
@@ -149,7 +149,7 @@ def test_n3_too_few_laps_is_said_before_any_reader_sees_the_ball_in_a_pocket(lap
 def test_n3_a_run_of_exactly_the_laps_asked_for_stands() -> None:
     evening = Evening().open()
     passes = evening.launch(laps=3.5, rev_s=0.9)
-    passes, extra = passes[:13], passes[13:]
+    passes, extra = passes[:14], passes[14:]
     for one in extra:
         evening._planned.remove(one)
     evening.until(passes[-1].t_us)
@@ -161,9 +161,9 @@ def test_n3_a_run_of_exactly_the_laps_asked_for_stands() -> None:
 def test_n3_one_pass_short_of_it_is_void() -> None:
     evening = Evening().open()
     passes = evening.launch(laps=3.5, rev_s=0.9)
-    for one in passes[12:]:
+    for one in passes[13:]:
         evening._planned.remove(one)
-    evening.until(passes[11].t_us)
+    evening.until(passes[12].t_us)
     evening.fall(9)
     void = only_void(evening, "too_few_laps")
     assert void.payload["evidence"]["laps_proven"] == 2.75
@@ -440,10 +440,11 @@ def test_n8_a_number_without_a_proven_direction_is_no_result() -> None:
     """A coup that could not be observed whole is never valid: these pulses fit a ball of either direction as well."""
     evening = Evening(msgspec.structs.replace(FRENCH, beams_deg=(0, 100), min_laps=1)).open()
     evening.lying = None
-    pulses_us = [(0, 0), (172_677, 1), (435_691, 1), (640_014, 0)]
+    pulses_us = [(0, 0), (172_677, 1), (435_691, 1), (640_014, 0), (1_410_014, 0)]
     evening.plan(*(BallPass(evening.now_us + 500_000 + us, beam) for us, beam in pulses_us))
-    evening.wait(1.2)
+    evening.wait(2)
     assert evening.state == "ball_running"
+    assert evening.table._witness.ball.laps_proven == 1
     evening.fall(9)
     evening.wait(2)
     only_void(evening, "breakdown", "Art. 15")
