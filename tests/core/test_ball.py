@@ -337,6 +337,42 @@ def test_a_ball_that_soon_runs_the_other_way_was_launched_anew() -> None:
     assert watch.ways == ["cw", "ccw"]
 
 
+@pytest.mark.parametrize(("faster", "anew"), [(0.9, False), (1.05, False), (1.3, True), (2.0, True)])
+def test_a_ball_that_soon_runs_faster_than_it_did_was_launched_anew(faster: float, *, anew: bool) -> None:
+    """No ball gains speed by itself; 15 % are allowed for what beams and tilt make of it."""
+    run = passes("cw", laps=6)
+    watch = Watch().see(run)
+    last_rev_s = watch.ball.speed_rev_s
+    assert last_rev_s is not None
+    watch.ball.leave()
+    second = passes("cw", start_us=run[-1].t_us + 2_500_000, rev_s=faster * last_rev_s * 1.02, laps=4)
+    watch.see(second)
+    assert len(watch.launched) == (2 if anew else 1)
+    assert bool(watch.again) != anew
+    if anew:
+        assert watch.ball.first_us == second[0].t_us
+
+
+@pytest.mark.parametrize("beams_deg", [FOUR, EIGHT])
+@pytest.mark.parametrize("known", [4, 9])
+def test_with_four_passes_behind_it_a_run_bridges_any_beams_missed_within_a_lap(
+    beams_deg: tuple[float, ...], known: int
+) -> None:
+    """Its speed is known: no other ball could be there then."""
+    run = passes("ccw", beams_deg, laps=8)
+    whole = Watch(beams_deg).see(run).ball.laps_proven
+    for missed in range(len(beams_deg)):
+        watch = Watch(beams_deg).see(run[:known] + run[known + missed :])
+        assert watch.ball.laps_proven == pytest.approx(whole), missed
+        assert len(watch.launched) == 1, missed
+
+
+def test_three_passes_do_not_bridge_so_far() -> None:
+    run = passes("ccw", EIGHT, laps=8)
+    watch = Watch(EIGHT).see(run[:3] + run[8:9])
+    assert watch.ball.laps_proven < 3 / 8
+
+
 def test_a_running_ball_is_not_launched_again() -> None:
     assert len(Watch().see(passes(laps=14)).launched) == 1
 

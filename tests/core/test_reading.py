@@ -16,11 +16,14 @@ TICKS = 148
 class Bowl:
     """A rotor turning evenly from 0° at time 0, and a reader that is told when a ball in a pocket passes it."""
 
-    def __init__(self, way: Way = "cw", rpm: float = 20.0, needed: int = 3) -> None:
+    def __init__(
+        self, way: Way = "cw", rpm: float = 20.0, needed: int = 3, readers_deg: tuple[float, ...] = READERS
+    ) -> None:
         self.turn_deg_s = rpm * 6 * (1 if way == "cw" else -1)
         self.way: Way = way
         self.rotor = RotorTracker(TICKS)
-        self.reading = PocketReading(READERS, needed)
+        self.readers_deg = readers_deg
+        self.reading = PocketReading(readers_deg, needed)
         self._border = 0
 
     def turn_to(self, t_us: int) -> None:
@@ -36,7 +39,7 @@ class Bowl:
         place_deg = (CLOCKWISE.index(number) + off) * 360 / 37
         turn_us = 360 / abs(self.turn_deg_s) * 1e6
         found = []
-        for reader, reader_deg in enumerate(READERS):
+        for reader, reader_deg in enumerate(self.readers_deg):
             first_us = ((reader_deg - place_deg) / self.turn_deg_s * 1e6) % turn_us
             found += [(round(first_us + n * turn_us), reader) for n in range(12)]
         return sorted(one for one in found if one[0] > after_us)[:count]
@@ -141,3 +144,42 @@ def test_how_long_a_lying_ball_may_go_unseen(readers_deg: tuple[float, ...], sha
 
 def test_without_a_rotor_the_wait_is_generous() -> None:
     assert PocketReading(READERS, 3).turn_us(RotorTracker(TICKS), 0) == 5_000_000
+
+
+# --- R3: sightings that agree make about one rotor turn ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("rpm", [5.0, 20.0, 45.0])
+@pytest.mark.parametrize("needed", [2, 3, 5])
+def test_sightings_within_half_a_turn_call_nothing_however_many(rpm: float, needed: int) -> None:
+    """Readers side by side all see one bounce; a turn later they know that the ball lies there."""
+    bowl = Bowl(rpm=rpm, needed=needed, readers_deg=tuple(30.0 + n for n in range(needed + 1)))
+    bounce = bowl.passes(22, needed + 2)
+    while bounce[-2][0] - bounce[0][0] > 30e6 / rpm:
+        bounce = bowl.passes(22, needed + 2, after_us=bounce[0][0])
+    assert not any(bowl.see(*bounce[:-1]))
+    assert bowl.reading.state.streak_length == needed + 1
+    assert bowl.see(bounce[-1]) == [True]
+
+
+@pytest.mark.parametrize(("share", "called"), [(0.45, False), (0.55, True)])
+def test_sightings_that_call_a_pocket_span_half_a_rotor_turn(share: float, *, called: bool) -> None:
+    bowl = Bowl(way="ccw", readers_deg=(330.0, 330.0 - 180 * share, 330.0 - 360 * share))
+    passes = bowl.passes(22, 6)
+    first = next(n for n, (_, reader) in enumerate(passes) if reader == 0)
+    assert bowl.see(*passes[first : first + 3]) == [False, False, called]
+
+
+def test_one_sighting_is_enough_where_one_is_asked_for() -> None:
+    bowl = Bowl(needed=1)
+    assert bowl.see(*bowl.passes(22, 1)) == [True]
+
+
+@pytest.mark.parametrize("rpm", [1.0, 2.0])
+def test_one_reader_does_not_count_a_pocket_twice_within_half_a_turn(rpm: float) -> None:
+    """The ball hops in its pocket under the reader of a slow rotor: a second pulse is no second sighting."""
+    bowl = Bowl(rpm=rpm)
+    (first,) = bowl.passes(22, 1, off=0.35)
+    assert bowl.see(first, (first[0] + 300_000, first[1])) == [False, False]
+    assert bowl.reading.number == 22
+    assert bowl.reading.state.streak_length == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -161,6 +162,36 @@ def test_long_idleness_does_not_grow_the_evidence_without_end() -> None:
     told = payloads(lines)
     assert told == [heard.bytes for heard in evening.heard][-len(told) :]
     assert any(b'"number":8' in payload for payload in told)
+
+
+def stray(evening: Evening) -> None:
+    evening.open()
+    evening.plan(BallPass(evening.now_us + 500_000, 2))
+
+
+def void_with_the_ball_in_the_hand(evening: Evening) -> None:
+    evening.open()
+    evening.run(laps=6)
+    assert evening.say("rien_va").done
+
+
+def closed_run(evening: Evening) -> None:
+    """Launched while no game is on, then in the hand."""
+    evening.run(laps=6)
+
+
+@pytest.mark.parametrize("happened", [stray, void_with_the_ball_in_the_hand, closed_run])
+def test_idleness_after_a_ball_that_matters_no_more_does_not_grow_the_evidence(
+    happened: Callable[[Evening], None],
+) -> None:
+    evening = Evening(rpm=30)
+    happened(evening)
+    evening.wait(1)
+    for _ in range(8):
+        evening.wait(50)
+        assert len(evening.table._observed) <= EVIDENCE_IDLE_MAX + 1
+    assert len(evening.seen) > 1.3 * EVIDENCE_IDLE_MAX
+    assert evening.table._witness.ball.launched == (happened is not stray)
 
 
 def test_a_long_wait_on_the_obstacle_is_kept_whole() -> None:

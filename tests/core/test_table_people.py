@@ -34,6 +34,27 @@ def test_each_command_is_answered_with_its_id_who_and_why() -> None:
     assert (again.done, again.why) == (False, "the table is open")
 
 
+def test_a_button_that_must_not_pass_is_told_to_the_table() -> None:
+    """It has no id, and nobody can be answered: the reply is for the log, the notice for the people."""
+    evening = Evening()
+    done = evening.tell(Command(evening.now_us, "open", "chef"))
+    assert [(reply.id, reply.done) for reply in done.replies] == [(None, True)]
+    assert evening.notices() == []
+    refused = evening.tell(Command(evening.now_us, "tout_va", "chef Rossi", "hurry"))
+    assert [(reply.id, reply.done, reply.why) for reply in refused.replies] == [(None, False, "nothing was void")]
+    (notice,) = evening.of("notice")
+    assert (notice["notice"], notice["by"], notice["reason"]) == ("refused", "chef Rossi", "hurry")
+    assert "tout_va" in notice["text"]
+    assert "nothing was void" in notice["text"]
+
+
+@pytest.mark.parametrize("ask", [Command(0, "open", "b", coup=7), Command(0, "bouler", "b")])
+def test_a_button_refused_before_the_law_is_asked_is_told_too(ask: Command) -> None:
+    evening = Evening()
+    evening.tell(ask)
+    assert evening.notices() == ["refused"]
+
+
 @pytest.mark.parametrize("coup", [0, 1, 3, 99])
 def test_a_command_for_another_coup_is_refused_and_does_nothing(coup: int) -> None:
     evening = Evening().open()

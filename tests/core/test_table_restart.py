@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.replay import replay
 from wheeld.core.seal import GENESIS, verify_link
 from wheeld.core.table import Table
 
@@ -101,6 +102,46 @@ def test_seq_and_chain_go_on(state: str) -> None:
     prev = GENESIS
     for heard in feed:
         prev = verify_link(heard.bytes, prev)
+
+
+@pytest.mark.parametrize("state", RUNNING)
+def test_the_evidence_of_such_a_void_replays_to_what_was_published(state: str) -> None:
+    """It tells of the restart itself: what the controller knew, and that it began anew."""
+    after = again(stood(state))
+    (evidence,) = after.evidence
+    lines = evidence.log.splitlines()
+    assert [msgspec.json.decode(line)["kind"] for line in lines] == ["wheel", "restart"]
+    out = [msgspec.json.decode(line, type=dict[str, msgspec.Raw]) for line in replay(lines)]
+    told = [bytes(line["payload"]) for line in out if bytes(line["topic"]) != b'"reply"']
+    assert told == [heard.bytes for heard in after.heard]
+
+
+def test_a_foreign_object_is_still_there_after_a_restart() -> None:
+    """N6: the sensor tells changes only, and the next coup waits until it is cleared."""
+    before = stood("operations")
+    before.drop()
+    after = again(before)
+    refused = after.say("operations_done")
+    assert (refused.done, "object" in refused.why) == (False, True)
+    after.drop(present=False)
+    assert after.say("operations_done").done
+
+
+def test_an_object_cleared_before_a_restart_is_gone_after_it() -> None:
+    before = stood("operations")
+    before.drop()
+    before.drop(present=False)
+    assert again(before).say("operations_done").done
+
+
+def test_a_launch_soon_after_a_restart_is_judged_by_the_clock_of_now() -> None:
+    """Each start counts its own time: when the table came to where it stands, before, was of another."""
+    before = stood("faites_vos_jeux")
+    after = again(before)
+    after.launch()
+    after.wait(1.5)
+    assert after.verdicts() == []
+    assert after.state == "ball_running"
 
 
 def test_what_is_owed_after_an_early_launch_is_still_owed() -> None:

@@ -112,11 +112,11 @@ class RotorTracker:
         state.stopped = False
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> bool:
-        """A tick the other way: nothing while it is one or two, a reversal at the third."""
+        """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was."""
         self.state.opposite_ticks += 1
-        if self.state.opposite_ticks < REVERSAL_TICKS and not self.state.stopped:
+        was_turning = not self.state.stopped and self.direction is not None
+        if was_turning and self.state.opposite_ticks < REVERSAL_TICKS:
             return False
-        was_turning = not self.state.stopped
         self._begin(seen, angle_deg)
         return was_turning
 

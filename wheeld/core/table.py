@@ -312,7 +312,8 @@ class Table:
             self._witness.new_game()
         if after is not before:
             if {before, after} not in (set(NULL), set(BEFORE_LAUNCH)):
-                ledger.ready_us = self._now_us
+                # A pass of this very microsecond came before: a command is stamped with the latest observation's time.
+                ledger.ready_us = self._now_us + 1
             ledger.state = after
             ledger.since_utc_us = self._clock.utc_at_us(self._now_us)
 
