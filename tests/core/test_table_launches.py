@@ -231,8 +231,11 @@ def test_rien_va_at_the_first_passes_voids_at_once_and_once(count: int, *, early
     assert evening.coup(30)["coup"] == 2
 
 
-def test_rien_va_long_after_a_stray_is_refused() -> None:
+@pytest.mark.parametrize("rpm", [20, 0])
+def test_rien_va_long_after_a_stray_is_refused(rpm: float) -> None:
     evening = Evening().open()
+    evening.turn(rpm)
+    evening.wait(5)
     evening.plan(BallPass(evening.now_us + 100_000, 1))
     evening.wait(10)
     assert not evening.say("rien_va").done

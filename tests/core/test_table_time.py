@@ -1,0 +1,168 @@
+"""Time at the table: the bouler's half hour (A4), absences and their last moment, what is late, how all is dated."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.observations import BallPass, ClockReading, Command, End, Rotor, TimePassed
+from wheeld.core.table import Table
+
+MINUTE_US = 60_000_000
+
+
+def rested() -> Evening:
+    """An evening with a rotor at rest: time passes by heartbeats alone."""
+    return Evening(rpm=0)
+
+
+def at(evening: Evening, t_us: int) -> None:
+    """Nothing happens until `t_us`."""
+    evening.tell(TimePassed(t_us))
+    evening.now_us = t_us
+
+
+# --- the bouler (A4) ---------------------------------------------------------------------------------------------
+
+
+def test_who_spins_is_recorded_and_shown() -> None:
+    evening = rested()
+    assert evening.say("bouler", who="Bianchi").done
+    assert evening.of("table")[-1]["bouler"] == "Bianchi"
+    (notice,) = evening.of("notice")
+    assert (notice["notice"], notice["figures"], notice["by"]) == ("bouler", {"who": "Bianchi"}, "chef")
+
+
+@pytest.mark.parametrize("who", [None, ""])
+def test_a_bouler_without_a_name_is_refused(who: str | None) -> None:
+    evening = rested()
+    reply = evening.say("bouler", who=who)
+    assert (reply.done, "who" in reply.why) == (False, True)
+    assert evening.heard[2:] == []
+
+
+def test_a_change_is_due_after_half_an_hour_and_told_once() -> None:
+    evening = rested()
+    at(evening, 10_000_000)
+    evening.say("bouler", who="Bianchi")
+    due_us = 10_000_000 + 30 * MINUTE_US
+    assert evening.table.next_deadline_us == due_us
+    at(evening, due_us)
+    assert evening.notices() == ["bouler"]
+    at(evening, due_us + 1)
+    assert evening.notices() == ["bouler", "bouler_change_due"]
+    assert evening.of("notice")[-1]["figures"] == {"bouler": "Bianchi"}
+    assert evening.of("notice")[-1]["t_us"] == due_us
+    at(evening, due_us + 90 * MINUTE_US)
+    assert evening.notices() == ["bouler", "bouler_change_due"]
+
+
+def test_a_new_bouler_has_half_an_hour_of_his_own() -> None:
+    evening = rested()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 20 * MINUTE_US)
+    evening.say("bouler", who="Verdi")
+    at(evening, 50 * MINUTE_US)
+    assert "bouler_change_due" not in evening.notices()
+    at(evening, 50 * MINUTE_US + 1)
+    assert evening.of("notice")[-1]["figures"] == {"bouler": "Verdi"}
+
+
+def test_the_change_is_told_at_its_time_whatever_comes_next() -> None:
+    """A rotor edge long after: the notice carries the time at which it was due."""
+    evening = rested()
+    evening.say("bouler", who="Bianchi")
+    evening.tell(Rotor(45 * MINUTE_US, 3, "cw"))
+    assert evening.of("notice")[-1]["t_us"] == 30 * MINUTE_US
+
+
+def test_half_an_hour_is_counted_over_a_restart() -> None:
+    first = rested()
+    first.say("bouler", who="Bianchi")
+    at(first, 20 * MINUTE_US)
+    again = Evening(rpm=0, memory=first.memory, started_utc_us=START_UTC_US + 22 * MINUTE_US)
+    assert again.table.next_deadline_us == 8 * MINUTE_US
+    at(again, 8 * MINUTE_US + 1)
+    assert again.notices() == ["bouler_change_due"]
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+def test_an_observation_older_than_what_is_judged_is_counted_and_changes_nothing() -> None:
+    evening = Evening().open()
+    told = len(evening.heard)
+    step = evening.tell(Rotor(evening.now_us - 500_000, 7, "cw"))
+    assert not step
+    assert evening.heard[told:] == []
+    assert evening.table.counters == {"late": 1}
+    assert evening.table.now_us == evening.now_us
+
+
+def test_a_command_is_never_late() -> None:
+    """Stamped by the host's estimate, it acts on the present."""
+    evening = Evening().open()
+    evening.tell(Command(evening.now_us - 2_000_000, "rien_ne_va_plus", "chef"))
+    assert evening.replies[-1].done
+    assert evening.replies[-1].t_us == evening.table.now_us == evening.now_us
+    assert evening.state == "rien_ne_va_plus"
+
+
+def stopping() -> tuple[Evening, int, Rotor]:
+    """A ball runs, the rotor stands: the table, when its silence is a stop, and the edge that would deny it."""
+    evening = Evening().open()
+    evening.launch(laps=14)
+    evening.wait(2)
+    evening.turn(0)
+    tick = [seen for seen in evening.seen if isinstance(seen, Rotor)][-1]
+    due_us = evening.table._witness._stop_due_us()
+    assert due_us is not None
+    evening.until(due_us - 1)
+    assert evening.verdicts() == []
+    return evening, due_us, Rotor(due_us, (tick.tick - 1) % 148, tick.direction)
+
+
+@pytest.mark.parametrize("time_before", [True, False])
+def test_what_is_seen_at_the_last_moment_is_in_time(*, time_before: bool) -> None:
+    """`TimePassed` says that all that is older was told; what was awaited may still be seen at that very time."""
+    evening, due_us, edge = stopping()
+    if time_before:
+        evening.tell(TimePassed(due_us))
+    evening.tell(edge)
+    evening.tell(TimePassed(due_us + 1))
+    assert evening.verdicts() == []
+
+
+@pytest.mark.parametrize("proof", [TimePassed, End, BallPass])
+def test_an_absence_is_proven_by_what_is_seen_after_it_and_dated_when_it_was_due(proof: type) -> None:
+    """Only the end of a log, after which nothing can come, proves its own moment too."""
+    evening, due_us, _ = stopping()
+    if proof is not End:
+        evening.tell(proof(due_us) if proof is TimePassed else BallPass(due_us, 0))
+        assert evening.verdicts() == []
+    after_us = due_us if proof is End else due_us + 1
+    evening.tell(BallPass(after_us, 0) if proof is BallPass else proof(after_us))
+    assert evening.verdicts() == [("void", "rotor_stopped_running")]
+    assert evening.last("void").payload["t_us"] == due_us
+
+
+def test_messages_are_dated_by_the_latest_clock_reading() -> None:
+    evening = rested()
+    at(evening, 5_000_000)
+    evening.tell(ClockReading(5_000_000, START_UTC_US + 5_000_000 + 250_000, 1_000))
+    evening.say("open")
+    assert evening.of("table")[-1]["at"] == "2026-11-20T18:00:05.250000Z"
+    assert evening.of("table")[-1]["since"] == "2026-11-20T18:00:05.250000Z"
+    assert evening.of("table")[-1]["t_us"] == 5_000_000
+
+
+def test_the_outcome_does_not_depend_on_how_often_the_table_is_asked() -> None:
+    evening = Evening().open()
+    evening.run(laps=2)
+    evening.wait(10)
+    evening.turn(0)
+    evening.wait(4)
+    rare, _ = Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US)
+    said = [m.payload for seen in evening.seen if not isinstance(seen, TimePassed) for m in rare.apply(seen).messages]
+    said += [m.payload for m in rare.apply(TimePassed(evening.now_us)).messages]
+    assert said == [heard.bytes for heard in evening.heard[2:]]
