@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 COUPS  ?= 0
 EVENINGS := tests/test_evenings.py tests/test_samples.py
 # Hundreds of evenings prove verdicts, not coverage: measuring it would only make them slow.
+LIVE := tests/live
+# They play in real seconds, faster than life: with other tests beside them a stall of the machine is a silent line.
 SPEED  ?= 5
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
@@ -27,7 +29,8 @@ types: $(VENV)/test.stamp
 
 tests: $(VENV)/test.stamp mosquitto
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 $(EVENINGS:%=--ignore=%)
+	$(BIN)/coverage run -m pytest -n 2 $(EVENINGS:%=--ignore=%) --ignore=$(LIVE)
+	$(BIN)/coverage run -m pytest $(LIVE)
 	$(BIN)/python -m pytest -n 2 $(EVENINGS)
 
 coverage:  ## the gates: every branch of the law and of the wire, nine tenths elsewhere

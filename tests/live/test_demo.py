@@ -20,7 +20,7 @@ def demo(state: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     """The demo with its output piped; nothing of it is left afterwards."""
     command = [sys.executable, "-c", "from hw_sim.cli import main; raise SystemExit(main())", "demo"]
     process = subprocess.Popen(
-        [*command, "--speed", "20", "--seed", "1", "--state", str(state), *more],
+        [*command, "--speed", "10", "--seed", "1", "--state", str(state), *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
