@@ -142,11 +142,12 @@ def test_a_ball_launched_as_play_was_suspended_must_be_put_back_first() -> None:
     ("at_first_pass", "then", "notice", "after"),
     [
         (closed, say("suspend"), "launch_while_suspended", "suspended"),
-        (suspended_from_closed, say("resume"), None, "closed"),
+        (suspended_from_closed, say("resume"), "launch_while_closed", "closed"),
+        (suspended, say("close"), "launch_while_closed", "closed"),
     ],
 )
 def test_where_no_game_was_on_a_launch_is_no_coup(
-    at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None], notice: str | None, after: str
+    at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None], notice: str, after: str
 ) -> None:
     evening = Evening()
     at_first_pass(evening)
@@ -154,9 +155,8 @@ def test_where_no_game_was_on_a_launch_is_no_coup(
     then(evening)
     proof(evening)
     assert evening.state == after
-    if notice:
-        assert evening.verdicts() == []
-        assert evening.notices() == [notice]
+    assert evening.verdicts() == []
+    assert evening.notices() == [notice]
 
 
 def test_rien_ne_va_plus_between_the_passes_changes_nothing_of_the_launch() -> None:

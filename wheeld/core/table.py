@@ -36,6 +36,8 @@ from wheeld.core.witness import Testimony, Witness, WitnessState
 
 EVIDENCE_IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
+SAME_TO_A_LAUNCH = ({*NULL}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
+"""Moving between these does not change what a launch means: early, awaited, or none of a game."""
 Said: TypeAlias = tuple[str, str] | None
 
 
@@ -110,7 +112,7 @@ class Table:
 
     @property
     def next_deadline_us(self) -> int | None:
-        """When it wants to be asked again, at the latest, if nothing is observed; None: never."""
+        """When the next absence would be a fact; time passing beyond it proves it. None: never."""
         return self._due_us
 
     def apply(self, seen: Observation) -> Step:
@@ -311,7 +313,7 @@ class Table:
             ledger.current = Coup()
             self._witness.new_game()
         if after is not before:
-            if {before, after} not in (set(NULL), set(BEFORE_LAUNCH)):
+            if {before, after} not in SAME_TO_A_LAUNCH:
                 # A pass of this very microsecond came before: a command is stamped with the latest observation's time.
                 ledger.ready_us = self._now_us + 1
             ledger.state = after
