@@ -34,6 +34,9 @@ from wheeld.edges.serial_link import open_serial
 from wheeld.edges.table_desk import TableDesk
 from wheeld.exits import Exit
 
+SETTLE_S_MAX, SETTLE_STEP_S = 0.5, 0.02
+"""A broker on the same network confirms in milliseconds; one that does not must not hold up the stop."""
+
 
 def run(config: Config) -> Exit:
     """Run the wheel until SIGTERM or SIGINT; returns how it ended."""
@@ -122,8 +125,16 @@ class Daemon:
             self._tell_ready()
             await stop.wait()
             self._notifier.stopping()
+            await self._settle_what_is_under_way()
             for task in tasks:
                 task.cancel()
+
+    async def _settle_what_is_under_way(self) -> None:
+        """Give the broker a moment to confirm what was just published, or the next run says it again."""
+        waited_s = 0.0
+        while self._mqtt.is_connected and waited_s < SETTLE_S_MAX and await self._outbox.depth():
+            await self._clock.sleep(SETTLE_STEP_S)
+            waited_s += SETTLE_STEP_S
 
     def _availability(self, state: Literal["online", "offline"]) -> bytes:
         return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._boot_id))
