@@ -228,7 +228,7 @@ class Table:
         """The fact joined with what the ledger knows of the ball's place and of the cylinder."""
         ledger = self._ledger
         home = told.figures.get("number") in (ledger.last_number, None)
-        no_game = State.CLOSED in (ledger.state, ledger.resume_to) and ledger.state is State.SUSPENDED
+        no_game = ledger.state is State.SUSPENDED and ledger.resume_to is State.CLOSED
         match told.fact:
             case Fact.LAUNCHED if told.evidence_us < ledger.ready_us and not no_game:
                 return Fact.LAUNCHED_BEFORE

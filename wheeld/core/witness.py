@@ -52,6 +52,7 @@ class WitnessState(msgspec.Struct):
     object_last_us: int = -1
     faults: list[str] = msgspec.field(default_factory=list)
     left_us: int | None = None
+    directions_told: bool = False
     opposite: bool = False
     rotor_told: bool = False
     slowed_told: bool = False
@@ -165,10 +166,10 @@ class Witness:
         if wanted is not None and rotor != wanted and not self.state.rotor_told:
             self.state.rotor_told = True
             return [Testimony(Fact.ROTOR_WRONG_WAY, t_us, {"rotor_direction": rotor, "configured": wanted})]
-        if ball is None or self.state.opposite:
+        if ball is None or self.state.directions_told:
             return []
-        self.state.opposite = True
-        fact = Fact.SAME_DIRECTION if ball == rotor else Fact.OPPOSITE_DIRECTION
+        self.state.directions_told, self.state.opposite = True, ball != rotor
+        fact = Fact.OPPOSITE_DIRECTION if self.state.opposite else Fact.SAME_DIRECTION
         figures: Figures = {"ball_direction": ball, "rotor_direction": rotor, **self._run()}
         return [Testimony(fact, self.ball.first_us or t_us, figures)]
 
@@ -185,7 +186,7 @@ class Witness:
 
     def _launched(self) -> Testimony:
         state = self.state
-        state.opposite = state.rotor_told = state.slowed_told = state.overdue_told = False
+        state.directions_told = state.opposite = state.rotor_told = state.slowed_told = state.overdue_told = False
         state.left_us = None
         self.reading.restart()
         self.reading.state.lying = None
