@@ -95,7 +95,7 @@ def test_an_observation_older_than_what_is_judged_is_counted_and_changes_nothing
     step = evening.tell(Rotor(evening.now_us - 500_000, 7, "cw"))
     assert not step
     assert evening.heard[told:] == []
-    assert evening.table.counters == {"late": 1}
+    assert evening.table.counters == {"late": 1, "stray_pulses": 0, "double_pulses": 0, "unplaced_sightings": 0}
     assert evening.table.now_us == evening.now_us
 
 
@@ -166,3 +166,11 @@ def test_the_outcome_does_not_depend_on_how_often_the_table_is_asked() -> None:
     said = [m.payload for seen in evening.seen if not isinstance(seen, TimePassed) for m in rare.apply(seen).messages]
     said += [m.payload for m in rare.apply(TimePassed(evening.now_us)).messages]
     assert said == [heard.bytes for heard in evening.heard[2:]]
+
+
+def test_pulses_that_count_for_nothing_are_counted_by_themselves() -> None:
+    """A double is one pass; it shows in the counters, not in the laps."""
+    table, _ = Table.start(FRENCH, boot_id="b", started_utc_us=0)
+    table.apply(BallPass(1_000_000, beam=0))
+    table.apply(BallPass(1_002_000, beam=0))
+    assert table.counters == {"late": 0, "stray_pulses": 0, "double_pulses": 1, "unplaced_sightings": 0}

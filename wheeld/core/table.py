@@ -7,7 +7,6 @@ how often the table is asked.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, TypeAlias
 
 import msgspec
@@ -55,7 +54,7 @@ class Table:
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self.setting, self.boot_id = setting, boot_id
-        self.counters: Counter[str] = Counter()
+        self._late = 0
         self._ledger, self._clock = snapshot.ledger, snapshot.clock
         self._started_utc_us = snapshot.clock.utc_at_us(0)
         self._now_us = snapshot.now_us
@@ -111,6 +110,17 @@ class Table:
         return self._ledger.coup
 
     @property
+    def counters(self) -> dict[str, int]:
+        """What was seen and counts for nothing, since the start: for diagnosing sensors from afar."""
+        ball, reading = self._witness.ball.state, self._witness.reading.state
+        return {
+            "late": self._late,
+            "stray_pulses": ball.strays,
+            "double_pulses": ball.doubles,
+            "unplaced_sightings": reading.unplaced,
+        }
+
+    @property
     def next_deadline_us(self) -> int | None:
         """When the next absence would be a fact; time passing beyond it proves it. None: never."""
         return self._due_us
@@ -118,7 +128,7 @@ class Table:
     def apply(self, seen: Observation) -> Step:
         """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing."""
         if seen.t_us < self._now_us and not isinstance(seen, Command):
-            self.counters["late"] += 1
+            self._late += 1
             return Step()
         if not isinstance(seen, TimePassed) or (self._due_us is not None and self._due_us < seen.t_us):
             self._observed.append(seen)
