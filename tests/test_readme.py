@@ -11,6 +11,7 @@ import pytest
 
 import hw_sim.cli
 import wheeld.cli
+from hw_sim.stage import laps_safe
 from wheeld import config
 
 ROOT = Path(__file__).parents[1]
@@ -57,6 +58,13 @@ def test_every_link_leads_somewhere() -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("beams_deg", [(0, 90), (0, 90, 180, 270), tuple(range(0, 360, 45))])
+def test_how_short_a_run_each_layout_proves_is_what_it_says(beams_deg: tuple[float, ...]) -> None:
+    (sentence,) = re.findall(r"More beams prove more.+?void\.", README, re.DOTALL)
+    rounded_up = f"{laps_safe(beams_deg) + 0.049:.1f}"
+    assert rounded_up in re.findall(r"\d\.\d", sentence)
 
 
 def test_there_is_something_to_check() -> None:
