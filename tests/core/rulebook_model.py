@@ -1,0 +1,400 @@
+"""The rulebook a second time: naive, from its text, to check the table of the law from outside.
+
+A game is a few booleans; each fact of the law is one method, which says what the rulebook lets happen then. Nothing
+here is taken from the table of the law: only the names of facts and causes are common. Sections and rows (C11, N2, A5,
+§6) are the rulebook's. Where it is silent a method gives several ways on: each is named in `FREE`, with its reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from wheeld.core.facts import Cause, Fact
+
+RESULT: Final = "result"
+Verdict: TypeAlias = Cause | Literal["result"] | None
+
+FREE: Final[dict[str, str]] = {
+    "fault_closed": "§6 says 'any state' of a breakdown; at a closed table nobody plays, and nothing needs suspending",
+    "restart_idle": "§6 names no restart; between coups none was hidden, and going on or stopping are both safe",
+    "wrong_way_idle": "A7 calls it a fault and does not say when; between coups there is nothing to adjudicate",
+    "drop": "§6 'bets close at the drop': the drop from the track, or into the pocket",
+    "open_faulty": "N8 wants the table suspended; whether 'open' is refused or opens it suspended is not said",
+    "repeated": "a word said again where it changes nothing: done or refused is not said",
+    "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
+    "both_owed": "§6 'both are owed', in no order: 'tout va' first may be refused, or be done",
+    "two_causes": "N2 and N6 or N7 both hold, and the rulebook ranks no causes",
+    "launched_before": "§6 judges a launch where it was made; at rest, this fact does not say where that was",
+    "second_launch": "§6 knows no launch within a coup; one was not observed whole (N8), so it is null, of some cause",
+    "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is not said",
+    "weak_while_null": "§6 'however few its passes' against §3, where hands carry the ball back: no run was seen",
+    "idle_words": "A5, A4: at a closed or a suspended table 'la dernière' and the bouler are not spoken of",
+}
+"""Where the rulebook is silent and the table decides: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """Where a game stands, in the rulebook's few words."""
+
+    on: bool = False
+    """Opened, not closed."""
+    running: bool = False
+    """A coup: launched, neither a number nor a void yet."""
+    obstacle: bool = False
+    no_more_bets: bool = False
+    operations_owed: bool = False
+    tout_va_owed: bool = False
+    suspended: bool = False
+    announced: bool = False
+    """La dernière was announced, its coup is still to come (A5)."""
+    played: bool = False
+    """... and has been played."""
+
+    @property
+    def state(self) -> str:
+        """Its name in §6."""
+        names = (
+            (self.suspended, "suspended"),
+            (not self.on, "closed"),
+            (self.obstacle, "ball_on_obstacle"),
+            (self.running and not self.no_more_bets, "ball_running"),
+            (self.tout_va_owed, "rien_va"),
+            (self.operations_owed, "operations"),
+            (self.no_more_bets, "rien_ne_va_plus"),
+        )
+        return next((name for holds, name in names if holds), "faites_vos_jeux")
+
+    @property
+    def bets(self) -> str:
+        """What §6 publishes of the bets."""
+        if self.state in ("faites_vos_jeux", "ball_running"):
+            return "open"
+        return "locked" if self.state == "ball_on_obstacle" else "closed"
+
+    # What happens, in a few words
+
+    def stays(self, *, notice: bool = False) -> Way:
+        """Nothing changes."""
+        return Way(self, notice=notice)
+
+    def refuses(self) -> Way:
+        """A command is refused, and nothing changes."""
+        return Way(self, refused=True)
+
+    def become(self, **changes: bool) -> Way:
+        """No verdict, another standing."""
+        return Way(replace(self, **changes))
+
+    def null(self, cause: Cause, *, begins: bool = False, **changes: bool) -> Way:
+        """Rien va (§3): the coup is null, and "tout va" is owed before the next."""
+        over = {"running": False, "obstacle": False, "no_more_bets": False, "tout_va_owed": True}
+        return Way(replace(self, **{**over, **changes}), verdict=cause, begins=begins)
+
+    def if_running(self, cause: Cause) -> Ways:
+        """A cause that only a running coup can have."""
+        return (self.null(cause) if self.running else self.stays(),)
+
+    def breaks_down(self) -> Ways:
+        """N8, A6: what runs is null as a breakdown, and the table waits for someone to resume it."""
+        if self.running:
+            return (self.null(Cause.BREAKDOWN, suspended=True),)
+        if not self.on:
+            return free("fault_closed", self.stays(), self.become(suspended=True))
+        return (self.become(suspended=True),)
+
+    @property
+    def at_rest(self) -> bool:
+        """Closed or suspended: a launch is no coup (§6)."""
+        return not self.on or self.suspended
+
+    @property
+    def owing(self) -> bool:
+        """Operations or "tout va" owed: a launch is N2 (§6)."""
+        return self.operations_owed or self.tout_va_owed
+
+    def launch(self, cause: Cause | None) -> Ways:
+        """A ball is launched; in a game that waits for it, it makes a coup, null at once if `cause` says so."""
+        if self.at_rest:
+            return (self.stays(notice=True),)
+        if self.running:
+            return free("second_launch", *self.breaks_down(), *(self.null(c) for c in (cause,) if c is not None))
+        if self.owing:
+            return (self.null(Cause.EARLY_LAUNCH, begins=True),)
+        if cause is not None:
+            return (self.null(cause, begins=True),)
+        return (Way(replace(self, running=True), begins=True),)
+
+    # The facts: the ball
+
+    def launched(self) -> Ways:
+        """§6 A launch is a ball that runs."""
+        return self.launch(None)
+
+    def weak_launch(self) -> Ways:
+        """§6 Launched, however few its passes; N3 too few laps."""
+        if self.at_rest or self.tout_va_owed:
+            return free("weak_while_null", self.stays(), *self.launch(Cause.TOO_FEW_LAPS))
+        return self.launch(Cause.TOO_FEW_LAPS)
+
+    def launched_before(self) -> Ways:
+        """N2: launched before the operations were done, though they are now; before "rien va", it is what is null."""
+        if self.at_rest:
+            ended = Way(self, verdict=Cause.BREAKDOWN, begins=True)
+            stopped = self.null(Cause.BREAKDOWN, begins=True)
+            return free("launched_before", self.stays(notice=True), stopped if self.on else ended)
+        if self.tout_va_owed:
+            return (self.stays(),)
+        return self.launch(Cause.EARLY_LAUNCH)
+
+    def launched_over_object(self) -> Ways:
+        """N6: the object is in the cylinder before the number is out."""
+        if self.owing and not self.at_rest:
+            return self.two_causes(Cause.EARLY_LAUNCH, Cause.FOREIGN_OBJECT)
+        return self.launch(Cause.FOREIGN_OBJECT)
+
+    def two_causes(self, *causes: Cause) -> Ways:
+        """A launch that is null twice over."""
+        return free("two_causes", *(self.null(cause, begins=True) for cause in causes))
+
+    def same_direction(self) -> Ways:
+        """N1."""
+        return self.if_running(Cause.SAME_DIRECTION)
+
+    def opposite_direction(self) -> Ways:
+        """R1: as it ought to."""
+        return (self.stays(),)
+
+    def ball_slowed(self) -> Ways:
+        """A1: "rien ne va plus" by itself."""
+        return (self.become(no_more_bets=True) if self.running else self.stays(),)
+
+    def left_track(self) -> Ways:
+        """§6: the number is awaited; bets close at the drop."""
+        if not self.running or self.no_more_bets:
+            return (self.stays(),)
+        return free("drop", self.stays(), self.become(no_more_bets=True))
+
+    def left_track_short(self) -> Ways:
+        """N3: known when the ball leaves the track."""
+        return self.if_running(Cause.TOO_FEW_LAPS)
+
+    def fall_overdue(self) -> Ways:
+        """N5: not void at once; bets are locked."""
+        return (self.become(obstacle=True) if self.running else self.stays(),)
+
+    def number(self) -> Ways:
+        """R3: the coup is valid; after a void the number is only evidence (§2)."""
+        if not self.running:
+            return self.unseen(evidence=True)
+        after = Game(on=True, operations_owed=True, played=self.announced)
+        return (Way(after, verdict=RESULT),)
+
+    def number_unproven(self) -> Ways:
+        """N8: never called valid; a breakdown, and the table is suspended."""
+        return self.breaks_down() if self.running else self.unseen(evidence=True)
+
+    def ball_moved(self) -> Ways:
+        """No launch, no coup; within one, what moved the ball was not observed (N8)."""
+        if self.running:
+            return free("unseen_launch", self.stays(), *self.breaks_down())
+        return self.unseen()
+
+    def unseen(self, *, evidence: bool = False) -> Ways:
+        """A ball in a pocket, and no coup runs: kept as evidence (§2), or a coup that nobody saw begin (N8)."""
+        told = self.stays(notice=evidence and self.tout_va_owed)
+        if self.at_rest or not self.no_more_bets:
+            return (told,)
+        return free("unseen_launch", told, self.null(Cause.BREAKDOWN, begins=True, suspended=True))
+
+    def ball_in_place(self) -> Ways:
+        """§3: as it ought to."""
+        return (self.stays(),)
+
+    # The rotor, the cylinder, the sensors, the clock
+
+    def rotor_stopped_running(self) -> Ways:
+        """N4: armed only from launch to drop."""
+        return self.if_running(Cause.ROTOR_STOPPED_RUNNING)
+
+    def rotor_stopped_before_drop(self) -> Ways:
+        """N5: void only when the rotor stops first."""
+        return self.if_running(Cause.ROTOR_STOPPED_BEFORE_DROP)
+
+    def rotor_wrong_way(self) -> Ways:
+        """A7: a fault."""
+        if self.running:
+            return self.breaks_down()
+        return free("wrong_way_idle", self.stays(), *self.breaks_down())
+
+    def object_in(self) -> Ways:
+        """N6: before the number is out."""
+        return self.if_running(Cause.FOREIGN_OBJECT)
+
+    def object_out(self) -> Ways:
+        """N6: the next coup need wait no more."""
+        return (self.stays(),)
+
+    def sensor_fault(self) -> Ways:
+        """N8."""
+        return self.breaks_down()
+
+    def sensor_mended(self) -> Ways:
+        """N8: suspended until someone resumes."""
+        return (self.stays(),)
+
+    def restarted(self) -> Ways:
+        """N8: what it slept through was not observed."""
+        if self.running:
+            return self.breaks_down()
+        return free("restart_idle", self.stays(), self.become(suspended=True))
+
+    def bouler_due(self) -> Ways:
+        """A4: told, no more."""
+        return (self.stays(notice=self.on),)
+
+    # What people say
+
+    def open(self) -> Ways:
+        """§6 closed to faites vos jeux, and from nowhere else."""
+        closed = not self.on and not self.suspended
+        return (self.become(on=True) if closed else self.refuses(),)
+
+    def open_faulty(self) -> Ways:
+        """N8: no game is played unobserved."""
+        if self.on or self.suspended:
+            return (self.refuses(),)
+        return free("open_faulty", self.refuses(), self.become(on=True, suspended=True))
+
+    def rien_ne_va_plus(self) -> Ways:
+        """A1, §6: before the launch or during the run; a second one changes nothing."""
+        if self.at_rest or self.owing:
+            return (self.refuses(),)
+        if self.no_more_bets or self.obstacle:
+            return free("repeated", self.stays(), self.refuses())
+        return (self.become(no_more_bets=True),)
+
+    def chef_void(self) -> Ways:
+        """N7: any time before the number is out."""
+        if self.running:
+            return (self.null(Cause.CHEF),)
+        if self.at_rest or self.owing:
+            return (self.refuses(),)
+        return free("chef_idle", self.refuses(), self.null(Cause.CHEF, begins=True))
+
+    def chef_void_at_launch(self) -> Ways:
+        """N7: the coup whose launch is just being proven."""
+        if self.at_rest or self.running:
+            return self.chef_void()
+        if self.owing:
+            return (self.refuses(), *self.two_causes(Cause.EARLY_LAUNCH, Cause.CHEF))
+        return (self.null(Cause.CHEF, begins=True),)
+
+    def tout_va(self) -> Ways:
+        """§3: the ball lies where it must, the game goes on (or ends, A5)."""
+        if self.at_rest or not self.tout_va_owed:
+            return (self.refuses(),)
+        if self.operations_owed:
+            return free("both_owed", self.refuses(), self.become(tout_va_owed=False))
+        return (Way(Game()) if self.played else self.become(tout_va_owed=False),)
+
+    def tout_va_last(self) -> Ways:
+        """A5: la dernière was played, the table closes."""
+        return self.tout_va()
+
+    def tout_va_misplaced(self) -> Ways:
+        """§3: refused."""
+        return (self.refuses(),)
+
+    def tout_va_object(self) -> Ways:
+        """N6: the next coup waits until it is cleared."""
+        return (self.refuses(),)
+
+    def operations_done(self) -> Ways:
+        """§6: to faites vos jeux, or closed after la dernière; after an early launch "tout va" is owed still."""
+        if self.at_rest or not self.operations_owed:
+            return (self.refuses(),)
+        if self.played and not self.tout_va_owed:
+            return (Way(Game()),)
+        return (self.become(operations_owed=False),)
+
+    def operations_done_last(self) -> Ways:
+        """A5: la dernière was that coup."""
+        return self.operations_done()
+
+    def operations_done_object(self) -> Ways:
+        """N6: the next coup waits until it is cleared; "tout va" asks for that as well, where it is owed."""
+        if self.owing and self.operations_owed and self.tout_va_owed and not self.at_rest:
+            return free("both_owed", self.refuses(), self.become(operations_owed=False))
+        return (self.refuses(),)
+
+    def last_coup(self) -> Ways:
+        """A5: the next valid coup will be the last."""
+        announced = self.become(announced=True)
+        if self.at_rest or self.announced or self.played:
+            return free("idle_words" if self.at_rest else "repeated", self.refuses(), announced)
+        return (announced,)
+
+    def close(self) -> Ways:
+        """A6: at once; what runs is null as a breakdown."""
+        if self.running:
+            return (Way(Game(), verdict=Cause.BREAKDOWN),)
+        if not self.on and not self.suspended:
+            return free("repeated", self.stays(), self.refuses())
+        return (Way(Game()),)
+
+    def suspend(self) -> Ways:
+        """A6: at once."""
+        if self.suspended:
+            return free("repeated", self.stays(), self.refuses())
+        if not self.on:
+            return free("fault_closed", self.refuses(), self.become(suspended=True))
+        return self.breaks_down()
+
+    def resume(self) -> Ways:
+        """§6: rien va if a coup was running, else where it was."""
+        return (self.become(suspended=False) if self.suspended else self.refuses(),)
+
+    def resume_faulty(self) -> Ways:
+        """N8: suspended while what observes it is broken."""
+        return (self.refuses(),)
+
+    def bouler(self) -> Ways:
+        """A4: recorded."""
+        if self.at_rest:
+            return free("idle_words", self.stays(), self.refuses())
+        return (self.stays(),)
+
+    def told(self, fact: Fact) -> Ways:
+        """Every way on that the rulebook lets there be."""
+        ways: Ways = getattr(self, fact.name.lower())()
+        return ways
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way on: the game after, and what must be told of it."""
+
+    game: Game
+    verdict: Verdict = None
+    begins: bool = False
+    """A coup begins."""
+    refused: bool = False
+    notice: bool = False
+    """It must at least be told as a notice."""
+    silence: str | None = None
+    """Which of `FREE` lets it be one of several."""
+
+    @property
+    def seen(self) -> tuple[Verdict, bool, bool, str, str]:
+        """What can be seen from outside."""
+        return self.verdict, self.begins, self.refused, self.game.state, self.game.bets
+
+
+Ways: TypeAlias = tuple[Way, ...]
+
+
+def free(silence: str, *ways: Way) -> Ways:
+    """The rulebook is silent here: any of these."""
+    return tuple(replace(way, silence=silence) for way in ways)
