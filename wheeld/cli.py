@@ -163,6 +163,7 @@ def _add_replay(commands: Commands[_Parser]) -> None:
     )
     replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
     replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    replay.add_argument("--facts", action="store_true", help="show what was proven, too: every fact that the law took")
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
     replay.set_defaults(do=cli_replay.replay)

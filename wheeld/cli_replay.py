@@ -30,7 +30,7 @@ class _Told(msgspec.Struct):
 
 def replay(asked: argparse.Namespace) -> Exit:
     """Replay the log; raises OSError when it cannot be read."""
-    told = Replay(lenient=asked.lenient)
+    told = Replay(lenient=asked.lenient, facts=asked.facts)
     try:
         with _opened(asked.file) as source, _target(asked.output) as target:
             for line in told.run(_lines(source)):

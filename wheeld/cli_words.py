@@ -45,6 +45,11 @@ def _reply(said: Payload) -> str:
     return f"{said['name']} {'done' if said['done'] else 'refused'}: {said['why']}".rstrip(": ")
 
 
+def _fact(said: Payload) -> str:
+    figures = ", ".join(f"{name} {value}" for name, value in said["figures"].items())
+    return f"{said['text']} → {said['state']}{f' ({figures})' if figures else ''}"
+
+
 _WORDS: dict[str, Callable[[Payload], str]] = {
     "result": _result,
     "void": _void,
@@ -52,4 +57,5 @@ _WORDS: dict[str, Callable[[Payload], str]] = {
     "notice": _notice,
     "board": _board,
     "reply": _reply,
+    "fact": _fact,
 }

@@ -52,6 +52,11 @@ class Watch:
         return [way for _, way in self.decided]
 
 
+def turns(beams_deg: tuple[float, ...], run: list[BallPass]) -> float:
+    """Laps from the first of these passes to the last, clockwise."""
+    return sum((beams_deg[b.beam] - beams_deg[a.beam]) % 360 or 360 for a, b in pairwise(run)) / 360
+
+
 @pytest.mark.parametrize("beams_deg", LAYOUTS)
 @pytest.mark.parametrize("way", ["cw", "ccw"])
 @pytest.mark.parametrize("rev_s", [0.9, 1.4, 2.4])
@@ -90,13 +95,24 @@ def test_two_beams_tell_it_by_the_times_between_them() -> None:
 
 
 @pytest.mark.parametrize("beams_deg", LAYOUTS)
-def test_laps_are_those_between_the_first_pass_and_the_last_but_one(beams_deg: tuple[float, ...]) -> None:
-    """R2: only what passes prove. The last pulse only suggests its hop, a stray would look the same."""
+def test_laps_are_those_that_remain_whichever_pulse_was_a_stray(beams_deg: tuple[float, ...]) -> None:
+    """R2: only what passes prove. The first and the last pulse only suggest their hops, a stray would look the same."""
     run = passes("cw", beams_deg, laps=6.0)
     watch = Watch(beams_deg).see(run)
-    turn_deg = sum((beams_deg[b.beam] - beams_deg[a.beam]) % 360 or 360 for a, b in pairwise(run[:-1]))
-    assert watch.ball.laps_proven == pytest.approx(turn_deg / 360)
+    assert watch.ball.laps_proven == pytest.approx(min(turns(beams_deg, run[1:]), turns(beams_deg, run[:-1])))
     assert watch.ball.laps_proven <= 6.0
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS)
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_one_stray_before_the_first_pass_proves_no_lap(beams_deg: tuple[float, ...], way: Way) -> None:
+    """Just where and when a pass before the launch would have been, it must not lengthen the run."""
+    run = passes(way, beams_deg, laps=2.9)
+    ran = turns(beams_deg if way == "cw" else tuple(-a for a in beams_deg), run)
+    for beam in range(len(beams_deg)):
+        for before_us in range(20_000, 3_000_000, 20_000):
+            watch = Watch(beams_deg).see([BallPass(run[0].t_us - before_us, beam), *run])
+            assert watch.ball.laps_proven <= ran + 1e-6, (beam, before_us)
 
 
 @pytest.mark.parametrize("beams_deg", LAYOUTS)
@@ -211,9 +227,13 @@ def test_a_missed_pass_is_bridged(beams_deg: tuple[float, ...]) -> None:
     """The turn is still proven: the ball can't have been elsewhere between two passes that agree."""
     run = passes("ccw", beams_deg)
     whole = Watch(beams_deg).see(run).ball.laps_proven
-    for missing in range(1, len(run) - 2):
+    gap_max = 260 / 360 if beams_deg == TWO else 1 / len(beams_deg)
+    for missing in range(1, len(run) - 1):
         watch = Watch(beams_deg).see(run[:missing] + run[missing + 1 :])
-        assert watch.ball.laps_proven == pytest.approx(whole), missing
+        if missing in (1, len(run) - 2):  # the hop at an end becomes longer, and one end hop counts for nothing
+            assert whole - gap_max - 1e-6 <= watch.ball.laps_proven <= whole, missing
+        else:
+            assert watch.ball.laps_proven == pytest.approx(whole), missing
         assert watch.ways == ["ccw"], missing
         assert len(watch.launched) == 1, missing
 
@@ -265,15 +285,24 @@ def test_a_ball_is_awaited_as_long_as_the_slowest_takes_to_the_farthest_beam_it_
     due_us = watch.ball.overdue_us()
     assert due_us is not None
     wait_s = (due_us - (watch.ball.last_us or 0)) / 1e6
-    assert bridge_deg / 360 / 0.50 - 1e-3 <= wait_s <= bridge_deg / 360 / 0.38 + 1e-3
+    longest_s = bridge_deg / 360 / 0.38 + 1e-3
+    fast = (watch.ball.speed_rev_s or 0) > 0.65
+    assert bridge_deg / 360 / 0.50 - 1e-3 <= wait_s <= (max(longest_s, 1.9) if fast else longest_s)
 
 
-def test_a_slow_balls_absence_is_given_more_time_than_a_fast_ones() -> None:
-    fast, slow = (Watch().see(passes(rev_s=rev_s, laps=2)) for rev_s in (2.4, 0.55))
-    fast_us, slow_us = fast.ball.overdue_us(), slow.ball.overdue_us()
-    assert fast_us is not None
-    assert slow_us is not None
-    assert fast_us - (fast.ball.last_us or 0) < slow_us - (slow.ball.last_us or 0)
+def test_a_fast_ball_lost_from_sight_is_awaited_for_as_long_as_no_pocket_can_be_reached() -> None:
+    """It can't have left by itself, so beams missed it, or a hand took it: N3 may wait for it, and come in time."""
+    watch = Watch(EIGHT).see(passes("cw", EIGHT, rev_s=2.4, laps=2))
+    assert watch.ball.overdue_us() == (watch.ball.last_us or 0) + 1_900_000
+
+
+def test_a_fast_ball_met_again_within_that_time_goes_on() -> None:
+    run = passes("ccw", rev_s=1.8, laps=9)
+    for lost in range(5, 20):
+        rest = [seen for seen in run if seen.t_us > run[lost].t_us + 1_300_000]
+        watch = Watch().see(run[: lost + 1] + rest)
+        assert len(watch.launched) == 1, lost
+        assert watch.ball.laps_proven >= (len(run) - 2) / 4 - 1.3 * 1.8, lost
 
 
 def test_nothing_is_awaited_while_no_pulse_came() -> None:
@@ -304,7 +333,7 @@ def test_a_ball_lost_from_sight_and_soon_found_again_ran_all_the_while() -> None
     assert watch.launched == watch.launched[:1]
     assert watch.again == [later[2].t_us]
     assert watch.ball.state.on_track
-    later_laps = (len(later) - 2) / 4
+    later_laps = (len(later) - 2) / 4  # one of its end hops counts for nothing
     assert watch.ball.laps_proven == pytest.approx(first_laps + later_laps)
 
 

@@ -30,7 +30,7 @@ LINE_BYTES_MAX = 65_536
 """A header with a whole snapshot is about 8 kB; anything near this is not a line of ours."""
 
 
-class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
+class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, forbid_unknown_fields=True):
     t_us: int = msgspec.field(name="t")
 
 

@@ -47,6 +47,7 @@ class PocketReading:
     def __init__(self, readers_deg: tuple[float, ...], needed: int, state: ReadingState | None = None) -> None:
         self._readers_deg = readers_deg
         self._needed = needed
+        self._widest_deg = _widest_gap_deg(readers_deg)
         self.state = state or ReadingState()
 
     @property
@@ -94,9 +95,7 @@ class PocketReading:
         rpm = rotor.rpm(t_us)
         if not rpm:
             return 5_000_000
-        angles = sorted(self._readers_deg)
-        gaps = [after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True)]
-        return round(max(gaps) / (rpm * 6) * 1e6)
+        return round(self._widest_deg / (rpm * 6) * 1e6)
 
     def _turns_us(self, rotor: RotorTracker, t_us: int, turns: float) -> int:
         """How long the rotor takes for `turns`; 0 when its speed isn't known."""
@@ -116,3 +115,8 @@ class PocketReading:
         state.called = True
         state.lying = seen.pocket_index
         return True
+
+
+def _widest_gap_deg(angles_deg: tuple[float, ...]) -> float:
+    angles = sorted(angles_deg)
+    return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))

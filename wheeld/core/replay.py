@@ -10,10 +10,21 @@ from typing import get_args
 import msgspec
 
 from wheeld.core.instants import from_text
-from wheeld.core.messages import reply_payload
-from wheeld.core.observations import LINE_BYTES_MAX, ClockReading, Command, End, Header, Observation, SensorState
+from wheeld.core.messages import Figures, reply_payload
+from wheeld.core.observations import (
+    LINE_BYTES_MAX,
+    BallPass,
+    ClockReading,
+    Command,
+    End,
+    Header,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+)
 from wheeld.core.setting import TableSetting, from_header
-from wheeld.core.step import Step
+from wheeld.core.step import Judged, Step
 from wheeld.core.table import Table
 
 KNOWN_KEYS = {
@@ -43,6 +54,16 @@ class Told(msgspec.Struct, frozen=True):
     payload: msgspec.Raw
 
 
+class FactPayload(msgspec.Struct, frozen=True):
+    """One fact as the law took it: its name and words, the state it led to, and its evidence."""
+
+    fact: str
+    text: str
+    state: str
+    evidence_us: int
+    figures: Figures
+
+
 class _Kind(msgspec.Struct):
     kind: str
 
@@ -55,10 +76,10 @@ _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observati
 
 class Replay:
     """One log being replayed. `counters`: `unknown` kinds and `unknown_keys` skipped, `malformed` lines skipped when
-    lenient, `late`."""
+    lenient, `late`. With `facts`, what the law was told stands between the messages."""
 
-    def __init__(self, *, lenient: bool = False) -> None:
-        self._lenient = lenient
+    def __init__(self, *, lenient: bool = False, facts: bool = False) -> None:
+        self._lenient, self._facts = lenient, facts
         self.counters: Counter[str] = Counter()
 
     def run(self, lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -69,7 +90,7 @@ class Replay:
         numbered = enumerate(lines, start=1)
         number, first = next(numbered, (1, b""))
         table, opening = _begin(number, first)
-        yield from told(opening)
+        yield from self._told(opening)
         beams, ticks = len(table.setting.beams_deg), table.setting.rotor_ticks
         readers = len(table.setting.readers_deg)
         last_us = table.now_us
@@ -86,22 +107,37 @@ class Replay:
             if seen is None:
                 continue
             last_us = seen.t_us
-            yield from told(table.apply(seen))
+            yield from self._told(table.apply(seen))
             if isinstance(seen, End):
                 break
         self.counters.update(table.counters)
+
+    def _told(self, step: Step) -> Iterator[bytes]:
+        if self._facts:
+            for judged in step.facts:
+                yield _fact_line(judged)
+        yield from told(step)
 
     def _read(self, line: bytes) -> Observation | None:
         """One line; None when its kind is not ours to read."""
         if len(line) > LINE_BYTES_MAX:
             message = f"longer than {LINE_BYTES_MAX} bytes: not an observation"
             raise ValueError(message)
+        try:
+            return _observation.decode(line)
+        except msgspec.ValidationError:
+            return self._read_in_part(line)
+
+    def _read_in_part(self, line: bytes) -> Observation | None:
+        """A line with keys or a kind that a later version knows: what is ours of it. ValueError when it is wrong."""
         kind = _kind.decode(line).kind
         if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
             return None
-        seen = _observation.decode(line)
-        self.counters["unknown_keys"] += len(_keys.decode(line).keys() - KNOWN_KEYS[kind])
+        members = _keys.decode(line)
+        ours = {key: value for key, value in members.items() if key in KNOWN_KEYS[kind]}
+        seen = _observation.decode(msgspec.json.encode(ours))
+        self.counters["unknown_keys"] += len(members) - len(ours)
         return seen
 
 
@@ -118,6 +154,12 @@ def told(step: Step) -> Iterator[bytes]:
         if reply.id is None:
             continue
         yield msgspec.json.encode(Told(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
+
+
+def _fact_line(judged: Judged) -> bytes:
+    fact, state = judged.fact, judged.state
+    payload = FactPayload(fact.name.lower(), fact.value, state.value, judged.evidence_us, judged.figures)
+    return msgspec.json.encode(Told(judged.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step]:
@@ -149,15 +191,23 @@ def _within(seen: Observation, *, beams: int, readers: int, ticks: int, last_us:
     if seen.t_us > T_US_MAX:
         message = f"t {seen.t_us} is more than ten years: microseconds since the header are meant"
         raise ValueError(message)
-    if isinstance(seen, ClockReading):
-        _calendar("utc_us", seen.utc_us)
-    for name, most in (("beam", beams), ("reader", readers), ("tick", ticks)):
-        value = getattr(seen, name, 0)
-        if not 0 <= value < most:
-            message = f"{name} {value}: the header has 0…{most - 1}"
-            raise ValueError(message)
-    if isinstance(seen, SensorState):
-        _named(seen.sensor, {"beam": beams, "reader": readers})
+    match seen:
+        case Rotor():
+            _among("tick", seen.tick, ticks)
+        case BallPass():
+            _among("beam", seen.beam, beams)
+        case Sighting():
+            _among("reader", seen.reader, readers)
+        case ClockReading():
+            _calendar("utc_us", seen.utc_us)
+        case SensorState():
+            _named(seen.sensor, {"beam": beams, "reader": readers})
+
+
+def _among(name: str, value: int, most: int) -> None:
+    if not 0 <= value < most:
+        message = f"{name} {value}: the header has 0…{most - 1}"
+        raise ValueError(message)
 
 
 def _named(sensor: str, most: dict[str, int]) -> None:

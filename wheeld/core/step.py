@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from wheeld.core.facts import Fact, State
+
 Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
 SEQUENCED: frozenset[str] = frozenset({"result", "void", "table"})
 RETAINED: frozenset[str] = frozenset({"table", "board"})
@@ -45,6 +47,16 @@ class Evidence(msgspec.Struct, frozen=True):
     log: bytes
 
 
+class Judged(msgspec.Struct, frozen=True):
+    """One fact as the law took it, for whoever asks why: when, its evidence, and the state that it led to."""
+
+    t_us: int
+    fact: Fact
+    state: State
+    evidence_us: int
+    figures: dict[str, int | float | str]
+
+
 class Step(msgspec.Struct, frozen=True):
     """Everything that one observation led to. `memory` is what a restart needs, None when it did not change."""
 
@@ -52,6 +64,7 @@ class Step(msgspec.Struct, frozen=True):
     replies: tuple[Reply, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     memory: bytes | None = None
+    facts: tuple[Judged, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.replies or self.evidence or self.memory is not None)

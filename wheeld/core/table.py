@@ -29,7 +29,7 @@ from wheeld.core.observations import (
 from wheeld.core.pockets import index_of
 from wheeld.core.scribe import Scribe
 from wheeld.core.setting import TableSetting
-from wheeld.core.step import Evidence, Message, Reply, Step
+from wheeld.core.step import Evidence, Judged, Message, Reply, Step
 from wheeld.core.waiting import waiting_for
 from wheeld.core.witness import Testimony, Witness, WitnessState
 
@@ -63,6 +63,7 @@ class Table:
         self._messages: list[Message] = []
         self._replies: list[Reply] = []
         self._verdicts: list[Evidence] = []
+        self._facts: list[Judged] = []
         self._memory = b""
         self._looked = False
         self._due_us = self._next_deadline_us()
@@ -232,6 +233,7 @@ class Table:
         if row.void is not None:
             self._void(row.void, row.why, told, said)
         self._move(row)
+        self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
         return row
 
     def _joined(self, told: Testimony) -> Fact:
@@ -341,8 +343,8 @@ class Table:
         memory = self._durable()
         changed = None if memory == self._memory else memory
         self._memory = memory
-        step = Step(tuple(self._messages), tuple(self._replies), evidence, changed)
-        self._messages, self._replies, self._verdicts = [], [], []
+        step = Step(tuple(self._messages), tuple(self._replies), evidence, changed, tuple(self._facts))
+        self._messages, self._replies, self._verdicts, self._facts = [], [], [], []
         idle = self._ledger.state not in RUNNING and self._witness.idle(self._now_us)
         if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
             self._remember_from_here()

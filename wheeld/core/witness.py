@@ -29,7 +29,6 @@ FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening; then a reader must still meet it."""
 PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
-FEW_PASSES = 2
 STILL_THERE = 2
 """Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
 
@@ -120,7 +119,7 @@ class Witness:
         told: list[Testimony] = []
         gone_us, stop_us, fall_us = self._gone_due_us(), self._stop_due_us(), self._fall_due_us()
         if gone_us is not None and gone_us <= now_us:
-            told += self._gone(now_us)
+            told += self._gone()
         if stop_us is not None and stop_us <= now_us:
             told += self._rotor_stopped()
             self.rotor.stand()
@@ -133,9 +132,10 @@ class Witness:
 
     def _rotor(self, seen: Rotor) -> list[Testimony]:
         last_us = self.rotor.state.last_tick_us
-        told: list[Testimony] = []
-        if self.rotor.tick(seen):
-            told += self._rotor_stopped(last_us)
+        turned_back = self.rotor.tick(seen)
+        if not self.ball.launched:
+            return []
+        told = self._rotor_stopped(last_us) if turned_back else []
         return told + self._directions(seen.t_us)
 
     def _stop_due_us(self) -> int | None:
@@ -181,7 +181,8 @@ class Witness:
             self.reading.restart()
         if self.ball.launch():
             told.append(self._launched())
-        self.ball.decide_direction()
+        if self.ball.decide_direction() is not None:
+            self.state.directions_told = False
         return told + self._directions(seen.t_us) + self._slowed(seen.t_us)
 
     def _launched(self) -> Testimony:
@@ -199,11 +200,11 @@ class Witness:
         self.state.slowed_told = True
         return [Testimony(Fact.BALL_SLOWED, t_us, {"ball_rev_s": round(speed, 3)})]
 
-    def _gone(self, now_us: int) -> list[Testimony]:
-        """No pass in time: the ball left the track, or was never a ball; one pass alone waits for a pocket to tell."""
+    def _gone(self) -> list[Testimony]:
+        """No pass in time: the ball left the track, or was none; passes too few to tell wait for a pocket."""
         if self.ball.launched:
             return [self._left()]
-        if self.ball.few_passes(now_us) >= FEW_PASSES and not self.rotor.state.stopped:
+        if self.ball.weak() and not self.rotor.state.stopped:
             self.reading.restart()
             return [self._weak_launch()]
         self.ball.leave()
@@ -263,6 +264,7 @@ class Witness:
     def _lies(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Testimony]:
         """No run is known: the ball where it lay shows pulses to be strays, elsewhere it was launched or moved."""
         if self.reading.pocket == lay_in:
+            self.ball.at_rest(t_us)
             since_us = self.ball.last_us or 0
             if sum(sighting.t_us > since_us for sighting in self.reading.state.streak) >= STILL_THERE:
                 self.ball.forget()

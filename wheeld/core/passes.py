@@ -1,0 +1,138 @@
+"""Passes of a ball that slows down as balls do: where the beams stand, and which pulses one ball can have made."""
+
+from __future__ import annotations
+
+import msgspec
+
+from wheeld.core.observations import Direction
+
+LEAVE_REV_S = 0.38
+"""Balls leave the track at 0.43–0.50 laps/s (captures); between two passes none runs slower than this."""
+HOP_REV_S_MAX = 4.0
+"""Mean speed between two passes: no hand launches at 4 (captures: at most 2.6)."""
+SLOWING_REV_S2 = 0.12
+SLOWING_PER_REV = 0.14
+"""Hardest slowing believed, laps/s²: constant part and factor of speed². Half again what the captured balls show
+(0.2 at 0.8 laps/s, where they lose the track's support; less elsewhere)."""
+SPEED_SLACK = 0.07
+PASS_JITTER_US = 8_000
+"""How far a hop's speed may stray from the law: tilt and reading error, and the jitter of its two pulses."""
+TIGHT_SLACK = 0.03
+TIGHT_JITTER_US = 2_000
+"""The same where a decision rests on three passes: at a launch's speed a tilt of 0.3° moves a hop by less than 1 %,
+and a beam mounted a degree off by 1 %."""
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """One pass in a chain: sensing time, beam, and degrees run since the chain's first pass."""
+
+    t_us: int
+    beam: int
+    turn_deg: float
+
+
+class Chain(msgspec.Struct):
+    """One reading of the pulses; `skipped` counts beams that it passed unseen."""
+
+    direction: Direction
+    passes: list[Pass]
+    skipped: int = 0
+
+    @property
+    def score(self) -> int:
+        """Evidence for it: passes seen less passes that should have been."""
+        return len(self.passes) - self.skipped
+
+    @property
+    def proven_deg(self) -> float:
+        """Degrees that it proves whichever one of its pulses was a stray: its span less the longer of its end hops.
+
+        R2: a stray before the launch, or one after the ball has gone, looks like a pass; only a pass beyond it, on
+        either side, proves a hop. With two beams one short run in six would take a stray's lap for its own.
+        """
+        if len(self.passes) < 3:
+            return 0.0
+        span_deg = self.passes[-1].turn_deg
+        return span_deg - max(self.passes[1].turn_deg, span_deg - self.passes[-2].turn_deg)
+
+    @property
+    def last_us(self) -> int:
+        """Time of the latest pass."""
+        return self.passes[-1].t_us
+
+    @property
+    def first_us(self) -> int:
+        """Time of the first pass."""
+        return self.passes[0].t_us
+
+    def speed_rev_s(self) -> float | None:
+        """Mean speed of the last hop; None before the second pass."""
+        if len(self.passes) < 2:
+            return None
+        return hop_rev_s(*self.passes[-2:])
+
+    def follows(self, turn_deg: float, t_us: int) -> bool:
+        """Whether a ball that slows as balls do can have run `turn_deg` from the last pass until `t_us`."""
+        hop_us = t_us - self.last_us
+        speed = rev_s(turn_deg, hop_us)
+        if not LEAVE_REV_S <= speed <= HOP_REV_S_MAX:
+            return False
+        before = self.speed_rev_s()
+        if before is None:
+            return True
+        slack = SPEED_SLACK + PASS_JITTER_US / hop_us + PASS_JITTER_US / (self.last_us - self.passes[-2].t_us)
+        between_s = (t_us - self.passes[-2].t_us) / 2e6
+        return (before - _slowing(before) * between_s) * (1 - slack) <= speed <= before * (1 + slack)
+
+    def tight(self) -> bool:
+        """Whether its first three passes agree as closely as those of one ball do."""
+        first, middle, third = self.passes[:3]
+        one_us, two_us = middle.t_us - first.t_us, third.t_us - middle.t_us
+        before, after = hop_rev_s(first, middle), hop_rev_s(middle, third)
+        slack = TIGHT_SLACK + TIGHT_JITTER_US / one_us + TIGHT_JITTER_US / two_us
+        slowest = before - _slowing(before) * (one_us + two_us) / 2e6
+        return slowest * (1 - slack) <= after <= before * (1 + slack)
+
+    def off_foretold(self, turn_deg: float, t_us: int) -> float:
+        """How far, laps/s, a next hop of `turn_deg` until `t_us` is from the speed of a ball that slows as most do."""
+        before = self.speed_rev_s() or 0.0
+        between_s = (t_us - self.passes[-2].t_us) / 2e6
+        return abs(rev_s(turn_deg, t_us - self.last_us) - before + _slowing(before) / 2 * between_s)
+
+
+class Beams:
+    """Where the beams stand on the track, and what lies between them the way the ball runs."""
+
+    def __init__(self, beams_deg: tuple[float, ...]) -> None:
+        self.count = len(beams_deg)
+        self._ahead_deg: dict[Direction, list[list[float]]] = {
+            "cw": [[(other - beam) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
+            "ccw": [[(beam - other) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
+        }
+
+    def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
+        """Degrees from `beam` to `other` the way the ball runs, in (0, 360]."""
+        return self._ahead_deg[direction][beam][other]
+
+    def between(self, beam: int, other: int, direction: Direction) -> int:
+        """How many beams stand between `beam` and `other`, in that direction."""
+        ahead = self._ahead_deg[direction][beam]
+        return sum(ahead[k] < ahead[other] - 1e-9 for k in range(self.count) if k != beam)
+
+    def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
+        """Degrees from `beam` to the beam after the next `skipped` ones."""
+        return sorted(self._ahead_deg[direction][beam])[skipped]
+
+
+def hop_rev_s(before: Pass, last: Pass) -> float:
+    """Mean speed between two passes, laps per second."""
+    return rev_s(last.turn_deg - before.turn_deg, last.t_us - before.t_us)
+
+
+def rev_s(turn_deg: float, time_us: int) -> float:
+    """Laps per second."""
+    return turn_deg / 360 / max(time_us, 1) * 1e6
+
+
+def _slowing(speed_rev_s: float) -> float:
+    return SLOWING_REV_S2 + SLOWING_PER_REV * speed_rev_s * speed_rev_s
