@@ -141,7 +141,7 @@ def test_three_ticks_the_other_way_are_a_reversal() -> None:
     rotor = tracker(turning("cw", 20))
     last_us, tick = rotor.state.last_tick_us or 0, turning("cw", 20)[-1].tick
     told = [rotor.tick(Rotor(last_us + (n + 1) * 200_000, tick - 1 - n, "ccw")) for n in range(5)]
-    assert told == [False, False, True, False, False]
+    assert told == [None, None, "turned_back", None, None]
     assert rotor.direction == "ccw"
 
 
@@ -209,9 +209,64 @@ def test_nothing_is_known_before_two_ticks(told: int) -> None:
 def test_old_ticks_say_nothing_of_where_the_rotor_is() -> None:
     edges = turning("cw", 20)
     rotor = tracker(edges)
+    often_us = edges[-1].t_us - edges[-2].t_us
+    assert rotor.pocket_under(0, edges[-1].t_us + 5 * often_us) is not None
+    assert rotor.pocket_under(0, edges[-1].t_us + 7 * often_us) is None
+    assert rotor.pocket_under(0, edges[-1].t_us - 1) is None
+
+
+def test_of_a_slow_rotor_too_ticks_older_than_three_seconds_say_nothing() -> None:
+    edges = turning("cw", 0.2, seconds=20)
+    rotor = tracker(edges)
     assert rotor.pocket_under(0, edges[-1].t_us + 2_900_000) is not None
     assert rotor.pocket_under(0, edges[-1].t_us + 3_100_000) is None
-    assert rotor.pocket_under(0, edges[-1].t_us - 1) is None
+
+
+def slipping(ticks: int, rpm: float, sectors: int, *, way: Way = "cw", jitter_us: int = 0, lost: float = 0.0) -> int:
+    """How many slips are told of an even rotor whose encoder loses `sectors` half-way."""
+    rng = random.Random(f"{ticks} {rpm} {sectors} {way}")
+    rotor, step_us = RotorTracker(ticks), 60e6 / rpm / ticks
+    forward, told = 1 if way == "cw" else -1, 0
+    for count in range(4 * ticks):
+        if rng.random() < lost:
+            continue
+        shift = sectors if count > 2 * ticks else 0
+        t_us = 1_000_000 + round(count * step_us + rng.uniform(-jitter_us, jitter_us))
+        told += rotor.tick(Rotor(t_us, (forward * count + shift) % ticks, way)) == "slipped"
+    return told
+
+
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+@pytest.mark.parametrize(("ticks", "sectors"), [(37, 1), (74, 1), (148, 1), (148, 3), (296, 3), (592, 12)])
+@pytest.mark.parametrize("rpm", [8, 15, 25])
+def test_an_encoder_that_slips_is_found_out_once(ticks: int, sectors: int, rpm: float, way: Way) -> None:
+    """N8: from then on every pocket would be another one."""
+    for slip in (sectors, -sectors):
+        assert slipping(ticks, rpm, slip, way=way) == 1, slip
+        assert slipping(ticks, rpm, slip, way=way, jitter_us=250) == 1, slip
+
+
+@pytest.mark.parametrize("ticks", [37, 74, 148, 296, 592])
+@pytest.mark.parametrize("rpm", [2, 8, 15, 25, 60])
+def test_lost_and_jittered_ticks_are_no_slip(ticks: int, rpm: float) -> None:
+    assert slipping(ticks, rpm, 0, jitter_us=250, lost=0.02) == 0
+
+
+@pytest.mark.parametrize("ticks", [37, 148, 592])
+def test_a_hand_that_brakes_or_pushes_the_rotor_makes_no_slip(ticks: int) -> None:
+    """From 20 rpm down to rest, and up again, at up to 0.35 rev/s²."""
+    for accel in (0.05, 0.15, 0.35):
+        rotor, told = RotorTracker(ticks), []
+        stop_s = 1 / 3 / accel
+        way_turns = 1 / 18 / accel  # v² / 2a
+        marks = [n / ticks for n in range(int(2 * way_turns * ticks))]
+        for n, turns in enumerate(marks):
+            if turns < way_turns:
+                t_s = (1 / 3 - (1 / 9 - 2 * accel * turns) ** 0.5) / accel
+            else:
+                t_s = stop_s + (2 * (turns - way_turns) / accel) ** 0.5
+            told.append(rotor.tick(Rotor(1_000_000 + round(t_s * 1e6), n % ticks, "cw")))
+        assert not any(told), accel
 
 
 def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:

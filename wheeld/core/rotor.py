@@ -5,6 +5,8 @@ Ticks are absolute, so a lost one does no harm; jitter is met by a line fitted t
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import msgspec
 
 from wheeld.core.observations import Direction, Rotor
@@ -18,10 +20,18 @@ GLITCH_TICKS = 4
 """So many impossible ticks in a row are the truth: the encoder slipped, begin again from them."""
 REV_S_MAX = 3.0
 """Twice the worst runaway on record (90 rpm): a tick that implies more is not where it says."""
-FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 40.0, 3, 24
-"""The fitted stretch: about a tenth of a turn, so that braking bends it little, yet jitter averages out."""
+FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
+"""The fitted stretch: little more than a pocket, so that a braking hand (0.35 rev/s²) moves no angle by a quarter of
+one; jitter of 0.25 ms is 0.03°."""
 FRESH_US = 3_000_000
-"""Older ticks say nothing of where the rotor is now."""
+FRESH_TICKS = 6
+"""Older ticks, by the time or by how often they came, say nothing of where the rotor is now."""
+SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
+"""A jump by so much, of the encoder's sectors and of pockets, is a slip; less moves no ball into another pocket."""
+HAND_REV_S2 = 0.5
+JITTER_US = 2_000
+"""What else moves a tick: the hardest hand, and edges that come early or late."""
+Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
@@ -33,6 +43,7 @@ class RotorState(msgspec.Struct):
     glitch_ticks: int = 0
     last_tick_us: int | None = None
     stopped: bool = True
+    odd: bool = False
 
 
 class RotorTracker:
@@ -40,6 +51,7 @@ class RotorTracker:
 
     def __init__(self, ticks: int, state: RotorState | None = None) -> None:
         self._step_deg = 360 / ticks
+        self._slip_deg = max(SLIP_STEPS * self._step_deg, SLIP_POCKETS * POCKET_DEG)
         self._fit_ticks = max(FIT_TICKS_MIN, min(FIT_TICKS_MAX, round(FIT_DEG / self._step_deg)))
         self.state = state or RotorState()
 
@@ -48,18 +60,18 @@ class RotorTracker:
         """Which way it turns, or last turned; None until as many ticks agree as a reversal needs."""
         return self.state.direction if len(self.state.points) >= REVERSAL_TICKS else None
 
-    def tick(self, seen: Rotor) -> bool:
-        """Take one encoder edge in; True when it proves that the rotor stopped and turned back."""
+    def tick(self, seen: Rotor) -> Surprise | None:
+        """Take one encoder edge in, and say what it proves: that the rotor stopped and turned back, or that the
+        encoder lost its place on the rotor."""
         state = self.state
         angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg
         if state.direction is None or not state.points:
             self._begin(seen, angle_deg)
-            return False
+            return None
         if seen.direction != state.direction:
-            return self._opposite(seen, angle_deg)
-        state.opposite_ticks = 0
-        self._follow(seen, angle_deg)
-        return False
+            return "turned_back" if self._opposite(seen, angle_deg) else None
+        rattled, state.opposite_ticks = state.opposite_ticks > 0, 0
+        return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
 
     def stop_deadline_us(self) -> int | None:
         """When silence becomes a stop; None while it already stands."""
@@ -73,9 +85,9 @@ class RotorTracker:
 
     def fit(self, at_us: int) -> tuple[float, float] | None:
         """(turned degrees at `at_us`, degrees per second), by least squares; None when the rotor isn't known."""
-        points = self.state.points
-        if len(points) < 2 or not 0 <= at_us - points[-1][0] < FRESH_US:
+        if not self._fresh(at_us):
             return None
+        points = self.state.points
         # Centred on the last tick: whole-evening microseconds squared would cost a float its digits.
         last_us, last_deg = points[-1]
         xs = [(t_us - last_us) / 1e6 for t_us, _ in points]
@@ -97,11 +109,18 @@ class RotorTracker:
 
     def rpm(self, at_us: int) -> float | None:
         """Speed without sign, turns per minute; None when not known."""
-        points = self.state.points
-        if len(points) < 2 or not 0 <= at_us - points[-1][0] < FRESH_US:
+        if not self._fresh(at_us):
             return None
+        points = self.state.points
         (first_us, first_deg), (last_us, last_deg) = points[0], points[-1]
         return abs(last_deg - first_deg) / (last_us - first_us) * 1e6 / 6
+
+    def _fresh(self, at_us: int) -> bool:
+        points = self.state.points
+        if len(points) < 2:
+            return False
+        often_us = (points[-1][0] - points[0][0]) / (len(points) - 1)
+        return 0 <= at_us - points[-1][0] < min(FRESH_US, FRESH_TICKS * often_us)
 
     def _begin(self, seen: Rotor, angle_deg: float) -> None:
         state = self.state
@@ -109,7 +128,7 @@ class RotorTracker:
         state.direction = seen.direction
         state.last_tick_us = seen.t_us
         state.opposite_ticks = state.glitch_ticks = 0
-        state.stopped = False
+        state.stopped = state.odd = False
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> bool:
         """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was."""
@@ -120,22 +139,66 @@ class RotorTracker:
         self._begin(seen, angle_deg)
         return was_turning
 
-    def _follow(self, seen: Rotor, angle_deg: float) -> None:
+    def _follow(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> bool:
+        """Take a tick the same way in; True when it shows that the encoder slipped."""
         state = self.state
         if state.stopped:
             self._begin(seen, angle_deg)
-            return
+            return False
         last_us, last_deg = state.points[-1]
         forward = 1 if seen.direction == "cw" else -1
         moved_deg = (forward * (angle_deg - last_deg)) % 360
+        passed_us = seen.t_us - last_us
         if moved_deg > 360 - 1e-6 or moved_deg < 1e-6:
-            return
-        if moved_deg / 360 > REV_S_MAX * max(seen.t_us - last_us, 1) / 1e6:
-            state.glitch_ticks += 1
-            if state.glitch_ticks >= GLITCH_TICKS:
-                self._begin(seen, angle_deg)
-            return
+            return not rattled and self._entered_again(seen, angle_deg)
+        if moved_deg / 360 > REV_S_MAX * max(passed_us, 1) / 1e6:
+            return self._glitch(seen, angle_deg)
         state.glitch_ticks = 0
         state.points.append((seen.t_us, last_deg + forward * moved_deg))
+        slipped = state.odd and self._slipped()
+        state.odd = not state.odd and self._is_odd(moved_deg, passed_us)
         del state.points[: -self._fit_ticks]
         state.last_tick_us = seen.t_us
+        if slipped:
+            self._begin(seen, angle_deg)
+        return slipped
+
+    def _entered_again(self, seen: Rotor, angle_deg: float) -> bool:
+        """A sector entered twice the same way, about as long after as the next one should have been: a slip back."""
+        if len(self.state.points) < 2:
+            return False
+        (before_us, _), (last_us, _) = self.state.points[-2:]
+        if seen.t_us - last_us < (last_us - before_us) / 2:
+            return False
+        self._begin(seen, angle_deg)
+        return True
+
+    def _glitch(self, seen: Rotor, angle_deg: float) -> bool:
+        """A tick from where no rotor can be; True at the last of so many that they must be right."""
+        self.state.glitch_ticks += 1
+        if self.state.glitch_ticks < GLITCH_TICKS:
+            return False
+        self._begin(seen, angle_deg)
+        return True
+
+    def _is_odd(self, moved_deg: float, passed_us: int) -> bool:
+        """Whether a tick came from elsewhere than the ticks before it foretell; the next one shows why."""
+        if len(self.state.points) < 3:
+            return False
+        (before_us, before_deg), (last_us, last_deg) = self.state.points[-3:-1]
+        return abs(moved_deg - abs(last_deg - before_deg) / (last_us - before_us) * passed_us) > self._slip_deg
+
+    def _slipped(self) -> bool:
+        """Whether the rotor would have had to jump between the two ticks before the latest.
+
+        No inertia allows that: it turned as fast before and after as a hand may make it, yet in between it moved as if
+        its encoder had lost, or won, some sectors.
+        """
+        if len(self.state.points) < 4:
+            return False
+        (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = self.state.points[-4:]
+        passed_us = c_us - b_us
+        usual_deg = ((b_deg - a_deg) / (b_us - a_us) + (d_deg - c_deg) / (d_us - c_us)) / 2 * passed_us
+        hand_deg = HAND_REV_S2 * 360 / 4 * (passed_us / 1e6) ** 2
+        jitter_deg = abs(usual_deg) * JITTER_US / passed_us
+        return abs(c_deg - b_deg - usual_deg) > self._slip_deg + hand_deg + jitter_deg

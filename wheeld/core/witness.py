@@ -132,11 +132,18 @@ class Witness:
 
     def _rotor(self, seen: Rotor) -> list[Testimony]:
         last_us = self.rotor.state.last_tick_us
-        turned_back = self.rotor.tick(seen)
+        surprise = self.rotor.tick(seen)
+        if surprise == "slipped":
+            return self._slipped(seen.t_us)
         if not self.ball.launched:
             return []
-        told = self._rotor_stopped(last_us) if turned_back else []
+        told = self._rotor_stopped(last_us) if surprise == "turned_back" else []
         return told + self._directions(seen.t_us)
+
+    def _slipped(self, t_us: int) -> list[Testimony]:
+        """The encoder lost its place: until someone has seen to it no pocket can be told (N8)."""
+        self.reading.restart()
+        return [Testimony(Fact.SENSOR_FAULT, t_us, {"sensor": "rotor", "what": "the encoder slipped"})]
 
     def _stop_due_us(self) -> int | None:
         """Armed, silence counts from the launch at the earliest: a bouler may spin both at once."""
