@@ -79,6 +79,12 @@ class BallTracker:
         return 0.0 if best is None or not self.launched else (self.state.earlier_deg + best.proven_deg) / 360
 
     @property
+    def laps_suggested(self) -> float:
+        """Turns if every pass was the ball's, the first and the last too."""
+        best = self._best()
+        return 0.0 if best is None else (self.state.earlier_deg + best.passes[-1].turn_deg) / 360
+
+    @property
     def first_us(self) -> int | None:
         """Time of the first pass of the best reading."""
         best = self._best()

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from wheeld.core.facts import Cause, StateName
+from wheeld.core.margin import Measure
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
 from wheeld.core.step import Reply
@@ -43,7 +44,10 @@ class SightingFigures(msgspec.Struct, frozen=True):
 
 
 class Result(Common, frozen=True, kw_only=True):
-    """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones."""
+    """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones.
+
+    `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
+    """
 
     seq: int
     number: int
@@ -66,13 +70,18 @@ class Result(Common, frozen=True, kw_only=True):
     left_track_at: str
     number_at: str
     sightings: tuple[SightingFigures, ...]
+    margin: float | None
+    margin_of: Measure | None
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
 
 
 class Void(Common, frozen=True, kw_only=True):
-    """A null coup: cause, article, the moment and figures of the evidence, and who said so if a person did."""
+    """A null coup: cause, article, the moment and figures of the evidence, and who said so if a person did.
+
+    `margin` as in a result; null where nothing measured decided.
+    """
 
     seq: int
     cause: Cause
@@ -83,6 +92,8 @@ class Void(Common, frozen=True, kw_only=True):
     evidence: Figures
     by: str | None
     reason: str | None
+    margin: float | None
+    margin_of: Measure | None
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET

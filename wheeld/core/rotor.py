@@ -115,12 +115,14 @@ class RotorTracker:
         (first_us, first_deg), (last_us, last_deg) = points[0], points[-1]
         return abs(last_deg - first_deg) / (last_us - first_us) * 1e6 / 6
 
-    def _fresh(self, at_us: int) -> bool:
+    def tick_interval_us(self) -> float | None:
+        """Mean time from tick to tick lately; None before the second."""
         points = self.state.points
-        if len(points) < 2:
-            return False
-        often_us = (points[-1][0] - points[0][0]) / (len(points) - 1)
-        return 0 <= at_us - points[-1][0] < min(FRESH_US, FRESH_TICKS * often_us)
+        return (points[-1][0] - points[0][0]) / (len(points) - 1) if len(points) > 1 else None
+
+    def _fresh(self, at_us: int) -> bool:
+        often_us = self.tick_interval_us()
+        return often_us is not None and 0 <= at_us - self.state.points[-1][0] < min(FRESH_US, FRESH_TICKS * often_us)
 
     def _begin(self, seen: Rotor, angle_deg: float) -> None:
         state = self.state

@@ -11,6 +11,7 @@ from wheeld.core import messages
 from wheeld.core.facts import Cause
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.ledger import Ledger
+from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import facts_of
@@ -47,7 +48,9 @@ class Scribe:
         self._setting, self._boot_id = setting, boot_id
         self._ledger, self._clock = ledger, clock
 
-    def result(self, now_us: int, number: int, laps: float, rotor_rpm: float, sightings: list[Seen]) -> Message:
+    def result(
+        self, now_us: int, number: int, laps: float, rotor_rpm: float, sightings: list[Seen], margin: Margin | None
+    ) -> Message:
         """The valid coup at hand, its number called now."""
         coup = self._ledger.current
         return self._sealed(
@@ -67,6 +70,8 @@ class Scribe:
                 left_track_at=self._text(coup.left_track_us),
                 number_at=self._text(now_us),
                 sightings=tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in sightings),
+                margin=margin.value if margin else None,
+                margin_of=margin.of if margin else None,
                 prev=self._ledger.prev,
             ),
         )
@@ -79,6 +84,7 @@ class Scribe:
         evidence_us: int,
         evidence: Figures,
         said: tuple[str, str] | None = None,
+        margin: Margin | None = None,
     ) -> Message:
         """The coup at hand, null; `said` is who declared it and why."""
         words = self._setting.profile.phrases.void
@@ -99,6 +105,8 @@ class Scribe:
                 evidence=evidence,
                 by=said[0] if said else None,
                 reason=said[1] if said else None,
+                margin=margin.value if margin else None,
+                margin_of=margin.of if margin else None,
                 prev=self._ledger.prev,
             ),
         )

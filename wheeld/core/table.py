@@ -11,10 +11,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from wheeld.core import margin
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law import BEFORE_LAUNCH, NULL, RUNNING, Act, Goto, Row, rule
 from wheeld.core.ledger import BOULER_US, Coup, Ledger
+from wheeld.core.margin import Margin
+from wheeld.core.messages import Figures
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
@@ -290,18 +293,30 @@ class Table:
         number, laps = int(told.figures["number"]), float(told.figures["laps_proven"])
         rpm = self._witness.rotor.rpm(self._now_us) or 0.0
         streak = self._witness.reading.state.streak
-        self._messages.append(self._scribe.result(self._now_us, number, laps, rpm, streak))
+        self._messages.append(self._scribe.result(self._now_us, number, laps, rpm, streak, told.margin))
+        self._tell_margin(told.margin, "result")
         self._ledger.come_out(number)
         self._ledger.end_coup()
         self._verdicts.append(Evidence(self.coup, "result", b""))
 
     def _void(self, cause: Cause, why: str, told: Testimony, said: Said) -> None:
         if cause is Cause.TOO_FEW_LAPS:
-            told = Testimony(told.fact, told.evidence_us, {**told.figures, "laps_needed": self.setting.min_laps})
-        message = self._scribe.void(self._now_us, cause, why, told.evidence_us, told.figures, said)
+            told = msgspec.structs.replace(told, figures={**told.figures, "laps_needed": self.setting.min_laps})
+        sure = told.margin
+        if told.fact is Fact.LAUNCHED and told.evidence_us < self._ledger.ready_us:
+            sure = margin.early(self._ledger.ready_us - told.evidence_us)
+        message = self._scribe.void(self._now_us, cause, why, told.evidence_us, told.figures, said, sure)
         self._messages.append(message)
+        self._tell_margin(sure, cause.value)
         self._ledger.end_coup()
         self._verdicts.append(Evidence(self.coup, "void", b""))
+
+    def _tell_margin(self, sure: Margin | None, verdict: str) -> None:
+        """A verdict that was near to flipping is told apart: it stands, and somebody should look why."""
+        if sure is not None and sure.value < margin.LOW:
+            figures: Figures = {"verdict": verdict, "margin": sure.value, "margin_of": sure.of}
+            text = f"{verdict}: near to flipping by its {sure.of}; it stands"
+            self._messages.append(self._scribe.notice(self._now_us, "low_margin", text, figures))
 
     def _notice(self, row: Row, told: Testimony, asked: Command | None) -> None:
         figures = dict(told.figures)

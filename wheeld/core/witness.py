@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import msgspec
 
+from wheeld.core import margin
 from wheeld.core.ball import FEW_US, BallState, BallTracker
 from wheeld.core.facts import Fact
+from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import (
     BallPass,
@@ -34,11 +36,12 @@ STILL_THERE = 2
 
 
 class Testimony(msgspec.Struct, frozen=True):
-    """One fact, the sensing time at which it was evident, and the few figures that show it."""
+    """One fact, the sensing time at which it was evident, the few figures that show it, and how sure it is."""
 
     fact: Fact
     evidence_us: int
     figures: Figures = {}
+    margin: Margin | None = None
 
 
 class WitnessState(msgspec.Struct):
@@ -162,7 +165,8 @@ class Witness:
         last_pass_us = self.ball.last_us or 0
         running = self.ball.state.on_track or last_pass_us > last_us
         fact = Fact.ROTOR_STOPPED_RUNNING if running else Fact.ROTOR_STOPPED_BEFORE_DROP
-        return [Testimony(fact, last_us, {"last_tick_us": last_us, "last_pass_us": last_pass_us})]
+        figures: Figures = {"last_tick_us": last_us, "last_pass_us": last_pass_us}
+        return [Testimony(fact, last_us, figures, margin.rotor(self.rotor.tick_interval_us() or 0, STOP_SILENCE_US))]
 
     def _directions(self, t_us: int) -> list[Testimony]:
         """R1, as soon as both directions are known; on a fair wheel the rotor's own first."""
@@ -178,7 +182,7 @@ class Witness:
         self.state.directions_told, self.state.opposite = True, ball != rotor
         fact = Fact.OPPOSITE_DIRECTION if self.state.opposite else Fact.SAME_DIRECTION
         figures: Figures = {"ball_direction": ball, "rotor_direction": rotor, **self._run()}
-        return [Testimony(fact, self.ball.first_us or t_us, figures)]
+        return [Testimony(fact, self.ball.first_us or t_us, figures, margin.direction(self.ball.lead()))]
 
     # --- ball ---------------------------------------------------------------------------------------------------------
 
@@ -226,16 +230,19 @@ class Witness:
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def _weak_launch(self) -> Testimony:
-        told = Testimony(Fact.WEAK_LAUNCH, self.ball.first_us or 0, self._run())
+        sure = margin.passes(self.ball.few_passes(self.ball.last_us or 0))
+        told = Testimony(Fact.WEAK_LAUNCH, self.ball.first_us or 0, self._run(), sure)
         self.ball.forget()
         return told
 
     def _left(self) -> Testimony:
         self.ball.leave()
         self.state.left_us = self.ball.last_us
-        short = self.ball.laps_proven < self._setting.min_laps - 1e-6
-        fact = Fact.LEFT_TRACK_SHORT if short else Fact.LEFT_TRACK
-        return Testimony(fact, self.ball.last_us or 0, self._run())
+        needed = self._setting.min_laps
+        if self.ball.laps_proven >= needed - 1e-6:
+            return Testimony(Fact.LEFT_TRACK, self.ball.last_us or 0, self._run())
+        suggested = margin.laps_under(self.ball.laps_suggested, needed)
+        return Testimony(Fact.LEFT_TRACK_SHORT, self.ball.last_us or 0, self._run(), suggested)
 
     def _fall_due_us(self) -> int | None:
         """Longer than a fall takes, and than a reader needs to meet the ball; each sighting puts it off."""
@@ -288,8 +295,13 @@ class Witness:
 
     def _number(self, t_us: int, streak: list[Seen]) -> Testimony:
         whole = self.state.opposite and self.ball.laps_proven >= self._setting.min_laps - 1e-6
-        fact = Fact.NUMBER if whole else Fact.NUMBER_UNPROVEN
-        return Testimony(fact, t_us, {**self._run(), **_placed(streak)})
+        figures: Figures = {**self._run(), **_placed(streak)}
+        if not whole:
+            return Testimony(Fact.NUMBER_UNPROVEN, t_us, figures)
+        over = margin.laps_over(self.ball.laps_proven, self._setting.min_laps)
+        return Testimony(
+            Fact.NUMBER, t_us, figures, min(over, margin.direction(self.ball.lead()), margin.pocket(streak))
+        )
 
     # --- object and sensors -------------------------------------------------------------------------------------------
 
