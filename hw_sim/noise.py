@@ -107,10 +107,10 @@ def _carried(night: Evening) -> list[tuple[float, float]]:
 
 
 def _bounces(night: Evening, rng: random.Random, rates: Rates) -> Iterator[SimEvent]:
-    for left_s, rest_s in night.world.falls:
+    for fall in night.world.falls:
         if rng.random() < rates.bounces:
             for _ in range(rng.randint(1, 2)):
-                t_s = rng.uniform(left_s + 0.8, rest_s - 0.5)
+                t_s = rng.uniform(fall.left_s + 0.8, fall.rest_s - 0.5)
                 yield Sighting(us(t_s), rng.randrange(len(night.world.layout.readers_deg)))
 
 

@@ -14,8 +14,9 @@ from itertools import pairwise
 from typing import TypedDict
 
 from hw_sim.events import BallPass, Direction, ForeignObject, Person, SensorState
+from hw_sim.fall import fall, fall_off_obstacle
 from hw_sim.rotor import Rotor
-from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, pocket_index, sign
+from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, sign
 from hw_sim.world import Outage, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
@@ -24,10 +25,6 @@ ROTOR_RPM = (10.0, 20.0)
 """How fast boulers turn the rotor (design/wheels.md: 14–20 rpm on motor wheels; 10 is Cammegh's recommended least)."""
 BEARING_PER_S = (0.001, 0.003)
 """Part of its speed that a rotor loses a second."""
-FALL_S = (2.7, 5.0)
-"""From leaving the track to rest in a pocket: the fall, the deflectors, the bounces."""
-SCATTER_POCKETS = 9
-"""How many pockets a bouncing ball strays, either way."""
 ROTOR_LEAST_REV_S = 0.05
 """Slower than this a bouler pushes the rotor before he waits for anything."""
 LAPS_NEEDED = 3.0
@@ -125,6 +122,12 @@ class Stage:
         speed = sign(self.direction) * self._rotor_speed(rpm)
         self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(0.15, 0.35))
 
+    def change_rotor(self, factor: tuple[float, float], accel: tuple[float, float]) -> None:
+        """A hand makes the rotor faster or slower by a factor, at a rate in rev/s², both drawn; time passes until it
+        lets go."""
+        speed = self.world.rotor.speed_at(self.now_s) * self.rng.uniform(*factor)
+        self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(*accel))
+
     def stop_rotor(self, accel: tuple[float, float] = (0.15, 0.35)) -> float:
         """A hand stops the rotor at a rate drawn from `accel` (rev/s²). Returns the time of its last tick, in s."""
         self.now_s = self.world.rotor.order(self.now_s, 0.0, self.rng.uniform(*accel))
@@ -188,16 +191,20 @@ class Stage:
         or with a good push that keeps it on the track for `seconds` at least."""
         self.lift()
         turning = sign(self.direction) * (1 if with_rotor else -1)
-        angle = self.rng.random()
-        if laps is None:
-            run = self._good_push(angle, turning, seconds)
-        else:
-            speed = self.track.launch_speed(laps, angle, turning)
-            run = BallRun.free(self.track, self.now_s, angle, turning, speed)
+        run = self._good_push(turning, seconds) if laps is None else self._weak_push(turning, laps)
         self.world.runs.append(run)
         return run
 
-    def _good_push(self, angle: float, turning: int, seconds: float) -> BallRun:
+    def _weak_push(self, turning: int, laps: float) -> BallRun:
+        while True:
+            angle = self.rng.random()
+            speed = self.track.launch_speed(laps, angle, turning)
+            run = BallRun.free(self.track, self.now_s, angle, turning, speed)
+            if run.laps > laps - 1e-6:  # shorter: no ball leaves there, the bowl is badly kept
+                return run
+
+    def _good_push(self, turning: int, seconds: float) -> BallRun:
+        angle = self.rng.random()
         low, high = LAUNCH_REV_S
         while True:
             run = BallRun.free(self.track, self.now_s, angle, turning, self.rng.uniform(low, high))
@@ -229,17 +236,16 @@ class Stage:
     def fall(self, *, hang_s: float = 0.0, elsewhere: bool = False) -> int:
         """The ball leaves the track, hangs on an obstacle for `hang_s`, falls and comes to rest in a pocket, which is
         returned (`elsewhere`: not the one it was taken from). Time passes until it rests."""
-        run = self.run
-        left_s = run.end_s + hang_s
-        self.now_s = left_s + self.rng.uniform(*FALL_S)
-        self.world.falls.append((left_s, self.now_s))
-        angle = run.angle + run.turning * (run.laps + self.track.leave_rev_s * (self.now_s - left_s) / 2)
-        place = round((angle - self.world.rotor.angle_at(self.now_s)) * len(POCKETS))
-        number = POCKETS[(place + self.rng.randint(-SCATTER_POCKETS, SCATTER_POCKETS)) % len(POCKETS)]
-        if elsewhere and self.world.stays and number == self.world.stays[-1].number:
-            number = POCKETS[(pocket_index(number) + 1) % len(POCKETS)]
-        self.lay(number)
-        return number
+        run, rotor = self.run, self.world.rotor
+        taken_from = self.world.stays[-1].number if elsewhere and self.world.stays else None
+        while True:
+            fallen = fall_off_obstacle(run, hang_s, rotor, self.rng) if hang_s else fall(run, rotor, self.rng)
+            if fallen.number != taken_from:
+                break
+        self.world.falls.append(fallen)
+        self.now_s = fallen.rest_s
+        self.lay(fallen.number)
+        return fallen.number
 
     # faults
 

@@ -1,19 +1,33 @@
-"""The wheel as iron and wood: pockets, sensors round the bowl, the ball's run on the track, the fall.
+"""The wheel as iron and wood: pockets, sensors round the bowl, the ball's run on the track.
 
 Angles are *turns*, clockwise seen from above, from the reference mark on the fixed bowl (degrees only in the log's
 header). A pocket's centre stands at the rotor's angle plus its place in `POCKETS` over 37.
 
-The ball on the track obeys  dω/dt = −(c0 + c2·ω²)  (rolling friction and air; ω in rev/s). That has a closed form in
-both directions, so a crossing is exact to rounding and no step size exists. The ball leaves when ω² falls under
-ω_leave²·(1 + tilt·cos(angle − tilt_angle)): a tilted wheel lets go of it earlier on one side.
+The ball on the track obeys, with ω in rev/s and θ its angle,
+
+    dω/dt = −(c0 + c2·ω²) − rub − g·sin(θ − low)
+
+- c0 and c2: rolling friction and air.
+- rub: seven of the nine balls of ball_lap_times.json slow three to five times as hard between about 1.0 and 0.6 rev/s
+  as before and after. Nobody filmed why; likely the ball comes down off the wall there and slides until its spin has
+  turned over. So it happens once a run: a ball that has begun, or has done with it, never goes back.
+- g·sin: a bowl that isn't level pulls the ball towards its lowest point; g = gravity·sin(tilt)/(2π·radius).
+
+Over laps instead of time this is linear in ω² with a sine for a force, so ω² has a closed form at every place, and no
+step size exists. Only time needs a quadrature (three points of Gauss on a quarter of a lap: right to 1 µs).
+
+The ball leaves when ω² falls under ω_leave²·(1 − lean·cos(θ − low)): the slope is steeper on the high side, which lets
+go of it earlier. A badly kept bowl has places where no ball leaves (Thorp's forbidden zone).
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from hw_sim.events import Direction
@@ -28,12 +42,32 @@ POCKETS = (
 
 LEAVE_REV_S = (0.43, 0.50)
 """Where balls leave the track (the last laps of ball_lap_times.json run at 0.43–0.48 rev/s)."""
-C0_REV_S2 = (0.010, 0.070)
+C0_REV_S2 = (0.003, 0.025)
 """Rolling friction, range of the fits to ball_lap_times.json."""
-C2_PER_REV = (0.035, 0.120)
+C2_PER_REV = (0.045, 0.100)
 """Air drag, range of the fits to ball_lap_times.json."""
-TILT_MAX = 0.02
-"""Above this a weak ball could pass its leaving point and come back under it; real tables are level to 0.1°."""
+RUB_REV_S2 = (0.10, 0.25)
+RUB_FROM_REV_S = (0.95, 1.10)
+RUB_TO_REV_S = (0.55, 0.68)
+"""How hard a ball rubs, and from which speed to which; ranges of the fits to ball_lap_times.json."""
+RUBBING = 0.75
+"""Part of the wheels whose balls rub: seven of nine runs."""
+LEVEL_DEG, BADLY_KEPT_DEG = 0.1, 0.3
+"""Real tables are level to the first; Thorp played on tables as bad as 0.2°, nobody plays on worse than the second."""
+BADLY_KEPT = 0.1
+"""Part of the wheels that aren't level to the first."""
+RADIUS_M = 0.36
+"""Of the ball's path on the track of a bowl of 32 inches."""
+GRAVITY_M_S2 = 9.81
+DEFLECTORS = 8
+"""On the slope under the track, alternately upright and flat."""
+STEP_LAPS = 1 / 16
+"""How finely a crossing is looked for: the tilt's sine can't turn twice within it."""
+PANEL_LAPS = 1 / 4
+"""One panel of the quadrature: 7e-8 s of error with the worst tilt (Gauss's remainder)."""
+GAUSS = math.sqrt(3 / 5)
+NEAR_LAPS = 1e-12
+"""A crossing is known to this; the rounding of floats begins at 1e-14."""
 
 
 def pocket_index(number: int) -> int:
@@ -65,14 +99,69 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Fall:
+    """The ball from leaving the track, or the obstacle it hung on, at `left_s` to rest at `rest_s` in `number`.
+
+    `touches`: (time in s, number of the pocket) where the bouncing ball lay for an instant before, in order.
+    """
+
+    left_s: float
+    rest_s: float
+    number: int
+    touches: tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True)
+class Arc:
+    """ω² over laps from `x` on, while the friction stays the same:
+    floor + wave·sin(2π·laps + phase) + above·e^(−fade·(laps − x))."""
+
+    x: float
+    floor: float
+    wave: float
+    phase: float
+    fade: float
+    above: float
+
+    def square(self, laps: float) -> float:
+        """ω² in rev²/s² at `laps`."""
+        swing = self.wave * math.sin(math.tau * laps + self.phase)
+        return self.floor + swing + self.above * math.exp(self.fade * (self.x - laps))
+
+    def seconds(self, start: float, end: float) -> float:
+        """Time from `start` to `end` (laps), not farther apart than a panel."""
+        half, middle = (end - start) / 2, (start + end) / 2
+        off = half * GAUSS
+        sides = 1 / math.sqrt(self.square(middle - off)) + 1 / math.sqrt(self.square(middle + off))
+        return half * (5 * sides + 8 / math.sqrt(self.square(middle))) / 9
+
+    def over(self, square: float) -> Callable[[float], float]:
+        """By how much ω² exceeds `square` at a place."""
+        return lambda laps: self.square(laps) - square
+
+    def under(self, square: float) -> Callable[[float], float]:
+        """By how much ω² is less than `square` at a place."""
+        return lambda laps: square - self.square(laps)
+
+    def near(self, square: float, spare: float) -> float:
+        """A place (laps) that ω² comes by before it meets `square`, though the wave and `spare` were against it."""
+        return self.x - math.log((square - self.floor + spare) / self.above) / self.fade
+
+
+@dataclass(frozen=True)
 class Track:
-    """What a wheel does to a ball: friction, air, the speed at which it lets go, and its tilt."""
+    """What a bowl does to a ball: friction, air, rubbing (above), the speed at which it lets go, its tilt and where
+    its lowest point is, and the angle of its first upright deflector."""
 
     c0_rev_s2: float
     c2_per_rev: float
     leave_rev_s: float
-    tilt: float
-    tilt_angle: float
+    tilt_deg: float
+    low_angle: float
+    rub_rev_s2: float = 0.0
+    rub_from_rev_s: float = RUB_FROM_REV_S[0]
+    rub_to_rev_s: float = RUB_TO_REV_S[1]
+    deflector_angle: float = 0.0
 
     @staticmethod
     def draw(rng: random.Random) -> Track:
@@ -81,19 +170,82 @@ class Track:
             c0_rev_s2=rng.uniform(*C0_REV_S2),
             c2_per_rev=rng.uniform(*C2_PER_REV),
             leave_rev_s=rng.uniform(*LEAVE_REV_S),
-            tilt=rng.uniform(0, TILT_MAX),
-            tilt_angle=rng.random(),
+            tilt_deg=rng.uniform(0, LEVEL_DEG)
+            if rng.random() >= BADLY_KEPT
+            else rng.uniform(LEVEL_DEG, BADLY_KEPT_DEG),
+            low_angle=rng.random(),
+            rub_rev_s2=rng.uniform(*RUB_REV_S2) if rng.random() < RUBBING else 0.0,
+            rub_from_rev_s=rng.uniform(*RUB_FROM_REV_S),
+            rub_to_rev_s=rng.uniform(*RUB_TO_REV_S),
+            deflector_angle=rng.random(),
         )
+
+    @cached_property
+    def pull_rev_s2(self) -> float:
+        """The tilt's pull along the track, half way between its highest and its lowest point."""
+        return GRAVITY_M_S2 * math.sin(math.radians(self.tilt_deg)) / (math.tau * RADIUS_M)
+
+    @cached_property
+    def slope(self) -> float:
+        """Angle (rad) of the slope under the track, on which a ball of the leaving speed neither climbs nor falls."""
+        return math.atan((math.tau * self.leave_rev_s) ** 2 * RADIUS_M / GRAVITY_M_S2)
+
+    @cached_property
+    def lean(self) -> float:
+        """Part by which the tilt raises and lowers the square of the leaving speed, to first order in the tilt."""
+        return math.radians(self.tilt_deg) / (math.sin(self.slope) * math.cos(self.slope))
 
     def leave_speed_squared(self, angle: float) -> float:
         """Square of the speed (rev²/s²) under which the ball leaves at `angle`."""
-        return self.leave_rev_s**2 * (1 + self.tilt * math.cos(math.tau * (angle - self.tilt_angle)))
+        return self.leave_rev_s**2 * (1 - self.lean * math.cos(math.tau * (angle - self.low_angle)))
 
     def launch_speed(self, laps: float, angle: float, turning: int) -> float:
-        """Speed (rev/s) that a ball launched at `angle` needs to leave the track after exactly `laps`."""
-        ratio = self.c0_rev_s2 / self.c2_per_rev
-        end = self.leave_speed_squared(angle + turning * laps)
-        return math.sqrt((end + ratio) * math.exp(2 * self.c2_per_rev * laps) - ratio)
+        """Speed (rev/s) that a ball launched at `angle` needs to leave the track after exactly `laps`.
+
+        In the forbidden zone of a badly kept bowl no speed does: the ball leaves sooner (compare `BallRun.laps`).
+        """
+        x, square = laps, self.leave_speed_squared(angle + turning * laps)
+        for rub, since, _ in reversed(self.stages()):
+            arc = self.arc(rub, x, square, angle, turning)
+            if arc.square(0.0) <= since:
+                break
+            x = _meeting(arc.under(since), min(x, arc.near(since, -arc.wave)), -1)
+            square = since
+        return math.sqrt(arc.square(0.0))
+
+    def stages(self) -> tuple[tuple[float, float, float], ...]:
+        """(rub in rev/s², ω² from which, ω² to which) one after the other."""
+        if not self.rub_rev_s2:
+            return ((0.0, math.inf, 0.0),)
+        high, low = self.rub_from_rev_s**2, self.rub_to_rev_s**2
+        return ((0.0, math.inf, high), (self.rub_rev_s2, high, low), (0.0, low, 0.0))
+
+    def arc(self, rub: float, x: float, square: float, angle: float, turning: int) -> Arc:
+        """The motion, through ω² = `square` at `x` laps, of a ball that rubs so and was launched at `angle`."""
+        fade = 2 * self.c2_per_rev
+        wave = 2 * self.pull_rev_s2 / math.hypot(fade, math.tau)
+        phase = math.tau * turning * (angle - self.low_angle) + math.atan2(math.tau, -fade)
+        floor = -(self.c0_rev_s2 + rub) / self.c2_per_rev
+        above = square - floor - wave * math.sin(math.tau * x + phase)
+        return Arc(x, floor, wave, phase, fade, above)
+
+
+def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
+    """Where `ahead` first falls to zero, from `start` on (way +1) or back (−1): by steps, then by false position."""
+    held, met = start, start
+    over = under = ahead(start)
+    while under > 0:
+        held, over = met, under
+        met += way * STEP_LAPS
+        under = ahead(met)
+    while under < 0 and abs(met - held) > NEAR_LAPS:
+        at = met - under * (met - held) / (under - over)
+        here = ahead(at)
+        if here > 0:
+            held, over, under = at, here, under / 2  # Illinois: or one end would stay for ever
+        else:
+            met, under, over = at, here, over / 2
+    return met
 
 
 @dataclass(frozen=True)
@@ -114,48 +266,74 @@ class BallRun:
     def free(track: Track, t_s: float, angle: float, turning: int, speed_rev_s: float) -> BallRun:
         """A run that ends where the track lets go of the ball."""
         run = BallRun(track, t_s, angle, turning, speed_rev_s, math.inf)
-        return BallRun(track, t_s, angle, turning, speed_rev_s, run._leaves_after())
+        return replace(run, laps=run._leaves_after())
 
     def _leaves_after(self) -> float:
-        """Laps until ω² first meets the leaving speed; the tilt is small enough for the meeting to be the only one."""
-        low, high = 0.0, 1.0
-        while self._held(high):
-            low, high = high, high + 1.0
-        for _ in range(60):  # 2^-60 of a lap: below the rounding of a float
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._held(middle) else (low, middle)
-        return low
+        """Laps until ω² first falls to the square of the leaving speed."""
+        track, last = self.track, self._arcs[-1]
 
-    def _held(self, laps: float) -> bool:
-        return self.speed_squared(laps) > self.track.leave_speed_squared(self.angle + self.turning * laps)
+        def held(laps: float) -> float:
+            return last.square(laps) - track.leave_speed_squared(self.angle + self.turning * laps)
+
+        highest = track.leave_rev_s**2 * (1 + track.lean)
+        return _meeting(held, max(last.x, last.near(highest, last.wave)), 1)
+
+    @cached_property
+    def _arcs(self) -> list[Arc]:
+        """The motion in pieces, in order; the last has no end."""
+        x, square, arcs = 0.0, self.speed_rev_s**2, []
+        for rub, _, until in self.track.stages():
+            if square <= until:
+                continue
+            arc = self.track.arc(rub, x, square, self.angle, self.turning)
+            arcs.append(arc)
+            if until:
+                x = _meeting(arc.over(until), max(x, arc.near(until, arc.wave)), 1)
+                square = until
+        return arcs
+
+    @cached_property
+    def _clock(self) -> tuple[list[float], list[float], list[Arc]]:
+        """Laps at which panels begin, the time there, and the arc that holds from there on."""
+        laps, times, arcs = [0.0], [self.t_s], [self._arcs[0]]
+        for arc, end in zip(self._arcs, [*(arc.x for arc in self._arcs[1:]), self.laps], strict=True):
+            arcs[-1] = arc if arc.x <= self.laps else arcs[-1]
+            while laps[-1] < min(end, self.laps):
+                laps.append(min(laps[-1] + PANEL_LAPS, end, self.laps))
+                times.append(times[-1] + arc.seconds(laps[-2], laps[-1]))
+                arcs.append(arc)
+        return laps, times, arcs
 
     def speed_squared(self, laps: float) -> float:
         """ω² after `laps`, from the closed form in the angle."""
-        ratio = self.track.c0_rev_s2 / self.track.c2_per_rev
-        return (self.speed_rev_s**2 + ratio) * math.exp(-2 * self.track.c2_per_rev * laps) - ratio
+        return next(arc for arc in reversed(self._arcs) if arc.x <= laps).square(laps)
 
     def time_at(self, laps: float) -> float:
-        """Sensing time (s) at which the ball has run `laps`."""
-        c0, c2 = self.track.c0_rev_s2, self.track.c2_per_rev
-        phase = math.atan(self.speed_rev_s * math.sqrt(c2 / c0))
-        phase_then = math.acos(min(1.0, math.cos(phase) * math.exp(c2 * laps)))
-        return self.t_s + (phase - phase_then) / math.sqrt(c0 * c2)
+        """Sensing time (s) at which the ball has run `laps`, of those that it runs."""
+        starts, times, arcs = self._clock
+        panel = max(0, bisect_right(starts, laps) - 1)
+        return times[panel] + arcs[panel].seconds(starts[panel], laps)
 
     def laps_at(self, t_s: float) -> float:
-        """Laps run at sensing time `t_s` (s)."""
-        c0, c2 = self.track.c0_rev_s2, self.track.c2_per_rev
-        phase = math.atan(self.speed_rev_s * math.sqrt(c2 / c0))
-        return math.log(math.cos(phase - math.sqrt(c0 * c2) * (t_s - self.t_s)) / math.cos(phase)) / c2
+        """Laps run by sensing time `t_s` (s): none before the launch, all after the end."""
+        starts, times, arcs = self._clock
+        panel = bisect_right(times, t_s) - 1
+        if panel < 0 or t_s >= times[-1]:
+            return 0.0 if panel < 0 else self.laps
+        start, arc = starts[panel], arcs[panel]
+        laps = start
+        for _ in range(4):  # Newton: each step squares an error that begins under a quarter of a lap
+            laps += (t_s - times[panel] - arc.seconds(start, laps)) * math.sqrt(arc.square(laps))
+        return laps
 
-    @property
+    @cached_property
     def end_s(self) -> float:
         """When it left the track or was blocked."""
         return self.time_at(self.laps)
 
     def blocked(self, t_s: float) -> BallRun:
         """The same run, ended by a hand at `t_s`."""
-        laps = min(self.laps, self.laps_at(t_s))
-        return BallRun(self.track, self.t_s, self.angle, self.turning, self.speed_rev_s, laps)
+        return replace(self, laps=self.laps_at(t_s))
 
     def passes(self, beams_deg: tuple[float, ...]) -> Iterator[tuple[float, int]]:
         """(time in s, beam) each time the ball's centre crosses a beam, in order."""

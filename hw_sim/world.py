@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from hw_sim.events import BallPass, End, RotorEdge, Sighting, SimEvent
 from hw_sim.rotor import Rotor, tick_entered
-from hw_sim.wheel import POCKETS, BallRun, Layout, pocket_index
+from hw_sim.wheel import POCKETS, BallRun, Fall, Layout, pocket_index
 
 MARGIN_S = 1e-3
 """More than rounding to a microsecond can move an event across the border of a part."""
@@ -45,15 +45,14 @@ class Outage:
 class World:
     """One evening at one wheel.
 
-    `falls` are from leaving the track or the obstacle to rest, in s; `told` holds the events that need no physics:
-    people, objects, self-tests, strays.
+    `told` holds the events that need no physics: people, objects, self-tests, strays.
     """
 
     layout: Layout
     rotor: Rotor
     runs: list[BallRun] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
-    falls: list[tuple[float, float]] = field(default_factory=list)
+    falls: list[Fall] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
     told: list[SimEvent] = field(default_factory=list)
 
@@ -88,7 +87,7 @@ class World:
         self.told = [event for event in self.told if event.t_us >= us(before_s)]
         self.runs = [*(run for run in self.runs[:-1] if run.end_s >= before_s), *self.runs[-1:]]
         self.stays = [*(stay for stay in self.stays[:-1] if stay.to_s >= before_s), *self.stays[-1:]]
-        self.falls = [fall for fall in self.falls if fall[1] >= before_s]
+        self.falls = [fall for fall in self.falls if fall.rest_s >= before_s]
         self.outages = [outage for outage in self.outages if outage.to_s >= before_s]
 
     def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:

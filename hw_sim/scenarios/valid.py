@@ -5,6 +5,9 @@ from __future__ import annotations
 from hw_sim.scenarios.registry import scenario
 from hw_sim.stage import Stage
 
+GENTLY_REV_S2 = (0.02, 0.1)
+"""How hard a hand brakes that only slows a rotor: a whole stop takes it 3 to 15 s."""
+
 
 def drop(stage: Stage, *, hang_s: float = 0.0) -> None:
     """The running ball falls into a pocket, its number comes out, the table settles."""
@@ -140,3 +143,50 @@ def rotor_idle_stop(stage: Stage) -> None:
     stage.stop_rotor()
     stage.wait(4, 12)
     valid(stage)
+
+
+@scenario()
+def rotor_pushed_running(stage: Stage) -> None:
+    """A hand sends the rotor on faster while the ball runs, without turning it round: the coup stands."""
+    stage.ready()
+    stage.launch()
+    stage.part(0.1, 0.5)
+    stage.change_rotor((1.2, 1.6), accel=(0.03, 0.2))
+    stage.part(0.5, 0.9)
+    stage.say("rien_ne_va_plus")
+    drop(stage)
+
+
+@scenario()
+def rotor_braked_running(stage: Stage) -> None:
+    """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup stands."""
+    stage.ready()
+    stage.launch()
+    stage.part(0.1, 0.5)
+    stage.change_rotor((0.5, 0.8), accel=GENTLY_REV_S2)
+    stage.part(0.5, 0.9)
+    stage.say("rien_ne_va_plus")
+    drop(stage)
+
+
+@scenario()
+def rotor_braked_in_pocket(stage: Stage) -> None:
+    """A hand brakes the rotor while the ball lies in its pocket, the number not out yet: it stands."""
+    run_and_close(stage)
+    number = stage.fall()
+    stage.wait(0.0, 1.0)
+    braked_s = stage.now_s
+    stage.change_rotor((0.4, 0.7), accel=GENTLY_REV_S2)
+    stage.now_s = braked_s  # readers see the ball while the rotor slows
+    stage.result(number)
+    stage.operations()
+
+
+@scenario()
+def rotor_stopped_after_number(stage: Stage) -> None:
+    """A hand brakes the rotor to a stop as soon as the number is out: it stands."""
+    run_and_close(stage)
+    stage.result(stage.fall())
+    stage.wait(0.3, 1.5)
+    stage.stop_rotor(accel=GENTLY_REV_S2)
+    stage.operations()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hw_sim.fall import FALL_S
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close, valid
-from hw_sim.stage import AT_ONCE_S, FALL_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, Stage
+from hw_sim.stage import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, Stage
+from hw_sim.wheel import BallRun
 
 STOP_KNOWN_S = 2.0
 """A stopped rotor must be called within this of its last tick."""
@@ -85,7 +87,7 @@ def launch_before_tout_va(stage: Stage) -> None:
 def too_few_laps(stage: Stage) -> None:
     """Too little push: the ball leaves the track after 0.6 to 2.9 laps."""
     stage.ready()
-    run = stage.launch(stage.rng.uniform(0.6, 2.9))
+    run = _weak_launch(stage, (0.6, 2.9), range(1, 100))
     known = stage.passes() >= PASSES_OF_A_LAUNCH
     if known and stage.passes() > PASSES_OF_A_LAUNCH and stage.rng.random() < 0.4:
         stage.void("too_few_laps", run.end_s, run.end_s + FALL_S[0])
@@ -93,6 +95,15 @@ def too_few_laps(stage: Stage) -> None:
     else:
         _weak_fall(stage, known=known)
     restore(stage)
+
+
+def _weak_launch(stage: Stage, laps: tuple[float, float], passes: range) -> BallRun:
+    """A push too weak, of as many passes as said. One that no beam saw is no launch that a sensor could know of."""
+    run = stage.launch(stage.rng.uniform(*laps))
+    while stage.passes() not in passes:
+        stage.world.runs.pop()
+        run = stage.launch(stage.rng.uniform(*laps))
+    return run
 
 
 def _weak_fall(stage: Stage, *, known: bool) -> None:
@@ -108,10 +119,7 @@ def _weak_fall(stage: Stage, *, known: bool) -> None:
 def too_weak_one_pass(stage: Stage) -> None:
     """The ball crosses one or two beams only, then lies in another pocket."""
     stage.ready()
-    stage.launch(0.3)
-    while not 1 <= stage.passes() < PASSES_OF_A_LAUNCH:
-        stage.world.runs.pop()
-        stage.launch(stage.rng.uniform(0.05, 0.8))
+    _weak_launch(stage, (0.05, 0.8), range(1, PASSES_OF_A_LAUNCH))
     _weak_fall(stage, known=False)
     restore(stage)
 
@@ -263,5 +271,5 @@ def la_derniere(stage: Stage) -> None:
     too_few_laps(stage)
     run_and_close(stage)
     drop(stage)
-    stage.wait(8, 20)
+    stage.wait(8 * stage.leisure, 20 * stage.leisure)
     stage.say("open")

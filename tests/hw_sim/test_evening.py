@@ -203,7 +203,7 @@ def test_a_wrong_pocket_meets_a_first_tout_va(seed: int) -> None:
 
 
 def test_margin_mixes_in_launches_near_three_laps() -> None:
-    outcomes = [o for seed in range(10) for o in evening(seed, margin=True).truth if o["scenario"] == "lap_margin"]
+    outcomes = [o for seed in range(20) for o in evening(seed, margin=True).truth if o["scenario"] == "lap_margin"]
     assert {o["kind"] for o in outcomes} == {"result", "void"}
     assert all(3 <= o["laps"] <= 4 for o in outcomes if o["kind"] == "result")
     assert not [o for seed in range(30) for o in evening(seed).truth if o["scenario"] == "lap_margin"]

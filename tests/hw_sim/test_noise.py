@@ -95,7 +95,7 @@ def test_bounces_are_seen_in_falls_only() -> None:
         falls = night(seed).world.falls
         assert len(extra) >= len(falls) - 1, seed
         assert all(isinstance(e, Sighting) for e in extra), seed
-        assert all(any(us(a) < e.t_us < us(b) for a, b in falls) for e in extra), seed
+        assert all(any(us(f.left_s) < e.t_us < us(f.rest_s) for f in falls) for e in extra), seed
 
 
 def test_a_silent_link_carries_no_noise() -> None:
