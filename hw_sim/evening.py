@@ -23,6 +23,15 @@ HOUSES = (
 ROTOR_TICKS = (37, 74, 148, 296, 592)
 COUPS = (6, 20)
 """How many scenarios a drawn evening has, least and most."""
+BEAMS = (2, 2, 3, 4, 6, 8)
+CAMPAIGN_TICKS = (37, 37, 37, 37, 74, 74, 74, 148, 148, 296, 592)
+"""Fewer ticks more often: they are the harder to read, and a coup of 592 costs as much as sixteen of 37."""
+CAMPAIGN_BEAMS = (1, *9 * (2,), *5 * (3,), *10 * (4,), *3 * (5,), *5 * (6,), *2 * (7,), *5 * (8,))
+"""One evening in forty has a single beam, which tells no direction: a daemon must refuse the wheel."""
+CAMPAIGN_LEISURE = 0.2
+"""The rotor turns on between coups: what people take longer for costs a campaign lines and shows nothing."""
+BREATH_S = 0.001
+"""Between scenarios: a mark begins after all that was said before."""
 STARTED = "2026-11-20T18:00:00Z"
 """A fixed date: the same seed gives the same bytes on any day."""
 
@@ -32,13 +41,28 @@ class UnknownScenarioError(ValueError):
 
 
 @dataclass(frozen=True)
+class Mark:
+    """One scenario of an evening, from `start_s` to `end_s` of the sensing clock, in which its `truth[first:first +
+    count]` came about. At both ends the table is in "faites vos jeux" and the ball lies in the pocket of the last
+    number, which was `last_number` before it (None: there was none, the ball lies nowhere)."""
+
+    start_s: float
+    end_s: float
+    last_number: int | None
+    scenario: str
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
 class Evening:
-    """What an observation log needs, and its truth: the outcomes in order."""
+    """What an observation log needs, and its truth: the outcomes in order; where its scenarios begin and end."""
 
     header: dict[str, Any]
     truth: list[Outcome]
     world: World = field(repr=False)
     end_s: float
+    marks: tuple[Mark, ...] = ()
 
     def events(self) -> Iterator[SimEvent]:
         """Everything the sensors and the people did, in time order, `End` last."""
@@ -56,6 +80,22 @@ def evening(seed: int, *, margin: bool = False) -> Evening:
     if rng.random() < 0.1:
         plays[0] = SCENARIOS["first_coup_void"]
     return _play(plays, layout, rng, f"sim-{seed}")
+
+
+def campaign_evening(seed: str, coups: int, *, margin: bool = False) -> Evening:
+    """An evening of about `coups` outcomes at one drawn table, whose people lose no time; of all layouts, also such
+    as no daemon may take. `margin`: nothing but launches of two to four laps."""
+    rng = repeatable(f"campaign {seed}")
+    layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
+    here = [SCENARIOS["lap_margin"]] if margin else drawable(layout)
+    weights = [1.0 if margin else play.weight for play in here]
+    begins_void = not margin and rng.random() < 0.05
+    show = _Show(layout, rng, None if begins_void else rng.randrange(37), leisure=CAMPAIGN_LEISURE)
+    if begins_void:
+        show.play(SCENARIOS["first_coup_void"])
+    while len(show.stage.truth) < coups:
+        show.play(*rng.choices(here, weights))
+    return show.evening("campaign")
 
 
 def script(names: Sequence[str], seed: int = 0) -> Evening:
@@ -98,17 +138,42 @@ def _find(name: str) -> Scenario:
 
 def _play(plays: list[Scenario], layout: Layout, rng: random.Random, table: str) -> Evening:
     last_number = None if plays and plays[0].first_only else rng.randrange(37)
-    stage = Stage(layout, rng, last_number)
-    stage.wait(0.1, 1.0)
-    stage.say("open")
+    show = _Show(layout, rng, last_number)
     for play in plays:
+        show.play(play)
+    return show.evening(table)
+
+
+class _Show:
+    """A table from its opening on, scenario by scenario."""
+
+    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None, leisure: float = 1.0) -> None:
+        self.stage = Stage(layout, rng, last_number)
+        self.stage.leisure = leisure
+        self._last_number = last_number
+        self._marks: list[Mark] = []
+        self.stage.wait(0.1, 1.0)
+        self.stage.say("open")
+        self.stage.now_s += BREATH_S
+
+    def play(self, play: Scenario) -> None:
+        stage = self.stage
+        start_s, last_number, first = stage.now_s, stage.last_number, len(stage.truth)
         play(stage)
-    stage.wait(2, 5)
-    return Evening(_header(layout, table, last_number), stage.truth, stage.world, stage.now_s)
+        stage.now_s += BREATH_S
+        self._marks.append(Mark(start_s, stage.now_s, last_number, play.name, first, len(stage.truth) - first))
+
+    def evening(self, table: str) -> Evening:
+        self.stage.wait(2, 5)
+        header = _header(self.stage.layout, table, self._last_number)
+        return Evening(header, self.stage.truth, self.stage.world, self.stage.now_s, tuple(self._marks))
 
 
-def draw_layout(rng: random.Random, *, french: bool = False) -> Layout:
-    """A table and the places of its sensors; `french` for scenarios that reverse the rotor."""
+def draw_layout(
+    rng: random.Random, *, french: bool = False, ticks: Sequence[int] = ROTOR_TICKS, beams: Sequence[int] = BEAMS
+) -> Layout:
+    """A table and the places of its sensors; `french` for scenarios that reverse the rotor. `ticks` and `beams` are the
+    numbers of encoder sectors and of beams to draw from, those named twice twice as often."""
     house, game = rng.choice([h for h in HOUSES if not (french and h[1] == "fair")])
     fair = game == "fair"
     way: Direction = rng.choice(("cw", "ccw"))
@@ -116,16 +181,15 @@ def draw_layout(rng: random.Random, *, french: bool = False) -> Layout:
         house=house,
         game=game,
         wheel="fair" if fair else "french",
-        rotor_ticks=rng.choice(ROTOR_TICKS),
-        beams_deg=_beams(rng),
+        rotor_ticks=rng.choice(ticks),
+        beams_deg=_beams(rng, rng.choice(beams)),
         readers_deg=_spread(rng, rng.randint(1, 3)),
         rotor_direction=way if fair else None,
     )
 
 
-def _beams(rng: random.Random) -> tuple[float, ...]:
-    count = rng.choice((2, 2, 3, 4, 6, 8))
-    if count > 2:
+def _beams(rng: random.Random, count: int) -> tuple[float, ...]:
+    if count != 2:
         return _spread(rng, count)
     first = rng.randrange(10, 180)
     return float(first), float(first + rng.randrange(60, 121))  # two opposite beams would tell no direction

@@ -10,39 +10,17 @@ from typing import Any
 
 import msgspec
 
-from hw_sim.events import BallPass, End, ForeignObject, Person, RotorEdge, SensorState, Sighting, SimEvent
+from hw_sim.events import SimEvent
 from hw_sim.stage import Outcome
 
 _encode = msgspec.json.Encoder().encode
-
-
-_KINDS: dict[type[SimEvent], tuple[str, tuple[str, ...]]] = {
-    RotorEdge: ("rotor", ("tick", "direction")),
-    BallPass: ("ball", ("beam",)),
-    Sighting: ("pocket", ("reader",)),
-    ForeignObject: ("object", ("present",)),
-    SensorState: ("sensor", ("sensor", "ok")),
-    Person: ("command", ("name", "by", "reason", "who")),
-    End: ("end", ()),
-}
-"""What each event is called in a log, and the fields it shows there."""
-
-
-def _line(event: SimEvent) -> dict[str, Any]:
-    kind, fields = _KINDS[type(event)]
-    line: dict[str, Any] = {"t": event.t_us, "kind": kind}
-    for name in fields:
-        value = getattr(event, name)
-        if value is not None and value != "":  # a command without a reason, or about nobody
-            line[name] = value
-    return line
 
 
 def lines(header: dict[str, Any], events: Iterable[SimEvent]) -> Iterator[bytes]:
     """The log, line by line, each with its line feed: the header, then one line an event."""
     yield _encode(header) + b"\n"
     for event in events:
-        yield _encode(_line(event)) + b"\n"
+        yield _encode(event) + b"\n"
 
 
 def write(path: Path, header: dict[str, Any], events: Iterable[SimEvent]) -> None:

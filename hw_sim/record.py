@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.evening import Evening, UnknownScenarioError, evening, repeatable, script
-from hw_sim.noise import spoil
+from hw_sim.evening import Evening, UnknownScenarioError, evening, script
+from hw_sim.events import SimEvent
+from hw_sim.faults import GROSS, Rates, spoil
+from hw_sim.stage import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -23,7 +26,9 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("record", help="write an observation log and its truth", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="the truth (default: beside the log, .truth.json)")
-    parser.add_argument("--noise", action="store_true", help="sensors that lie at ordinary rates")
+    faults = parser.add_mutually_exclusive_group()
+    faults.add_argument("--noise", action="store_true", help="sensors that lie at ordinary rates, and no gross faults")
+    faults.add_argument("--faults", type=float, metavar="X", help="all faults, gross ones too, at X times their rates")
     add_choice(parser)
     parser.set_defaults(run=run)
 
@@ -44,6 +49,15 @@ def chosen(args: argparse.Namespace) -> Evening:
     return evening(args.seed, margin=args.margin)
 
 
+def _told(night: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
+    """What the sensors told, and the truth on their clock."""
+    if not args.noise and args.faults is None:
+        return night.events(), night.truth
+    rates = Rates() if args.noise else Rates().times(args.faults)
+    spoilt = spoil(night, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
+    return spoilt.events, spoilt.truth
+
+
 def run(args: argparse.Namespace) -> int:
     """Write both files. Returns the exit code."""
     try:
@@ -51,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
     except UnknownScenarioError as error:
         sys.stderr.write(f"hw-sim record: {error}\n")
         return EXIT_USAGE
+    events, truth = _told(night, args)
     try:
-        events = spoil(night, repeatable(f"noise {args.seed}")) if args.noise else night.events()
         log.write(args.out, night.header, events)
-        log.write_truth(args.truth or log.truth_path(args.out), night.truth)
+        log.write_truth(args.truth or log.truth_path(args.out), truth)
     except OSError as error:
         sys.stderr.write(f"hw-sim record: cannot write {error.filename}: {error.strerror}\n")
         return EXIT_CANNOT_WRITE

@@ -1,14 +1,15 @@
 """What happened at the wheel, and what its sensors make of it.
 
 The stage writes here where the ball ran and lay, how the rotor moved and who said what; `World.events` works out
-every crossing exactly and puts all in time order. In this world sensors tell the truth; `noise` spoils it afterwards.
+every crossing exactly and puts all in time order. In this world sensors tell the truth; `faults` spoils it afterwards.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from hw_sim.events import BallPass, End, RotorEdge, Sighting, SimEvent
 from hw_sim.rotor import Rotor, tick_entered
@@ -16,6 +17,9 @@ from hw_sim.wheel import POCKETS, BallRun, Fall, Layout, pocket_index
 
 MARGIN_S = 1e-3
 """More than rounding to a microsecond can move an event across the border of a part."""
+
+T_US = attrgetter("t_us")
+"""The order of a log; at the same microsecond events stay as they stood."""
 
 
 def us(t_s: float) -> int:
@@ -90,36 +94,39 @@ class World:
         self.falls = [fall for fall in self.falls if fall.rest_s >= before_s]
         self.outages = [outage for outage in self.outages if outage.to_s >= before_s]
 
+    def edges(self, start_s: float, end_s: float) -> list[RotorEdge]:
+        """The encoder's edges between the two times, in order: far more than of anything else."""
+        ticks = self.layout.rotor_ticks
+        seen = [
+            RotorEdge(round(t_s * 1_000_000), tick_entered(k, ticks, clockwise=clockwise), "cw" if clockwise else "ccw")
+            for t_s, k, clockwise in self.rotor.crossings(0.0, 1 / ticks, start_s, end_s)
+        ]
+        return self._heard("rotor", seen)
+
+    def passes(self) -> list[BallPass]:
+        """The ball's passes of all beams, run by run."""
+        seen = [BallPass(us(t_s), beam) for run in self.runs for t_s, beam in run.passes(self.layout.beams_deg)]
+        return [event for event in seen if not self.is_silent(f"beam/{event.beam}", event.t_us)]
+
+    def lying(self, start_s: float, end_s: float) -> list[Sighting]:
+        """What the readers see of the ball in its pockets between the two times, stay by stay."""
+        seen = [
+            Sighting(us(t_s), reader) for stay in self.stays for t_s, reader in self.sightings(stay, start_s, end_s)
+        ]
+        return [event for event in seen if not self.is_silent(f"reader/{event.reader}", event.t_us)]
+
+    def is_silent(self, sensor: str, t_us: int) -> bool:
+        """Whether `sensor`, or the link behind it, reports nothing at that time."""
+        return any(us(o.from_s) <= t_us <= us(o.to_s) for o in self.outages if o.sensor in {sensor, "link"})
+
     def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:
-        seen: list[SimEvent] = list(self.told)
-        seen.extend(self._heard("rotor", self._ticks(start_s, end_s)))
-        seen.extend(self._passes())
-        seen.extend(self._lying(start_s, end_s))
-        seen.sort(key=_t_us)
+        seen = [*self.told, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]
+        seen.sort(key=T_US)
         return seen
 
-    def _ticks(self, start_s: float, end_s: float) -> Iterator[tuple[float, SimEvent]]:
-        ticks = self.layout.rotor_ticks
-        for t_s, k, clockwise in self.rotor.crossings(0.0, 1 / ticks, start_s, end_s):
-            tick = tick_entered(k, ticks, clockwise=clockwise)
-            yield t_s, RotorEdge(us(t_s), tick, "cw" if clockwise else "ccw")
-
-    def _passes(self) -> Iterator[SimEvent]:
-        for run in self.runs:
-            for t_s, beam in run.passes(self.layout.beams_deg):
-                yield from self._heard(f"beam/{beam}", [(t_s, BallPass(us(t_s), beam))])
-
-    def _lying(self, start_s: float, end_s: float) -> Iterator[SimEvent]:
-        for stay in self.stays:
-            for t_s, reader in self.sightings(stay, start_s, end_s):
-                yield from self._heard(f"reader/{reader}", [(t_s, Sighting(us(t_s), reader))])
-
-    def _heard(self, sensor: str, events: Iterable[tuple[float, SimEvent]]) -> Iterator[SimEvent]:
-        silent = [(o.from_s, o.to_s) for o in self.outages if o.sensor in {sensor, "link"}]
-        for t_s, event in events:
-            if not any(start <= t_s <= end for start, end in silent):
-                yield event
-
-
-def _t_us(event: SimEvent) -> int:
-    return event.t_us
+    def _heard(self, sensor: str, seen: list[RotorEdge]) -> list[RotorEdge]:
+        for outage in self.outages:
+            if outage.sensor in {sensor, "link"}:
+                first = bisect_left(seen, us(outage.from_s), key=T_US)
+                del seen[first : bisect_right(seen, us(outage.to_s), key=T_US)]
+        return seen

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 import pytest
 
 from hw_sim import log
-from hw_sim.evening import Evening, evening, repeatable, script
-from hw_sim.noise import spoil
+from hw_sim.evening import Evening, evening, script
+from hw_sim.faults import GROSS, Rates, spoil
 from hw_sim.scenarios import SCENARIOS
+from hw_sim.stage import Outcome
 from tests.truth import differences, verdicts
 from wheeld.core.observations import Header, Observation
 from wheeld.core.replay import replay, told
@@ -19,12 +21,13 @@ from wheeld.core.table import Table
 
 SEEDS = 200
 NOISY_SEEDS = 30
+LIKELY = 0.99
+"""Sensors that lie may hide what would have proven a coup: a few verdicts rightly differ from what happened."""
 BATCH = 20
 
 
-def _lines(night: Evening, noise_seed: int | None = None) -> Iterator[bytes]:
-    events = night.events() if noise_seed is None else spoil(night, repeatable(f"noise {noise_seed}"))
-    return log.lines(night.header, events)
+def _lines(night: Evening) -> Iterator[bytes]:
+    return log.lines(night.header, night.events())
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
@@ -34,11 +37,22 @@ def test_every_verdict_of_two_hundred_evenings_equals_the_truth(first: int) -> N
         assert differences(verdicts(replay(_lines(night))), night.truth) == [], f"seed {seed}"
 
 
-@pytest.mark.parametrize("first", range(0, NOISY_SEEDS, 10))
-def test_sensors_that_lie_at_ordinary_rates_change_no_verdict(first: int) -> None:
-    for seed in range(first, first + 10):
+def test_sensors_that_lie_at_ordinary_rates_make_no_result_and_change_hardly_a_verdict() -> None:
+    truths, wrong = 0, []
+    for seed in range(NOISY_SEEDS):
         night = evening(seed)
-        assert differences(verdicts(replay(_lines(night, seed))), night.truth) == [], f"seed {seed}"
+        spoilt = spoil(night, f"evenings {seed}", Rates(), without=GROSS)
+        told = verdicts(replay(log.lines(night.header, spoilt.events)))
+        assert [v for v in told if v["topic"] == "result"] == _true_results(told, spoilt.truth), f"seed {seed}"
+        truths += len(spoilt.truth)
+        wrong += [f"seed {seed}: {problem}" for problem in differences(told, spoilt.truth)]
+    assert len(wrong) <= (1 - LIKELY) * truths, wrong
+
+
+def _true_results(told: list[dict[str, Any]], truth: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Those results told that the truth has, in the same place and with the same number."""
+    pairs = zip(told, truth, strict=False)  # `differences` tells of those that are missing
+    return [v for v, outcome in pairs if v["topic"] == "result" and v["payload"]["number"] == outcome.get("number")]
 
 
 @pytest.mark.parametrize("name", sorted(set(SCENARIOS) - {"lap_margin"}))

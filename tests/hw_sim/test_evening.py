@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import random
 import time
+from collections import Counter
 from functools import cache
 from typing import Any
 
 import pytest
 
 from hw_sim import stage as stage_module
-from hw_sim.evening import Evening, UnknownScenarioError, evening, script
-from hw_sim.events import End
+from hw_sim.evening import Evening, Mark, UnknownScenarioError, campaign_evening, drawable, evening, script
+from hw_sim.events import End, Person
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Stage, laps_safe
+from hw_sim.stage import Outcome, Stage, laps_safe
 from hw_sim.wheel import Layout, Track
+from hw_sim.world import us
 from tests.hw_sim.reading import Log
 
 CASES = [(name, seed) for name in SCENARIOS for seed in range(4)]
@@ -207,6 +209,66 @@ def test_margin_mixes_in_launches_near_three_laps() -> None:
     assert {o["kind"] for o in outcomes} == {"result", "void"}
     assert all(3 <= o["laps"] <= 4 for o in outcomes if o["kind"] == "result")
     assert not [o for seed in range(30) for o in evening(seed).truth if o["scenario"] == "lap_margin"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_marks_divide_the_evening_and_its_truth(seed: int) -> None:
+    night = evening(seed) if seed < 6 else campaign_evening(str(seed), 8)
+    assert [outcome for mark in night.marks for outcome in _of(night, mark)] == night.truth, seed
+    for before, after in itertools.pairwise(night.marks):
+        assert before.end_s == after.start_s, seed
+        numbers = [outcome["number"] for outcome in _of(night, before) if outcome["kind"] == "result"]
+        assert after.last_number == (numbers[-1] if numbers else before.last_number), (seed, before)
+    for mark in night.marks:
+        assert {outcome["scenario"] for outcome in _of(night, mark)} <= {mark.scenario}, seed
+        times = [t for o in _of(night, mark) if o["kind"] == "void" for t in (o["evidence_t"], o["deadline_t"])]
+        assert all(mark.start_s * 1e6 < t < mark.end_s * 1e6 for t in times), (seed, mark)
+        said = [e.t_us for e in night.world.told if isinstance(e, Person)]
+        assert not [t for t in said if t in (us(mark.start_s), us(mark.end_s))], (seed, mark)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_at_each_mark_the_ball_lies_in_the_last_numbers_pocket(seed: int) -> None:
+    night = campaign_evening(f"lies {seed}", 8)
+    for mark in night.marks:
+        lying = [stay.number for stay in night.world.stays if stay.from_s <= mark.start_s < stay.to_s]
+        assert lying == ([] if mark.last_number is None else [mark.last_number]), (seed, mark)
+
+
+def _of(night: Evening, mark: Mark) -> list[Outcome]:
+    return night.truth[mark.first : mark.first + mark.count]
+
+
+def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
+    nights = [campaign_evening(str(seed), 3) for seed in range(400)]
+    headers = [night.header for night in nights]
+    beams = Counter(len(header["beams_deg"]) for header in headers)
+    assert set(beams) == set(range(1, 9))
+    assert 0 < beams[1] < 25
+    assert {len(header["readers_deg"]) for header in headers} == {1, 2, 3}
+    assert {header["rotor_ticks"] for header in headers} == {37, 74, 148, 296, 592}
+    assert {header["wheel"] for header in headers} == {"french", "fair"}
+    assert any(header["last_number"] is None for header in headers)
+    played = Counter(mark.scenario for night in nights for mark in night.marks)
+    here = {scenario.name for night in nights for scenario in drawable(night.world.layout) if scenario.weight}
+    assert set(played) == here | {"first_coup_void"}
+    results = sum(outcome["kind"] == "result" for night in nights for outcome in night.truth)
+    assert results > 0.5 * sum(len(night.truth) for night in nights)
+    assert all(3 <= len(night.truth) <= 4 for night in nights)
+
+
+def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:
+    first, second = (campaign_evening("a", 10) for _ in range(2))
+    assert list(first.events()) == list(second.events())
+    assert list(first.events()) != list(campaign_evening("b", 10).events())
+    seconds = [campaign_evening(str(seed), 10).end_s / 10 for seed in range(20)]
+    assert sum(seconds) / 20 < 45
+
+
+def test_a_campaign_of_margins_launches_nothing_else() -> None:
+    night = campaign_evening("c", 30, margin=True)
+    assert {mark.scenario for mark in night.marks} == {"lap_margin"}
+    assert {outcome["kind"] for outcome in night.truth} == {"result", "void"}
 
 
 def test_names_are_checked() -> None:

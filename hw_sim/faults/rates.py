@@ -1,0 +1,112 @@
+"""How often each fault comes."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, fields, replace
+
+GROSS_PER_H = 1 / 2_000
+"""A table plays some 2,000 hours in half a year: things that want a technician happen about once in that time. A coup
+of a campaign takes about a hundredth of an hour, so that is one in 200,000 coups for each such fault."""
+JITTER_US_MAX = 250
+"""Less than a tenth of the shortest sector (592 ticks at 20 rpm: 5 ms): edges of a turning rotor keep their order."""
+DRIFT_PPM_MAX = 100.0
+"""A crystal that is further off is broken, and the host's comparison of clocks says so."""
+LIKELY_MAX = 0.5
+"""However bad a sensor is made, it tells the truth half the time: one that never does is a dead one."""
+
+_UNITS = ("_per_h", "_us", "_ppm")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """One field a fault, its default what an ordinary, well-kept table has. Without a unit in its name a rate is the
+    part of the passes, falls, … that are hit; 0 switches the fault off."""
+
+    missed: float = 0.003
+    """Of the passes: a beam doesn't see it."""
+    doubled: float = 0.005
+    """Of the passes: the beam pulses twice."""
+    stray_per_h: float = 6.0
+    """Pulses from nowhere, all beams together."""
+    stuck_on_per_h: float = GROSS_PER_H
+    """A beam that something covers."""
+    stuck_off_per_h: float = GROSS_PER_H
+    """A beam that sees nothing."""
+    chatter_per_h: float = GROSS_PER_H
+    """A beam that pulses without end."""
+    dead_reader_per_h: float = GROSS_PER_H
+    """A reader that sees nothing."""
+    bounce: float = 0.25
+    """Of the falls: a reader is fooled once or twice before the ball rests."""
+    touch: float = 0.5
+    """Of the pockets that the bouncing ball leaves again, while they stand before a reader: they are seen."""
+    lost_tick: float = 0.001
+    """Of the encoder's edges."""
+    jitter_us: float = 60.0
+    """Sigma of the encoder's edges, never more than JITTER_US_MAX."""
+    slip_per_h: float = GROSS_PER_H
+    """The encoder's disc slips on its axle."""
+    drift_ppm: float = 20.0
+    """The most by which the sensing clock may be fast or slow this evening; a crystal's data sheet says 20."""
+    clock_step_per_h: float = 0.01
+    """The host's UTC is set: by an operator, or by NTP after a long time without network."""
+    reset_per_h: float = GROSS_PER_H
+    """The sensor board begins anew."""
+    lost_frame_per_h: float = GROSS_PER_H
+    """Frames that the board could not keep until they were asked for again."""
+    repeated_frame_per_h: float = 0.1
+    """Frames told twice: whoever acknowledges them was not heard."""
+    late_frame_per_h: float = GROSS_PER_H
+    """Frames whose observations all bear the time of the frame."""
+
+    def times(self, factor: float) -> Rates:
+        """All rates so many times higher. Probabilities end at one half, jitter's sigma and drift at their bounds,
+        which don't move."""
+        return Rates(**{name: _capped(name, rate * factor) for name, rate in self._by_field()})
+
+    def only(self, kinds: frozenset[str]) -> Rates:
+        """The same rates for these kinds, none for all others."""
+        return replace(self, **{FIELDS[kind]: 0.0 for kind in KINDS if kind not in kinds})
+
+    def of(self, kind: str) -> float:
+        """The rate of one kind."""
+        rate: float = getattr(self, FIELDS[kind])
+        return rate
+
+    def _by_field(self) -> list[tuple[str, float]]:
+        return [(field, getattr(self, field)) for field in FIELDS.values()]
+
+
+def _kind(field: str) -> str:
+    for unit in _UNITS:
+        field = field.removesuffix(unit)
+    return field
+
+
+FIELDS: dict[str, str] = {_kind(field.name): field.name for field in fields(Rates)}
+"""The field of each kind of fault: its name and the unit of its rate."""
+KINDS: tuple[str, ...] = tuple(FIELDS)
+"""The names of the faults."""
+GROSS = frozenset(kind for kind in KINDS if Rates().of(kind) == GROSS_PER_H)
+"""The faults that want a technician."""
+
+
+def _capped(field: str, rate: float) -> float:
+    if field == FIELDS["jitter"]:
+        return min(rate, float(JITTER_US_MAX))
+    if field == FIELDS["drift"]:
+        return min(rate, DRIFT_PPM_MAX)
+    return rate if field.endswith("_per_h") else min(rate, LIKELY_MAX)
+
+
+SWARM = {0.0: 0.355, 1.0: 0.52, 3.0: 0.11, 10.0: 0.015}
+"""How likely an evening has a fault at so many times its rate. The mean is 1: a campaign of many evenings sees each
+fault as often as at the plain rates, but bunched, and beside others that are off."""
+
+
+def swarm(rng: random.Random, rates: Rates) -> Rates:
+    """One evening's rates: each fault for itself off, ordinary, or far up."""
+    factors = rng.choices(list(SWARM), list(SWARM.values()), k=len(KINDS))
+    drawn = {kind: rates.times(factor).of(kind) for kind, factor in zip(KINDS, factors, strict=True)}
+    return Rates(**{FIELDS[kind]: rate for kind, rate in drawn.items()})

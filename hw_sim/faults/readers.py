@@ -1,0 +1,55 @@
+"""The readers of the pockets: dead ones, and those that the bouncing ball fools."""
+
+from __future__ import annotations
+
+import random
+
+from hw_sim.events import Sighting
+from hw_sim.faults.beams import STUCK_S
+from hw_sim.faults.lies import Lies, Scene, Window, mending
+from hw_sim.wheel import POCKETS, pocket_index
+from hw_sim.world import us
+
+POCKETS_AFTER_S = 0.8
+"""From the track down to the ring of pockets no ball is quicker; before, there is nothing for a reader to see."""
+VIEW_POCKETS = 0.5
+"""A reader looks at one pocket: half of one to either side of it."""
+
+
+def dead_reader(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+    """A reader sees nothing for a while."""
+    for t_us in scene.strikes(rng, rate):
+        reader = _any_reader(scene, rng)
+        window = Window(t_us, t_us + round(rng.uniform(*STUCK_S) * 1e6))
+        lies.silent.append((f"reader/{reader}", window))
+        lies.harm("dead_reader", window, f"reader {reader} is dead, {mending(rng, f'reader/{reader}', window, lies)}")
+
+
+def bounce(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+    """The ball is seen once or twice before it rests, in whatever pocket passes below it."""
+    for fall in scene.night.world.falls:
+        if rng.random() < rate:
+            for _ in range(rng.randint(1, 2)):
+                t_s = rng.uniform(min(fall.left_s + POCKETS_AFTER_S, fall.rest_s), fall.rest_s)
+                _caught(us(t_s), _any_reader(scene, rng), "bounce", lies)
+
+
+def touch(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+    """The ball is seen in a pocket that it leaves again, if that stands before a reader then."""
+    world = scene.night.world
+    for fall in world.falls:
+        for t_s, number in fall.touches:
+            place = world.rotor.angle_at(t_s) + pocket_index(number) / len(POCKETS)
+            for reader, reader_deg in enumerate(world.layout.readers_deg):
+                off_pockets = ((place - reader_deg / 360 + 0.5) % 1.0 - 0.5) * len(POCKETS)
+                if abs(off_pockets) < VIEW_POCKETS and rng.random() < rate:
+                    _caught(us(t_s), reader, "touch", lies)
+
+
+def _caught(t_us: int, reader: int, fault: str, lies: Lies) -> None:
+    lies.catches.append(Sighting(t_us, reader))
+    lies.harm(fault, Window(t_us, t_us), f"reader {reader} catches the ball before it rests")
+
+
+def _any_reader(scene: Scene, rng: random.Random) -> int:
+    return rng.randrange(len(scene.night.world.layout.readers_deg))

@@ -1,0 +1,394 @@
+"""Sensors that lie: each fault at its rate, told of wherever it strikes, and no fault changing another."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from hw_sim import log
+from hw_sim.cli import main
+from hw_sim.evening import Evening, script
+from hw_sim.events import (
+    BallPass,
+    ClockReading,
+    End,
+    ForeignObject,
+    Person,
+    RotorEdge,
+    SensorState,
+    Sighting,
+    SimEvent,
+)
+from hw_sim.faults import GROSS, JITTER_US_MAX, KINDS, Rates, Spoilt, spoil, swarm
+from hw_sim.wheel import POCKETS
+from hw_sim.world import us
+
+SEEDS = (4, 8, 15)
+"""Two beams and a reader, six and three, four and three; 37, 74 and 148 ticks."""
+MORE_SEEDS = (*SEEDS, 3, 7, 10, 18, 19, 20, 21, 22, 23)
+"""For what doesn't strike in every evening."""
+LOUD = replace(Rates().times(1e5), stray_per_h=600.0, repeated_frame_per_h=60.0, clock_step_per_h=30.0)
+"""Gross faults fifty times an hour, so that an evening of minutes has some; half of the passes and falls."""
+Kind = TypeVar("Kind", bound=SimEvent)
+
+
+@cache
+def night(seed: int) -> Evening:
+    return script(["valid", "too_few_laps", "number_after_void", "foreign_object", "breakdown_link", "valid"], seed)
+
+
+@cache
+def clean(seed: int) -> list[SimEvent]:
+    return list(night(seed).events())
+
+
+def with_only(kind: str, seed: int, rates: Rates = LOUD) -> Spoilt:
+    return spoil(night(seed), f"seed {seed}", rates.only(frozenset({kind})))
+
+
+def of(kind: type[Kind], events: Iterable[SimEvent]) -> list[Kind]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def added(after: Spoilt, seed: int) -> list[SimEvent]:
+    return list((Counter(after.events) - Counter(clean(seed))).elements())
+
+
+def gone(after: Spoilt, seed: int) -> list[SimEvent]:
+    return list((Counter(clean(seed)) - Counter(after.events)).elements())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_rates_no_lies(seed: int) -> None:
+    after = spoil(night(seed), "any", Rates().only(frozenset()))
+    assert after == Spoilt(clean(seed), [], night(seed).truth, 1.0), seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_fault_strikes_and_says_where(kind: str) -> None:
+    struck = 0
+    for seed in MORE_SEEDS:
+        after = with_only(kind, seed)
+        struck += bool(after.harms)
+        assert after.harms or after.events == clean(seed), seed
+        assert {harm.fault for harm in after.harms} <= {kind}, seed
+        assert all(0 <= harm.from_us <= harm.to_us and harm.what for harm in after.harms), seed
+    assert struck
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("drift", "jitter", "late_frame", "lost_tick")])
+def test_only_what_a_fault_says_is_another(kind: str) -> None:
+    """Every event that came, went or changed lies where a harm was noted."""
+    for seed in SEEDS:
+        after = with_only(kind, seed)
+        for event in [*added(after, seed), *gone(after, seed)]:
+            near = [h for h in after.harms if h.from_us - 2 <= event.t_us <= h.to_us]
+            assert near or isinstance(event, ClockReading), (seed, event)
+
+
+@pytest.mark.parametrize("rates", [Rates(), Rates().times(100), LOUD], ids=["ordinary", "worse", "loud"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_spoilt_evening_is_in_order_and_repeatable(seed: int, rates: Rates) -> None:
+    first, second = (spoil(night(seed), "x", rates) for _ in range(2))
+    assert first == second, seed
+    assert all(a.t_us <= b.t_us for a, b in itertools.pairwise(first.events)), seed
+    assert first.events[0].t_us >= 0, seed
+    assert [i for i, e in enumerate(first.events) if isinstance(e, End)] == [len(first.events) - 1], seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaving_a_fault_out_changes_no_other(kind: str) -> None:
+    rates = replace(LOUD, drift_ppm=0.0)
+    one, other = spoil(night(8), "y", rates), spoil(night(8), "y", rates, without=frozenset({kind}))
+    assert [harm for harm in one.harms if harm.fault != kind] == other.harms
+
+
+def test_rates_grow_to_where_they_are_still_rates() -> None:
+    assert Rates().times(1) == Rates()
+    assert Rates().times(2).missed == 2 * Rates().missed
+    loudest = Rates().times(1e9)
+    for name in ("missed", "doubled", "bounce", "touch", "lost_tick"):
+        assert getattr(loudest, name) == 0.5, name
+    assert (loudest.jitter_us, loudest.drift_ppm) == (JITTER_US_MAX, 100)
+    assert loudest.reset_per_h == Rates().reset_per_h * 1e9
+    assert Rates().times(0) == Rates().only(frozenset())
+    assert len(KINDS) == len(fields(Rates))
+    assert {"stuck_on", "reset", "slip"} <= GROSS
+    assert not {"missed", "stray", "drift"} & GROSS
+
+
+def test_a_swarm_has_faults_off_and_far_up_and_is_ordinary_in_the_mean() -> None:
+    rng = random.Random(1)
+    drawn = [swarm(rng, Rates()) for _ in range(2_000)]
+    for kind in KINDS:
+        factors = Counter(round(one.of(kind) / Rates().of(kind), 6) for one in drawn)
+        assert 0.25 < factors[0.0] / 2_000 < 0.45, kind
+        if kind not in ("bounce", "touch", "jitter", "drift"):  # these meet their bounds
+            assert set(factors) == {0, 1, 3, 10}, kind
+            assert 0.85 < sum(f * n for f, n in factors.items()) / 2_000 < 1.15, kind
+    assert len({tuple(one.of(kind) > 0 for kind in KINDS) for one in drawn}) > 1_500
+
+
+def test_events_are_written_as_the_format_has_them() -> None:
+    events: list[tuple[SimEvent, dict[str, object]]] = [
+        (RotorEdge(1, 57, "cw"), {"t": 1, "kind": "rotor", "tick": 57, "direction": "cw"}),
+        (BallPass(2, 3), {"t": 2, "kind": "ball", "beam": 3}),
+        (Sighting(3, 0), {"t": 3, "kind": "pocket", "reader": 0}),
+        (ForeignObject(4, present=False), {"t": 4, "kind": "object", "present": False}),
+        (SensorState(5, "beam/2", ok=False), {"t": 5, "kind": "sensor", "sensor": "beam/2", "ok": False}),
+        (Person(6, "open", "chef"), {"t": 6, "kind": "command", "name": "open", "by": "chef"}),
+        (Person(7, "bouler", "chef", "r", "w"), {"t": 7, "kind": "command", "name": "bouler", "by": "chef",
+                                                 "reason": "r", "who": "w"}),
+        (ClockReading(8, 1_000, 20), {"t": 8, "kind": "clock", "utc_us": 1_000, "error_us": 20}),
+        (End(9), {"t": 9, "kind": "end"}),
+    ]  # fmt: skip
+    header, *lines = log.lines({"kind": "wheel"}, [event for event, _ in events])
+    assert json.loads(header) == {"kind": "wheel"}
+    assert [json.loads(line) for line in lines] == [expected for _, expected in events]
+    assert all(line.endswith(b"\n") for line in lines)
+
+
+# beams
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_pass_may_be_missed(seed: int) -> None:
+    after = with_only("missed", seed)
+    seen = of(BallPass, clean(seed))
+    left = of(BallPass, after.events)
+    assert 0.3 < len(left) / len(seen) < 0.7, seed
+    assert len(seen) - len(left) == len(after.harms), seed
+    assert after.events == [e for e in clean(seed) if not isinstance(e, BallPass) or e in left], seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_doubled_pass_is_at_its_own_beam_and_close(seed: int) -> None:
+    after = with_only("doubled", seed)
+    extra = added(after, seed)
+    assert len(extra) > 0.3 * len(of(BallPass, clean(seed))), seed
+    for event in extra:
+        assert isinstance(event, BallPass), seed
+        origin = range(event.t_us - 15_000, event.t_us - 499)
+        assert [p for p in of(BallPass, clean(seed)) if p.beam == event.beam and p.t_us in origin], seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_strays_come_as_often_as_they_are_said_to(seed: int) -> None:
+    extra = added(with_only("stray", seed, replace(Rates(), stray_per_h=3_600)), seed)
+    outage_s = sum(o.to_s - o.from_s for o in night(seed).world.outages)
+    assert 0.8 < len(extra) / (night(seed).end_s - outage_s) < 1.2, seed
+    assert {e.beam for e in of(BallPass, extra)} == set(range(len(night(seed).world.layout.beams_deg))), seed
+
+
+@pytest.mark.parametrize("kind", ["stuck_on", "stuck_off"])
+def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
+    told = silent = 0
+    for seed in MORE_SEEDS:
+        after = with_only(kind, seed)
+        extra = added(after, seed)
+        assert bool(of(BallPass, extra)) == (kind == "stuck_on" and bool(after.harms)), seed
+        for harm in after.harms:
+            beam = int(harm.what.split()[1])
+            inside = [p for p in of(BallPass, after.events) if p.beam == beam and harm.from_us <= p.t_us <= harm.to_us]
+            assert not inside, seed
+            tests = [s for s in of(SensorState, extra) if s.sensor == f"beam/{beam}" and s.t_us == harm.to_us]
+            told += harm.what.endswith("says so")
+            silent += harm.what.endswith("silently")
+            assert bool(tests) == (harm.what.endswith("says so") and harm.to_us < after.events[-1].t_us), seed
+    assert min(told, silent) > 0.3 * (told + silent) > 1
+
+
+def test_a_chattering_beam_pulses_without_end() -> None:
+    after = next(after for after in (with_only("chatter", seed) for seed in MORE_SEEDS) if len(after.harms) == 1)
+    (harm,) = after.harms
+    inside = [p for p in of(BallPass, after.events) if harm.from_us <= p.t_us <= harm.to_us]
+    beam = int(harm.what.split()[1])
+    assert sum(p.beam == beam for p in inside) > (harm.to_us - harm.from_us) / 50_000 - 1
+
+
+# readers
+
+
+def test_a_dead_reader_sees_nothing() -> None:
+    hidden = 0
+    for seed in MORE_SEEDS:
+        after = with_only("dead_reader", seed)
+        hidden += len(of(Sighting, gone(after, seed)))
+        for harm in after.harms:
+            reader = int(harm.what.split()[1])
+            inside = [s for s in of(Sighting, after.events) if harm.from_us <= s.t_us <= harm.to_us]
+            assert not [s for s in inside if s.reader == reader], seed
+    assert hidden > 20
+
+
+def test_bounces_are_seen_in_falls_only() -> None:
+    count = 0
+    for seed in MORE_SEEDS:
+        extra = added(with_only("bounce", seed), seed)
+        falls = night(seed).world.falls
+        count += len(extra)
+        assert all(isinstance(e, Sighting) for e in extra), seed
+        assert all(any(us(fall.left_s) < e.t_us <= us(fall.rest_s) for fall in falls) for e in extra), seed
+    assert count > 8
+
+
+def test_a_touched_pocket_is_seen_if_it_stands_before_the_reader() -> None:
+    count = 0
+    for seed in MORE_SEEDS:
+        world = night(seed).world
+        touches = {us(t_s): number for fall in world.falls for t_s, number in fall.touches}
+        for seen in of(Sighting, added(with_only("touch", seed), seed)):
+            angle = world.rotor.angle_at(seen.t_us / 1e6) - world.layout.readers_deg[seen.reader] / 360
+            assert touches[seen.t_us] == POCKETS[round(-angle * 37) % 37], seed
+            count += 1
+    assert count > 3
+
+
+# the encoder
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_edges_get_lost_as_often_as_they_are_said_to(seed: int) -> None:
+    edges = of(RotorEdge, clean(seed))
+    after = with_only("lost_tick", seed)
+    assert 0.4 < len(of(RotorEdge, after.events)) / len(edges) < 0.6, seed
+    few = with_only("lost_tick", seed, replace(Rates(), lost_tick=0.02))
+    assert 0.01 < len(few.harms) / len(edges) < 0.03, seed
+    assert {e.t_us for e in gone(few, seed)} == {harm.from_us for harm in few.harms}, seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_edges_jitter_a_little(seed: int) -> None:
+    edges, after = of(RotorEdge, clean(seed)), with_only("jitter", seed, Rates())
+    moved = Counter(e.tick for e in edges)
+    assert moved == Counter(e.tick for e in of(RotorEdge, after.events)), seed
+    off_us = [
+        there.t_us - here.t_us
+        for here, there in zip(edges, of(RotorEdge, after.events), strict=True)
+        if here.tick == there.tick
+    ]
+    assert max(map(abs, off_us)) <= JITTER_US_MAX, seed
+    assert 50 < (sum(o * o for o in off_us) / len(off_us)) ** 0.5 < 70, seed
+
+
+def test_a_slipped_encoder_is_wrong_by_as_much_until_the_scenario_ends() -> None:
+    rates = replace(LOUD, slip_per_h=20.0)
+    after, seed = next((a, s) for a, s in ((with_only("slip", s, rates), s) for s in MORE_SEEDS) if len(a.harms) == 1)
+    (harm,) = after.harms
+    by, ticks = int(harm.what.split()[-2]), night(seed).world.layout.rotor_ticks
+    assert 1 <= abs(by) <= 3
+    assert harm.to_us in {us(mark.end_s) for mark in night(seed).marks}
+    for was, told in zip(of(RotorEdge, clean(seed)), of(RotorEdge, after.events), strict=True):
+        wrong = by if harm.from_us <= was.t_us <= harm.to_us else 0
+        assert told == RotorEdge(was.t_us, (was.tick + wrong) % ticks, was.direction)
+
+
+# board, cable and clocks
+
+
+@pytest.mark.parametrize(("kind", "low_us", "high_us"), [("reset", 3e5, 2e6), ("lost_frame", 2e4, 6e4)])
+def test_while_the_link_is_down_only_people_are_heard(kind: str, low_us: float, high_us: float) -> None:
+    count = 0
+    for seed in MORE_SEEDS:
+        after = with_only(kind, seed)
+        downs = [(h.from_us, h.to_us) for h in after.harms]
+        links = [s for s in of(SensorState, added(after, seed)) if s.sensor == "link"]
+        for start, end in downs:
+            if any(a < start <= b or a <= end < b for a, b in downs):  # two at once are one
+                continue
+            if end >= after.events[-1].t_us:
+                continue
+            assert low_us <= end - start <= high_us, seed
+            inside = [e for e in after.events if start < e.t_us < end]
+            assert not [e for e in inside if not isinstance(e, Person)], seed
+            assert [s.ok for s in links if s.t_us in (start, end)] == [False, True], seed
+            count += 1
+        assert of(Person, after.events) == of(Person, clean(seed)), seed
+        assert len(of(ForeignObject, after.events)) == len(of(ForeignObject, clean(seed))), seed
+    assert count > 8
+
+
+def test_a_silent_link_carries_no_faults() -> None:
+    for seed in SEEDS:
+        outage = next(o for o in night(seed).world.outages if o.sensor == "link")
+        for kind in ("stray", "chatter", "bounce", "reset", "lost_frame"):
+            extra = added(with_only(kind, seed, LOUD.times(10)), seed)
+            assert not [e for e in extra if us(outage.from_s) < e.t_us < us(outage.to_s)], (seed, kind)
+
+
+def test_a_repeated_frame_stands_twice() -> None:
+    after, seed = next((a, s) for a, s in ((with_only("repeated_frame", s), s) for s in MORE_SEEDS) if a.harms)
+    windows = [(harm.from_us, harm.to_us) for harm in after.harms]
+    twice = [e for e in clean(seed) if any(a <= e.t_us <= b for a, b in windows) and not isinstance(e, Person | End)]
+    assert twice
+    assert set(added(after, seed)) == set(twice)
+
+
+def test_in_a_late_frame_each_sensor_keeps_its_order() -> None:
+    one, count = night(8), 0
+    for seed in MORE_SEEDS:
+        after = spoil(one, f"late {seed}", replace(LOUD, late_frame_per_h=1_000.0).only(frozenset({"late_frame"})))
+        assert len(after.events) == len(clean(8)), seed
+        assert [e.tick for e in of(RotorEdge, after.events)] == [e.tick for e in of(RotorEdge, clean(8))], seed
+        for beam in range(8):
+            assert sum(p.beam == beam for p in of(BallPass, after.events)) == sum(
+                p.beam == beam for p in of(BallPass, clean(8))
+            ), seed
+        for event in added(after, 8):
+            assert any(harm.from_us <= event.t_us <= harm.to_us for harm in after.harms), seed
+        mixed = [(a, b) for a, b in itertools.pairwise(after.events) if a.t_us == b.t_us and type(a) is not type(b)]
+        count += sum(isinstance(b, RotorEdge) for _, b in mixed)
+    assert count > 0
+
+
+def test_a_clock_that_drifts_dates_everything_and_the_truth_with_it() -> None:
+    after = with_only("drift", 8)
+    assert 0 < abs(after.scale - 1) <= 1e-4
+    for was, told in zip(clean(8), after.events, strict=True):
+        assert told == msgspec.structs.replace(was, t_us=round(was.t_us * after.scale))
+    for outcome, dated in zip(night(8).truth, after.truth, strict=True):
+        assert outcome["kind"] == dated["kind"]
+        if outcome["kind"] == "void":
+            assert dated["evidence_t"] == round(outcome["evidence_t"] * after.scale)
+            assert 0 <= dated["deadline_t"] - outcome["deadline_t"] * after.scale < 1
+
+
+def test_a_step_of_utc_is_told_and_nothing_else_is_another() -> None:
+    after = with_only("clock_step", 8, replace(Rates(), clock_step_per_h=60.0))
+    assert [e for e in after.events if not isinstance(e, ClockReading)] == clean(8)
+    first, *others = of(ClockReading, after.events)
+    assert (first.t_us, first.utc_us) == (0, 1_795_197_600_000_000)
+    assert len(others) == len(after.harms) > 0
+    for a, b in itertools.pairwise([first, *others]):
+        assert 200_000 <= abs((b.utc_us - b.t_us) - (a.utc_us - a.t_us)) <= 3_600_000_000
+
+
+# the command
+
+
+def recorded(out: Path, *options: str) -> tuple[bytes, list[dict[str, object]]]:
+    assert (
+        main(["record", "--out", str(out), "--scenario", "valid", "chef_void", "valid", "--seed", "8", *options]) == 0
+    )
+    truth = json.loads(out.with_suffix(".truth.json").read_text())
+    return out.read_bytes(), [{**outcome, "evidence_t": 0, "deadline_t": 0} for outcome in truth]
+
+
+def test_record_can_be_noisy(tmp_path: Path) -> None:
+    clean_log, truth = recorded(tmp_path / "clean.jsonl")
+    noisy_log, noisy_truth = recorded(tmp_path / "noisy.jsonl", "--noise")
+    faulty_log, faulty_truth = recorded(tmp_path / "faulty.jsonl", "--faults", "1e5")
+    assert truth == noisy_truth == faulty_truth
+    assert len({clean_log, noisy_log, faulty_log}) == 3
+    assert b'"link"' not in noisy_log
+    assert b'"link"' in faulty_log
