@@ -107,6 +107,6 @@ fault as often as at the plain rates, but bunched, and beside others that are of
 
 def swarm(rng: random.Random, rates: Rates) -> Rates:
     """One evening's rates: each fault for itself off, ordinary, or far up."""
-    factors = rng.choices(list(SWARM), list(SWARM.values()), k=len(KINDS))
-    drawn = {kind: rates.times(factor).of(kind) for kind, factor in zip(KINDS, factors, strict=True)}
-    return Rates(**{FIELDS[kind]: rate for kind, rate in drawn.items()})
+    ways = [rates.times(factor) for factor in SWARM]
+    drawn = rng.choices(ways, list(SWARM.values()), k=len(KINDS))
+    return Rates(**{FIELDS[kind]: way.of(kind) for kind, way in zip(KINDS, drawn, strict=True)})
