@@ -32,6 +32,10 @@ NEIGHBOURS = SHARED / "regulations" / "venezia-fair-roulette.txt"
 SEEDS = range(25)
 
 
+SLIPPERY = {"c0_rev_s2": C0_REV_S2[0], "c2_per_rev": C2_PER_REV[0], "rub_rev_s2": 0.0}
+"""Here a tilt does most: going down the ball gains speed."""
+
+
 def run_of(seed: int, **track: float) -> BallRun:
     rng = random.Random(seed)
     drawn = replace(Track.draw(rng), **track)
@@ -85,7 +89,7 @@ def test_the_closed_form_is_the_law_of_motion(seed: int, tilt_deg: float) -> Non
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_ball_leaves_at_its_first_meeting_with_the_leaving_speed(seed: int) -> None:
-    run = run_of(seed, tilt_deg=BADLY_KEPT_DEG)
+    run = run_of(seed, tilt_deg=BADLY_KEPT_DEG, **(SLIPPERY if seed % 2 else {}))
 
     def spare(laps: float) -> float:
         return run.speed_squared(laps) - run.track.leave_speed_squared(run.angle + run.turning * laps)
@@ -93,6 +97,12 @@ def test_the_ball_leaves_at_its_first_meeting_with_the_leaving_speed(seed: int) 
     assert spare(run.laps) == pytest.approx(0, abs=1e-12), seed
     assert all(spare(run.laps * i / 2000) > 0 for i in range(2000)), seed
     assert 0.42 < math.sqrt(run.speed_squared(run.laps)) < 0.51, seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_ball_slower_than_the_leaving_speed_runs_nowhere(seed: int) -> None:
+    run = run_of(seed)
+    assert BallRun.free(run.track, 0.0, run.angle, run.turning, 0.4).laps == 0, seed
 
 
 @pytest.mark.parametrize("seed", SEEDS)
