@@ -262,7 +262,7 @@ def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:
     assert list(first.events()) == list(second.events())
     assert list(first.events()) != list(campaign_evening("b", 10).events())
     seconds = [campaign_evening(str(seed), 10).end_s / 10 for seed in range(20)]
-    assert sum(seconds) / 20 < 45
+    assert sum(seconds) / 20 < 40
 
 
 def test_a_campaign_of_margins_launches_nothing_else() -> None:
