@@ -3,20 +3,28 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-COUPS  ?= 0
+# Coups of a demo (0: until Ctrl-C) or of a campaign (100000).
+COUPS  ?=
 EVENINGS := tests/test_evenings.py tests/test_samples.py
 # Hundreds of evenings prove verdicts, not coverage: measuring it would only make them slow.
 LIVE := tests/live
 # They play in real seconds, faster than life: with other tests beside them a stall of the machine is a silent line.
 SPEED  ?= 5
+# Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
+# report goes, and other options (MORE=--margin).
+FAULTS ?= 1
+SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
+JOBS   ?= 2
+OUT    ?= .wheeld-campaign
+MORE   ?=
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test lint types tests coverage clean mosquitto
+.PHONY: demo test lint types tests coverage campaign clean mosquitto
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
-	@$(BIN)/hw-sim demo --coups $(COUPS) --speed $(SPEED)
+	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
 
 test: lint types tests coverage  ## everything the tests need, then the tests
 
@@ -38,6 +46,10 @@ coverage:  ## the gates: every branch of the law and of the wire, nine tenths el
 	$(BIN)/coverage report --include='wheeld/core/*,firmware_protocol/*' --fail-under=100 --show-missing --skip-covered
 	$(BIN)/coverage report --omit='wheeld/core/*,firmware_protocol/*' --fail-under=90 --show-missing --skip-covered
 
+campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the truth; the report is OUT/report.html
+	@echo "campaign: seed $(SEED), faults × $(FAULTS) $(MORE)"
+	$(BIN)/hw-sim campaign --coups $(or $(COUPS),100000) --faults $(FAULTS) --seed $(SEED) --jobs $(JOBS) --out $(OUT) $(MORE)
+
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
 
@@ -50,4 +62,4 @@ $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from hw_sim import demo, listing, record, run
+from hw_sim.campaign import command as campaign
+from hw_sim.campaign import coup_command, draw_command
 
-COMMANDS = (demo, run, record, listing)
+COMMANDS = (demo, run, record, listing, campaign, coup_command, draw_command)
 """A new subcommand is a module of its own and its name here."""
 
 
@@ -18,8 +20,8 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(
         prog="hw-sim",
         description="A simulated roulette wheel: its physics, its sensors and the people at the table.",
-        epilog="Exit codes: 0 done, 2 wrong usage, 69 a part of the demo is missing or failed, "
-        "73 a file cannot be written.",
+        epilog="Exit codes: 0 done, 1 a verdict was wrong, 2 wrong usage, 65 no observation log, 69 a program or a "
+        "package is missing or failed, 73 a file cannot be written.",
     )
     subparsers = whole.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

@@ -1,0 +1,45 @@
+"""Matplotlib, which is an extra: brought in only when something is drawn, and always to the same SVG."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from io import StringIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXTRA = ("matplotlib", "rich")
+HINT = "pip install 'wheeld[campaign]'"
+
+
+class MissingExtraError(Exception):
+    """A package of the extra `campaign` is not installed; the text says how to."""
+
+
+def require() -> None:
+    """Find out before hours of work that its report could not be drawn. Raises MissingExtraError."""
+    missing = [name for name in EXTRA if find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(f"{' and '.join(missing)} not installed: {HINT}")
+
+
+def blank(width_in: float, height_in: float) -> Figure:
+    """An empty figure of that size. Raises MissingExtraError."""
+    try:
+        from matplotlib.figure import Figure  # noqa: PLC0415  an extra, and slow to import
+    except ImportError as missing:
+        raise MissingExtraError(f"matplotlib not installed: {HINT}") from missing
+    return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def svg(figure: Figure, name: str) -> str:
+    """The figure as an `<svg>` element. No date is in it, and its ids follow from `name`: two of them can be on one
+    page, and the same figure gives the same text."""
+    from matplotlib import rc_context  # noqa: PLC0415
+
+    text = StringIO()
+    with rc_context({"svg.hashsalt": name, "svg.id": name, "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    whole = text.getvalue()
+    return whole[whole.index("<svg") :]

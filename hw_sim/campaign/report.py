@@ -1,0 +1,237 @@
+"""Counts a campaign: everything in the report but the pictures, as plain JSON values."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+from typing import Any, TypeVar
+
+from hw_sim.campaign.judge import FINE, KINDS, Kind
+from hw_sim.campaign.night import Night, Plan
+from hw_sim.campaign.rows import Row, Warned
+
+LAPS_SLACK = 0.02
+"""Truths give laps with two decimals."""
+NEARLY = (3.0, 3.3)
+"""Laps that were run and may be more than the passes can prove."""
+LOWEST_MARGINS = 10
+"""So many of the coups that were nearest to another verdict are named."""
+LUCK = 2
+"""False voids that a campaign may have which is too short for the share allowed to mean even one."""
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds: on the wall, and of processors in the simulator and in the black box."""
+
+    wall_s: float
+    simulator_s: float
+    black_box_s: float
+
+
+def report(plan: Plan, asked: int, nights: Sequence[Night], timing: Timing, false_voids_max: float) -> dict[str, Any]:
+    """The whole report. All of it but `timing` follows from the plan and the programs alone."""
+    rows = [row for night in nights for row in night.rows]
+    doubted = _disagreements(plan, nights)
+    valid = sum(row.truth == "result" for row in rows)
+    false_voids = sum(row.kind == "false_void" for row in rows)
+    counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
+    failed = [{"evening": plan.named(night.index), "words": night.failed} for night in nights if night.failed]
+    share = false_voids / valid if valid else 0.0
+    return {
+        "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(nights)},
+        "failures": _failures(counts, doubted, failed, valid, false_voids_max),
+        "coups": len(rows),
+        "counts": counts,
+        "false_voids": {"count": false_voids, "valid_coups": valid, "share": share, "share_max": false_voids_max},
+        "confusion": _confusion(rows),
+        "void_delay_ms": _delays(rows),
+        "margin": _margins(rows),
+        "laps": _laps(rows),
+        "unproven": _unproven(rows),
+        "warnings": _warnings([warning for night in nights for warning in night.warned]),
+        "causes": _causes(doubted),
+        "disagreements": doubted,
+        "scenarios": _tables((row.scenario or "none", row.kind) for row in rows),
+        "refused": [plan.named(night.index) for night in nights if night.refused],
+        "failed": failed,
+        "timing": _timing(len(rows), timing),
+    }
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """The items by their key, keys in the order of their first item."""
+    groups: dict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return dict(groups)
+
+
+def told_as(row: Row) -> str:
+    """What was told, for the matrix: a result with a wrong number is not the result."""
+    return "another number" if row.kind == "wrong_number" else row.told
+
+
+def _failures(
+    counts: Mapping[Kind, int], doubted: list[dict[str, Any]], failed: list[Any], valid: int, share_max: float
+) -> list[str]:
+    unexplained = sum(not each["explained"] for each in doubted)
+    found = [
+        (counts["false_valid"], f"{counts['false_valid']} results where there was none (false_valid)"),
+        (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
+        (unexplained, f"{unexplained} disagreements that no fault explains"),
+        (len(failed), f"{len(failed)} evenings ended by an error"),
+        (
+            counts["false_void"] > max(LUCK, share_max * valid),
+            f"{counts['false_void']} false voids of {valid} valid coups, more than one in {1 / share_max:,.0f}",
+        ),
+        (not sum(counts.values()), "nothing was judged"),
+    ]
+    return [words for wrong, words in found if wrong]
+
+
+def _disagreements(plan: Plan, nights: Iterable[Night]) -> list[dict[str, Any]]:
+    return [_disagreement(plan, night, row) for night in nights for row in night.rows if row.kind not in FINE]
+
+
+def _disagreement(plan: Plan, night: Night, row: Row) -> dict[str, Any]:
+    cause = night.explained[row.coup]
+    return {
+        "coup": row.coup,
+        "kind": row.kind,
+        "truth": row.truth if row.number is None else f"result {row.number}",
+        "told": row.told if row.told_number is None else f"result {row.told_number}",
+        "scenario": row.scenario,
+        "explained": cause.found,
+        "causes": list(cause.causes),
+        "together": cause.together,
+        "alone": cause.alone,
+        "harms": list(cause.harms),
+        "replay": f"hw-sim coup {row.coup}{plan.options()}",
+    }
+
+
+def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    counted = Counter(pairs)
+    table: dict[str, dict[str, int]] = {}
+    for (first, second), number in sorted(counted.items()):
+        table.setdefault(first, {})[second] = number
+    return table
+
+
+def _confusion(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+    return _tables((row.truth, told_as(row)) for row in rows)
+
+
+def _causes(doubted: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    def blamed(each: dict[str, Any]) -> str:
+        if not each["explained"]:
+            return "unexplained"
+        return ("together: " if each["together"] else "") + " or ".join(each["causes"])
+
+    return _tables((blamed(each), each["kind"]) for each in doubted)
+
+
+def _delays(rows: Iterable[Row]) -> dict[str, dict[str, float | int | None]]:
+    voids = grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth)
+    return {cause: _delay(some) for cause, some in sorted(voids.items())}
+
+
+def _delay(rows: list[Row]) -> dict[str, float | int | None]:
+    delays = sorted(row.delay_us for row in rows if row.delay_us is not None)
+    left = [row.allowed_us - row.delay_us for row in rows if row.allowed_us is not None and row.delay_us is not None]
+    return {
+        "voids": len(delays),
+        "median": median(delays) / 1e3,
+        "p99": delays[len(delays) * 99 // 100] / 1e3,
+        "most": delays[-1] / 1e3,
+        "least_before_deadline": min(left) / 1e3 if left else None,
+        "late": sum(row.kind == "late" for row in rows),
+    }
+
+
+def _margins(rows: Iterable[Row]) -> dict[str, Any]:
+    known = sorted(((row.margin, row.coup, row) for row in rows if row.margin is not None), key=lambda x: x[:2])
+    tenths = Counter(min(9, int(margin * 10)) for margin, _, _ in known)
+    return {
+        "known": len(known),
+        "tenths": [tenths[tenth] for tenth in range(10)],
+        "of": dict(sorted(Counter(str(row.margin_of) for _, _, row in known).items())),
+        "lowest": [
+            {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.told}
+            for margin, coup, row in known[:LOWEST_MARGINS]
+        ],
+    }
+
+
+def both_laps(rows: Iterable[Row]) -> list[tuple[float, float, int]]:
+    """(laps run, laps seen, beams) of every coup whose result was right."""
+    return [
+        (row.laps_run, row.laps_seen, row.beams)
+        for row in rows
+        if row.kind == "right" and row.laps_run is not None and row.laps_seen is not None
+    ]
+
+
+def _laps(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
+    by_beams = grouped(both_laps(rows), lambda laps: laps[2])
+    return {str(beams): _unseen([run - seen for run, seen, _ in some]) for beams, some in sorted(by_beams.items())}
+
+
+def _unseen(laps: list[float]) -> dict[str, float | int]:
+    return {
+        "coups": len(laps),
+        "unseen_mean": round(fmean(laps), 3),
+        "unseen_most": round(max(laps), 2),
+        "overstated": sum(each < -LAPS_SLACK for each in laps),
+    }
+
+
+def _unproven(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
+    """Of the coups that ran hardly more than three laps, by beams: how many, and how many of them no pass proves."""
+    low, high = NEARLY
+    nearly = (row for row in rows if row.laps_run is not None and low <= row.laps_run < high)
+    return {
+        str(beams): {
+            "ran": len(some),
+            "unproven": sum(row.kind == "unproven" for row in some),
+            "share": sum(row.kind == "unproven" for row in some) / len(some),
+        }
+        for beams, some in sorted(grouped(nearly, lambda row: row.beams).items())
+    }
+
+
+def _warnings(warned: Sequence[Warned]) -> dict[str, Any]:
+    counts = Counter(each.of for each in warned)
+    foreseen = [each for each in warned if each.of == "foreseen"]
+    errors = [abs(each.error_us) for each in warned if each.error_us is not None]
+    return {
+        **{of: counts[of] for of in ("foreseen", "unforeseen", "false", "moot", "leaving")},
+        "before_left_ms": _spread([each.before_left_us for each in foreseen if each.before_left_us is not None]),
+        "before_void_ms": _spread([each.before_void_us for each in foreseen if each.before_void_us is not None]),
+        "leaving_error_ms": _spread(errors),
+    }
+
+
+def _spread(times_us: list[int]) -> dict[str, float] | None:
+    if not times_us:
+        return None
+    ordered = sorted(times_us)
+    return {"least": ordered[0] / 1e3, "median": median(ordered) / 1e3, "most": ordered[-1] / 1e3}
+
+
+def _timing(coups: int, timing: Timing) -> dict[str, Any]:
+    slower = "the simulator" if timing.simulator_s > timing.black_box_s else "wheeld"
+    cores = (timing.simulator_s + timing.black_box_s) / timing.wall_s
+    return {
+        **{name: round(value, 2) for name, value in asdict(timing).items()},
+        "coups_per_s": round(coups / timing.wall_s, 1),
+        "cores_busy": round(cores, 2),
+        "limited_by": f"{slower}: {timing.simulator_s:.1f} s of processor in the simulator, "
+        f"{timing.black_box_s:.1f} s in wheeld, {cores:.2f} cores busy",
+    }

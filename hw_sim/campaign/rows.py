@@ -1,0 +1,128 @@
+"""What a campaign keeps of each coup: small, plain, and the same on every run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from hw_sim.campaign.black_box import Told
+from hw_sim.campaign.judge import Account, Judged, Kind
+from hw_sim.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One outcome or verdict. `truth` and `told`: "result", a void's cause, or "nothing"; times in µs.
+
+    `number` is what truly came out and `told_number` what was said; `delay_us` is from the evidence of a void to its
+    verdict, `allowed_us` to its deadline; `margin` is how far the verdict was from another, as the verdict says.
+    """
+
+    coup: str
+    scenario: str
+    kind: Kind
+    truth: str
+    told: str
+    beams: int
+    number: int | None
+    told_number: int | None
+    laps_run: float | None
+    laps_seen: float | None
+    delay_us: int | None
+    allowed_us: int | None
+    margin: float | None
+    margin_of: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """An early warning or the lack of one. `of`: `foreseen` (a void for too few laps, said before), `unforeseen`,
+    `false` (the coup stood), `moot` (another cause voided it), `leaving` (when the ball would leave the track).
+
+    `before_left_us` and `before_void_us` say how long before; `error_us` is the time foreseen less the true one.
+    """
+
+    coup: str
+    of: Literal["foreseen", "unforeseen", "false", "moot", "leaving"]
+    before_left_us: int | None = None
+    before_void_us: int | None = None
+    error_us: int | None = None
+
+
+def rows(evening: str, account: Account, beams: int) -> Iterator[Row]:
+    """The rows of one span."""
+    for each in account.judged:
+        yield _row(f"{evening}/{account.span.index}", each, beams)
+
+
+def _row(coup: str, each: Judged, beams: int) -> Row:
+    outcome, verdict = each.outcome or {}, each.verdict
+    payload = verdict.payload if verdict else {}
+    evidence_t, deadline_t = outcome.get("evidence_t"), outcome.get("deadline_t")
+    voids = each.kind in ("right", "late", "premature") and verdict is not None and evidence_t is not None
+    return Row(
+        coup=coup,
+        scenario=outcome.get("scenario", ""),
+        kind=each.kind,
+        truth=_name(outcome.get("kind"), outcome.get("cause")),
+        told=_name(verdict.topic if verdict else None, payload.get("cause")),
+        beams=beams,
+        number=outcome.get("number"),
+        told_number=payload.get("number"),
+        laps_run=outcome.get("laps"),
+        laps_seen=payload.get("laps"),
+        delay_us=verdict.t - evidence_t if voids and verdict and evidence_t is not None else None,
+        allowed_us=deadline_t - evidence_t if voids and deadline_t and evidence_t is not None else None,
+        margin=payload.get("margin"),
+        margin_of=payload.get("margin_of"),
+    )
+
+
+def _name(kind: str | None, cause: str | None) -> str:
+    return "nothing" if kind is None else kind if kind == "result" else str(cause)
+
+
+def warned(evening: str, account: Account, world: World, scale: float) -> Iterator[Warned]:
+    """The early warnings of one span, held against what came of their coups; the log's clock is the world's times
+    `scale`."""
+    coup = f"{evening}/{account.span.index}"
+    foreseen = {n.payload["coup"]: n for n in reversed(account.notices) if n.payload["notice"] == "void_foreseen"}
+    for each in account.judged:
+        if each.verdict is not None:
+            notice = foreseen.get(each.verdict.payload["coup"])
+            yield from _foreseen(coup, each, each.verdict, notice)
+    for notice in account.notices:
+        if notice.payload["notice"] == "leaving_foreseen":
+            left_us = _left_us(world, notice.t, scale)
+            if left_us is not None:
+                yield Warned(coup, "leaving", left_us - notice.t, None, _foretold_us(notice) - left_us)
+
+
+def _foreseen(coup: str, each: Judged, verdict: Told, notice: Told | None) -> Iterator[Warned]:
+    cause = (each.outcome or {}).get("cause")
+    if notice is None:
+        if cause == "too_few_laps":
+            yield Warned(coup, "unforeseen")
+    elif each.outcome is not None and each.outcome["kind"] == "result":
+        yield Warned(coup, "false")
+    elif each.outcome is None or cause != "too_few_laps":
+        yield Warned(coup, "moot")
+    else:
+        yield Warned(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
+
+
+def _foretold_us(notice: Told) -> int:
+    return int(notice.payload["figures"]["leaves_us"])
+
+
+def _left_us(world: World, t_us: int, scale: float) -> int | None:
+    """When the ball that ran at `t_us` left the track by itself; None when a hand blocked it, or none ran."""
+    t_s = t_us / scale / 1e6
+    for run, after in pairwise([*world.runs, None]):
+        if run is not None and run.t_s <= t_s <= run.end_s:
+            until_s = after.t_s if after is not None else float("inf")
+            fell = any(run.end_s <= fall.left_s <= until_s for fall in world.falls)
+            return round(run.end_s * scale * 1e6) if fell else None
+    return None

@@ -1,0 +1,189 @@
+"""What a log and the messages about it have to show on one time axis; nothing of the simulation is needed for it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from hw_sim.campaign.black_box import Told
+from hw_sim.wheel import POCKETS
+
+SPEED_OVER_S = 0.5
+"""The rotor's speed is told from one such part of a second to the next: single ticks jitter."""
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The ball in a pocket under a reader; `number` by the rotor's angle at that time, None when that is not known."""
+
+    t_s: float
+    reader: int
+    number: int | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that lasts: a state of the table, a lie of a sensor."""
+
+    from_s: float
+    to_s: float
+    words: str
+
+    def within(self, from_s: float, to_s: float) -> Part:
+        """As much of it as lies between."""
+        return Part(max(self.from_s, from_s), min(self.to_s, to_s), self.words)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A verdict: when it was said, and when its evidence was."""
+
+    t_s: float
+    evidence_s: float
+    words: str
+    void: bool
+
+
+@dataclass(frozen=True)
+class Story:
+    """One log. Times in s of its clock.
+
+    `marks` are people, objects and self-tests; `facts` what the daemon made of the sensors; `true_passes`, `lies` and
+    `truth` come of the simulation and are empty for a log of a real wheel.
+    """
+
+    beams: int
+    readers: int
+    passes: list[tuple[float, int]]
+    rotor_rpm: list[tuple[float, float]]
+    seen: list[Seen]
+    marks: list[tuple[float, str]]
+    facts: list[tuple[float, str]]
+    states: list[Part]
+    said: list[Said]
+    end_s: float
+    start_s: float = 0.0
+    true_passes: list[tuple[float, int]] | None = None
+    lies: list[Part] = field(default_factory=list)
+    truth: list[tuple[float, str]] = field(default_factory=list)
+
+    def cut(self) -> Story:
+        """The same without what is not from `start_s` to `end_s`: it would widen the picture, or its text."""
+
+        def here(t_s: float) -> bool:
+            return self.start_s <= t_s <= self.end_s
+
+        return replace(
+            self,
+            passes=[each for each in self.passes if here(each[0])],
+            rotor_rpm=[each for each in self.rotor_rpm if here(each[0])],
+            seen=[each for each in self.seen if here(each.t_s)],
+            marks=[each for each in self.marks if here(each[0])],
+            facts=[each for each in self.facts if here(each[0])],
+            states=[
+                part.within(self.start_s, self.end_s)
+                for part in self.states
+                if part.from_s <= self.end_s and part.to_s >= self.start_s
+            ],
+            said=[each for each in self.said if here(each.t_s)],
+            true_passes=[each for each in self.true_passes or [] if here(each[0])],
+            lies=[part.within(self.start_s, self.end_s) for part in self.lies],
+        )
+
+
+def story(log: Iterable[bytes], told: Iterable[Told]) -> Story:
+    """Read both. Raises msgspec.DecodeError, KeyError or IndexError for what is no observation log."""
+    header, *lines = [msgspec.json.decode(line, type=Line) for line in log]
+    messages = list(told)
+    rotor = Rotor(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
+    first_s = min((line["t"] / 1e6 for line in lines), default=0.0)
+    end_s = max((line["t"] / 1e6 for line in lines), default=0.0)
+    return Story(
+        beams=len(header["beams_deg"]),
+        readers=len(header["readers_deg"]),
+        passes=[(line["t"] / 1e6, line["beam"]) for line in lines if line["kind"] == "ball"],
+        rotor_rpm=list(rotor.speeds()),
+        seen=[_seen(line, header, rotor) for line in lines if line["kind"] == "pocket"],
+        marks=[(line["t"] / 1e6, _words(line)) for line in lines if line["kind"] in ("object", "sensor", "command")],
+        facts=[(each.t / 1e6, str(each.payload["fact"])) for each in messages if each.topic == "fact"],
+        states=list(_states(messages, end_s)),
+        said=[_said(each) for each in messages if each.topic in ("result", "void")],
+        start_s=first_s,
+        end_s=end_s,
+    )
+
+
+class Rotor:
+    """The rotor as its encoder's lines tell it."""
+
+    def __init__(self, ticks: int, edges: list[Line]) -> None:
+        self._ticks = ticks
+        self._edges = edges
+        self._times = [edge["t"] for edge in edges]
+
+    def angle(self, t_us: int) -> float | None:
+        """Where pocket 0 stood, in turns; None before the first two edges. Between edges it turns evenly."""
+        if len(self._edges) < 2:
+            return None
+        after = min(max(1, bisect_right(self._times, t_us)), len(self._edges) - 1)
+        before, following = self._edges[after - 1], self._edges[after]
+        span_us = max(1, following["t"] - before["t"])
+        part: float = (t_us - before["t"]) / span_us
+        return self._at(before) + self._way(before, following) * part
+
+    def speeds(self) -> Iterator[tuple[float, float]]:
+        """(time in s, rpm, clockwise positive) for each part of a second."""
+        since_s, turned = None, 0.0
+        for before, after in pairwise(self._edges):
+            since_s = before["t"] / 1e6 if since_s is None else since_s
+            turned += self._way(before, after)
+            lasted_s = after["t"] / 1e6 - since_s
+            if lasted_s >= SPEED_OVER_S:
+                yield after["t"] / 1e6, turned / lasted_s * 60
+                since_s, turned = None, 0.0
+
+    def _at(self, edge: Line) -> float:
+        return float(edge["tick"] + (edge["direction"] == "ccw")) / self._ticks
+
+    def _way(self, before: Line, after: Line) -> float:
+        return (self._at(after) - self._at(before) + 0.5) % 1.0 - 0.5
+
+
+def _seen(line: Line, header: Line, rotor: Rotor) -> Seen:
+    angle = rotor.angle(line["t"])
+    number = None
+    if angle is not None:
+        place = (header["readers_deg"][line["reader"]] / 360 - angle) * len(POCKETS)
+        number = POCKETS[round(place) % len(POCKETS)]
+    return Seen(line["t"] / 1e6, line["reader"], number)
+
+
+def _words(line: Line) -> str:
+    if line["kind"] == "object":
+        return "object in" if line["present"] else "object out"
+    if line["kind"] == "sensor":
+        return f"{line['sensor']} {'works' if line['ok'] else 'fails'}"
+    return f"{line['by']}: {line['name']}" if line.get("by") else str(line["name"])
+
+
+def _states(told: list[Told], end_s: float) -> Iterator[Part]:
+    tables = [(each.t / 1e6, str(each.payload["state"])) for each in told if each.topic == "table"]
+    for (from_s, state), (to_s, _) in pairwise([*tables, (end_s, "")]):
+        yield Part(from_s, to_s, state)
+
+
+def _said(told: Told) -> Said:
+    void = told.topic == "void"
+    payload = told.payload
+    evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
+    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC may step, but hardly in between
+    words = f"rien va: {payload['cause']}, {payload['article']}" if void else f"{payload['number']}"
+    return Said(told.t / 1e6, told.t / 1e6 - ago_s, words, void)
