@@ -170,6 +170,14 @@ class Game:
         """A1: "rien ne va plus" by itself."""
         return (self.become(no_more_bets=True) if self.running else self.stays(),)
 
+    def void_foreseen(self) -> Ways:
+        """R2: only what passes prove counts, a forecast is none."""
+        return (self.stays(notice=self.running),)
+
+    def leaving_foreseen(self) -> Ways:
+        """The same."""
+        return (self.stays(notice=self.running),)
+
     def left_track(self) -> Ways:
         """§6: the number is awaited; bets close at the drop."""
         if not self.running or self.no_more_bets:
@@ -179,6 +187,14 @@ class Game:
     def left_track_short(self) -> Ways:
         """N3: known when the ball leaves the track."""
         return self.if_running(Cause.TOO_FEW_LAPS)
+
+    def void_foreseen(self) -> Ways:
+        """§1, §2: voids come of evidence; a forecast is none."""
+        return (self.stays(),)
+
+    def leaving_foreseen(self) -> Ways:
+        """As that one."""
+        return (self.stays(),)
 
     def fall_overdue(self) -> Ways:
         """N5: not void at once; bets are locked."""

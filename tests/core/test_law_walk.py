@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeAlias
 
 import msgspec
@@ -106,26 +107,29 @@ def agreed(pair: Pair, fact: Fact, rule: Rule, history: tuple[Fact, ...] = ()) -
 
 def walk(rule: Rule = law.rule) -> dict[Pair, tuple[Fact, ...]]:
     """Every pair that both can reach together, with a shortest history to it. AssertionError where they differ."""
-    reached: dict[Pair, tuple[Fact, ...]] = {START: ()}
+    histories: dict[Pair, tuple[Fact, ...]] = {START: ()}
     queue = deque([START])
     while queue:
         pair = queue.popleft()
         for fact in SPOKEN:
             if can_be(pair[0], fact):
-                after = agreed(pair, fact, rule, reached[pair])
-                if after not in reached:
-                    reached[after] = (*reached[pair], fact)
+                after = agreed(pair, fact, rule, histories[pair])
+                if after not in histories:
+                    histories[after] = (*histories[pair], fact)
                     queue.append(after)
-    return reached
+    return histories
 
 
-REACHED = walk()
+@cache
+def reached() -> dict[Pair, tuple[Fact, ...]]:
+    """The walk of the table as it is."""
+    return walk()
 
 
 def test_both_agree_wherever_they_can_come_together() -> None:
     """A pair is all that either remembers, so this holds for histories of any length."""
-    assert {bench.state for bench, _ in REACHED} == set(State)
-    assert {(bench.last_coup, bench.closing) for bench, _ in REACHED} == {(a, b) for a in (0, 1) for b in (0, 1)}
+    assert {bench.state for bench, _ in reached()} == set(State)
+    assert {(bench.last_coup, bench.closing) for bench, _ in reached()} == {(a, b) for a in (0, 1) for b in (0, 1)}
 
 
 def test_both_agree_in_every_short_history() -> None:
@@ -154,12 +158,12 @@ def test_every_row_is_looked_up_but_those_of_a_last_coup_that_is_over() -> None:
     """Once la dernière was played the table goes on to operations, to "rien va" and closed, and to no new game."""
     new_game = (State.CLOSED, State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY)
     over = {(state, fact) for state in (*new_game, *law.RUNNING) for fact in LAST.values()}
-    assert {(state, fact) for state in State for fact in Fact} - MET == over
+    assert {(state, fact) for state in State for fact in Fact} - met() == over
 
 
 def test_a_null_coup_never_becomes_a_result() -> None:
     """§2, walked: from a void to a result there is always a new coup between."""
-    for bench, game in REACHED:
+    for bench, game in reached():
         after, seen = bench.told(Fact.NUMBER, law.rule)
         assert (seen.verdict == RESULT) == bench.running == game.running, after
 
@@ -167,11 +171,12 @@ def test_a_null_coup_never_becomes_a_result() -> None:
 # --- The walk notices a table that is wrong ---------------------------------------------------------------------------
 
 
+@cache
 def _freedoms() -> set[tuple[State, Fact, str]]:
     """Where, and by which silence, the rulebook lets the table decide."""
     return {
         (bench.state, fact, way.silence)
-        for bench, game in REACHED
+        for bench, game in reached()
         for fact in SPOKEN
         if can_be(bench, fact)
         for way in game.told(fact)
@@ -183,20 +188,19 @@ def _spoken(fact: Fact) -> Fact:
     return next((plain for plain, last in LAST.items() if last is fact), fact)
 
 
-def _met() -> set[tuple[State, Fact]]:
+@cache
+def met() -> set[tuple[State, Fact]]:
     """The rows that the walk looks up."""
-    met = set()
+    looked_up = set()
 
     def rule(state: State, fact: Fact) -> Row:
-        met.add((state, fact))
+        looked_up.add((state, fact))
         return law.rule(state, fact)
 
     walk(rule)
-    return met
+    return looked_up
 
 
-MET = _met()
-FREE_ROWS = {(state, fact) for state, fact, _ in _freedoms()}
 PASSING_MAX = 7
 """Of about 760 wrong tables a state: the other choice at each of its silences, and no more."""
 UNTOLD_ACTS = {Act.CLOSE_BETS, Act.NOTICE, Act.NOTE_BOULER}
@@ -219,7 +223,7 @@ def _noticed(state: State, fact: Fact, wrong: Row) -> bool:
         return wrong if (at, told) == (state, fact) else law.rule(at, told)
 
     try:
-        for bench, game in REACHED:
+        for bench, game in reached():
             if bench.state is state and can_be(bench, _spoken(fact)):
                 agreed((bench, game), _spoken(fact), rule)
         walk(rule)
@@ -239,9 +243,9 @@ def test_no_row_can_be_wrong_unnoticed(state: State) -> None:
     passing = [
         (state, fact)
         for fact in Fact
-        if (state, fact) in MET
+        if (state, fact) in met()
         for wrong in _mutants(law.rule(state, fact))
         if not _same_move(state, law.rule(state, fact), wrong) and not _noticed(state, fact, wrong)
     ]
-    assert set(passing) <= FREE_ROWS
+    assert set(passing) <= {(state, fact) for state, fact, _ in _freedoms()}
     assert len(passing) <= PASSING_MAX

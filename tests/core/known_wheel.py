@@ -1,0 +1,332 @@
+"""A wheel whose truth is known: each thing that happens at it is told to the rulebook, and the table is held to that.
+
+The world is `evening.py`'s, with sensors that tell the truth. What happens is a *story*: the facts that a spectator
+could tell, in order. After it every verdict, reply, state and bet that the table has published must be what the
+rulebook lets follow. Where it is silent several games are possible; the table's choices narrow them down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from tests.core.evening import FALL_S, START_UTC_US, Evening, Heard, Way, other
+from tests.core.rulebook_model import RESULT, Game
+from wheeld.core.facts import Fact
+from wheeld.core.observations import BallPass, CommandName
+from wheeld.core.replay import replay
+from wheeld.core.seal import GENESIS, verify_link
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import SEQUENCED
+
+Story: TypeAlias = tuple[Fact, ...]
+Ball: TypeAlias = Literal["pocket", "hand", "track", "obstacle"]
+COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
+"""What people ask: the list of facts has it last."""
+RESTART_US = 60_000_000
+SEEN_S = 8.0
+"""After so long the readers know that the ball is in no pocket, and the track that it has left."""
+PROVEN_PASSES = 7
+"""Four beams: three passes prove the launch (rulebook 6), five the direction (N1: the pass that completes a lap)."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One way that a story may be told to the world."""
+
+    game: Game
+    verdicts: tuple[str, ...] = ()
+    dones: tuple[bool, ...] = ()
+    states: tuple[str, ...] = ()
+
+    def then(self, fact: Fact) -> Iterator[Line]:
+        for way in self.game.told(fact):
+            verdict = () if way.verdict is None else (str(getattr(way.verdict, "value", way.verdict)),)
+            done = (not way.refused,) if fact in COMMANDS else ()
+            states = (*self.states, way.game.state)
+            yield Line(way.game, (*self.verdicts, *verdict), (*self.dones, *done), states)
+
+
+class KnownWheel:
+    """One table from its first start, its world, and every game that the rulebook thinks may be on."""
+
+    def __init__(self, setting: TableSetting) -> None:
+        self.setting = setting
+        self.evening = Evening(setting)
+        self.ball: Ball = "hand" if setting.last_number is None else "pocket"
+        self.last_number = setting.last_number
+        self.turning, self.object_in = True, False
+        self.faults: set[str] = set()
+        self.games = {Game()}
+        self.table: dict[str, Any] = {}
+        self.verdict_of: dict[int, str] = {}
+        self.seq, self.chain = 0, GENESIS
+        self.read, self.replied = 0, 0
+        self.evening.wait(SEEN_S)
+        self.happens((Fact.RESTARTED,))
+
+    # --- the comparison -----------------------------------------------------------------------------------------------
+
+    def happens(self, *stories: Story, number: int | None = None) -> None:
+        """One of `stories` is the truth; what the table has said since the last one must follow from it."""
+        heard = self.evening.heard[self.read :]
+        verdicts = tuple(self._verdict(one, number) for one in heard if one.topic in ("result", "void"))
+        dones = tuple(reply.done for reply in self.evening.replies[self.replied :])
+        tables = [one.payload for one in heard if one.topic == "table"]
+        states = [table["state"] for table in tables]
+        self.table = tables[-1] if tables else self.table
+        told = [line for story in stories for line in _told([Line(game) for game in self.games], story)]
+        fitting = {
+            line.game
+            for line in told
+            if (line.verdicts, line.dones) == (verdicts, dones) and self._stands(line.game) and _within(states, line)
+        }
+        assert fitting, (
+            f"{' | '.join(str([fact.name for fact in story]) for story in stories)}: the table says {verdicts} {dones} "
+            f"{states}, stands in {self.evening.state}; the rulebook: {told}"
+        )
+        self.games = fitting
+        self._check_feed(heard)
+        self.read, self.replied = len(self.evening.heard), len(self.evening.replies)
+
+    def _verdict(self, one: Heard, number: int | None) -> str:
+        """Its name; a result must be of the number, of a whole coup, and no coup has a verdict twice."""
+        coup = one.payload["coup"]
+        assert coup not in self.verdict_of, f"coup {coup} was {self.verdict_of[coup]}, and is {one.topic} now"
+        assert coup > max(self.verdict_of, default=0)
+        self.verdict_of[coup] = one.topic
+        if one.topic == "void":
+            return str(one.payload["cause"])
+        assert one.payload["number"] == number
+        assert one.payload["laps"] >= self.setting.min_laps
+        assert one.payload["ball_direction"] != one.payload["rotor_direction"]
+        self.last_number = number
+        return RESULT
+
+    def _stands(self, game: Game) -> bool:
+        table = self.table
+        said = (table["state"], table["bets"], table["last_coup"], table["last_number"])
+        return said == (game.state, game.bets, game.announced, self.last_number) and self.evening.state == game.state
+
+    def _check_feed(self, heard: list[Heard]) -> None:
+        """`seq` has no gaps, and each message carries the hash of the one before, across restarts."""
+        for one in heard:
+            if one.topic in SEQUENCED:
+                self.seq += 1
+                assert one.payload["seq"] == self.seq
+                self.chain = verify_link(one.bytes, self.chain)
+
+    def check_evidence(self) -> None:
+        """The latest coup's evidence replays to the bytes of its verdict."""
+        if self.evening.evidence:
+            evidence = self.evening.evidence[-1]
+            told = [msgspec.json.decode(line, type=_Told) for line in replay(evidence.log.splitlines())]
+            (verdict,) = [
+                one.bytes
+                for one in self.evening.heard
+                if one.topic == evidence.verdict and one.payload["coup"] == evidence.coup
+            ]
+            assert verdict in [bytes(one.payload) for one in told]
+
+    # --- what is true -------------------------------------------------------------------------------------------------
+
+    @property
+    def runs(self) -> bool:
+        """Whether a coup may be running."""
+        return any(game.running for game in self.games)
+
+    @property
+    def in_place(self) -> bool:
+        """C11, and at the first coup the chef's word."""
+        return self.last_number is None or (self.ball == "pocket" and self.evening.lying == self.last_number)
+
+    def launch_fact(self) -> Fact:
+        return Fact.LAUNCHED_OVER_OBJECT if self.object_in else Fact.LAUNCHED
+
+    def said(self, name: CommandName) -> Fact:
+        """What a word asks here."""
+        match name:
+            case "tout_va" if self.object_in:
+                return Fact.TOUT_VA_OBJECT
+            case "tout_va" if not self.in_place:
+                return Fact.TOUT_VA_MISPLACED
+            case "operations_done" if self.object_in:
+                return Fact.OPERATIONS_DONE_OBJECT
+            case "open" | "resume" if self.faults:
+                return Fact[f"{name.upper()}_FAULTY"]
+            case "rien_va":
+                return Fact.CHEF_VOID
+        return Fact[name.upper()]
+
+    # --- what happens -------------------------------------------------------------------------------------------------
+
+    def say(self, name: CommandName) -> None:
+        fact = self.said(name)
+        self.evening.say(name, who="Bianchi" if name == "bouler" else None)
+        self.happens((fact,))
+
+    def launch(self, laps: float, *, against: bool) -> None:
+        """A launch, until its direction is known."""
+        passes = self._launch(laps, against=against)
+        self.evening.until(passes[PROVEN_PASSES - 1].t_us)
+        self.happens((self.launch_fact(), self._direction(against=against)))
+
+    def launch_as_they_speak(self, names: list[CommandName]) -> None:
+        """Two passes, then words, then the proof: §6 judges it where it was launched, the table when it knows."""
+        launch, before = self.launch_fact(), [self.said(name) for name in names]
+        passes = self._launch(5.0, against=True)
+        self.evening.until(passes[1].t_us)
+        voids = len(self.verdict_of)
+        for name in names:
+            self.evening.say(name)
+        after = [self.said(name) for name in names]
+        self.evening.until(passes[PROVEN_PASSES - 1].t_us)
+        at_launch = [Fact.CHEF_VOID_AT_LAUNCH if fact is Fact.CHEF_VOID else fact for fact in before]
+        way = self._direction(against=True)
+        self.happens(
+            (launch, *after, way), (launch, *before, way), (*at_launch, launch, way), (*at_launch, Fact.LAUNCHED_BEFORE)
+        )
+        assert len(self.verdict_of) <= voids + 1, "one launch is one coup"
+
+    def launch_weakly(self, passes: int, into: int) -> None:
+        """A pass or two, and the ball lies in another pocket."""
+        evening = self.evening
+        evening.lying, self.ball = None, "pocket"
+        evening.wait(1)
+        evening.plan(*(BallPass(evening.now_us + 100_000 + 400_000 * n, n) for n in range(passes)))
+        evening.wait(1)
+        self._land(into)
+        self.happens((Fact.WEAK_LAUNCH, Fact.BALL_MOVED))
+
+    def fall(self, into: int) -> None:
+        """The ball runs its laps, leaves the track, and comes to rest."""
+        story: Story = (Fact.NUMBER,) if self.whole else (Fact.NUMBER_UNPROVEN,)
+        if self.ball == "track":
+            story = (*self._leave(), *story)
+        self._land(into)
+        self.happens(story, number=into)
+
+    def hang(self) -> None:
+        """The ball runs its laps, and rests on an obstacle."""
+        story = self._leave()
+        self.ball = "obstacle"
+        self.evening.wait(20)
+        self.happens((*story, Fact.FALL_OVERDUE))
+
+    def wait(self, seconds: float) -> None:
+        """Time passes; a ball on the track stays there."""
+        end_us = self.evening.now_us + round(seconds * 1e6)
+        self.evening.until(min(end_us, max(self.left_us - 200_000, self.evening.now_us)) if self.track else end_us)
+        self.happens(())
+
+    def take(self) -> None:
+        """A hand takes the ball out, or stops it."""
+        self.evening._planned.clear()
+        self.evening.lying, self.ball = None, "hand"
+        self.evening.wait(SEEN_S)
+        self.happens(())
+
+    def put(self, into: int) -> None:
+        """A hand lays the ball in a pocket."""
+        self.ball = "pocket"
+        self._see(into)
+        self.happens(*self._lies())
+
+    def stop(self) -> None:
+        """The rotor stops."""
+        self.evening.turn(0)
+        self.turning = False
+        self.evening.wait(2.2)
+        self.happens((Fact.ROTOR_STOPPED_RUNNING if self.track else Fact.ROTOR_STOPPED_BEFORE_DROP,))
+
+    def turn(self, way: Way) -> None:
+        """The bouler turns it again, either way."""
+        self.evening.turn(20, way)
+        self.turning = True
+        self.evening.wait(SEEN_S)
+        self.happens(())
+
+    def chip(self, *, present: bool) -> None:
+        self.object_in = present
+        self.evening.drop(present=present)
+        self.happens((Fact.OBJECT_IN if present else Fact.OBJECT_OUT,))
+
+    def sensor(self, name: str, *, ok: bool) -> None:
+        (self.faults.discard if ok else self.faults.add)(name)
+        self.evening.sensor(name, ok=ok)
+        self.happens((Fact.SENSOR_MENDED if ok else Fact.SENSOR_FAULT,))
+
+    def restart(self) -> None:
+        """The controller starts again with what its journal holds; meanwhile a hand stops the ball that ran."""
+        before = self.evening
+        self.evening = Evening(
+            self.setting,
+            memory=before.memory,
+            way=before.way,
+            started_utc_us=START_UTC_US + before.now_us + RESTART_US,
+        )
+        self.ball = "pocket" if self.ball == "pocket" else "hand"
+        self.turning, self.read, self.replied = True, 0, 0
+        self.evening.lying = before.lying if self.ball == "pocket" else None
+        self.happens((Fact.RESTARTED,))
+        for name in sorted(self.faults):
+            self.sensor(name, ok=False)
+        self.evening.wait(SEEN_S)
+        self.happens(*self._lies())
+
+    # --- the ball -----------------------------------------------------------------------------------------------------
+
+    @property
+    def track(self) -> bool:
+        return self.ball == "track"
+
+    def _launch(self, laps: float, *, against: bool) -> list[BallPass]:
+        way = other(self.evening.way) if against else self.evening.way
+        passes = self.evening.launch(way, laps=laps)
+        self.ball, self.left_us, self.whole = "track", passes[-1].t_us, against and laps >= self.setting.min_laps + 1
+        self.short = laps < self.setting.min_laps
+        return passes
+
+    def _direction(self, *, against: bool) -> Fact:
+        if self.evening.way != (self.setting.rotor_direction or self.evening.way):
+            return Fact.ROTOR_WRONG_WAY
+        return Fact.OPPOSITE_DIRECTION if against else Fact.SAME_DIRECTION
+
+    def _leave(self) -> Story:
+        self.evening.until(self.left_us)
+        return (Fact.LEFT_TRACK_SHORT if self.short else Fact.LEFT_TRACK,)
+
+    def _land(self, into: int) -> None:
+        self.ball = "pocket"
+        self.evening.wait(FALL_S)
+        self._see(into)
+
+    def _lies(self) -> tuple[Story, ...]:
+        """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either."""
+        if self.last_number is None:
+            return (Fact.BALL_IN_PLACE,), (Fact.BALL_MOVED,)
+        return ((Fact.BALL_IN_PLACE if self.in_place or self.ball == "hand" else Fact.BALL_MOVED,),)
+
+    def _see(self, into: int) -> None:
+        self.evening.lying = into
+        self.evening.wait(1.5 * 3)
+
+
+class _Told(msgspec.Struct):
+    topic: str
+    payload: msgspec.Raw
+
+
+def _told(lines: list[Line], story: Story) -> list[Line]:
+    for fact in story:
+        lines = [after for line in lines for after in line.then(fact)]
+    return lines
+
+
+def _within(states: list[str], line: Line) -> bool:
+    """What was published passes through the story's states in their order; several facts at once tell the last."""
+    coming = iter(line.states)
+    return all(any(state == passed for passed in coming) for state in states if states)
