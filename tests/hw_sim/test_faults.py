@@ -211,13 +211,17 @@ def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
 
 
 def test_a_chattering_beam_pulses_without_end() -> None:
-    rates = replace(LOUD, chatter_per_h=12.0)
-    drawn = (with_only("chatter", seed, rates) for seed in MORE_SEEDS)
-    after = next(after for after in drawn if len(after.harms) == 1)
-    (harm,) = after.harms
-    inside = [p for p in of(BallPass, after.events) if harm.from_us <= p.t_us <= harm.to_us]
-    beam = int(harm.what.split()[1])
-    assert sum(p.beam == beam for p in inside) > (harm.to_us - harm.from_us) / 50_000 - 1
+    count = 0
+    for seed in MORE_SEEDS:
+        after = with_only("chatter", seed)
+        for harm in after.harms:
+            beam = int(harm.what.split()[1])
+            inside = [p.t_us for p in of(BallPass, after.events) if p.beam == beam]
+            inside = [harm.from_us, *(t for t in inside if harm.from_us <= t <= harm.to_us), harm.to_us]
+            if not any(night(seed).world.is_silent("link", t) for t in (harm.from_us, harm.to_us)):
+                assert max(b - a for a, b in itertools.pairwise(inside)) <= 50_000, seed
+                count += 1
+    assert count > 3
 
 
 # readers
