@@ -64,6 +64,8 @@ class Fact(Enum):
     SAME_DIRECTION = "the ball turns with the rotor"
     OPPOSITE_DIRECTION = "the ball turns against the rotor"
     BALL_SLOWED = "the ball has slowed to the set speed"
+    VOID_FORESEEN = "the ball will leave the track before its laps"
+    LEAVING_FORESEEN = "the ball will soon leave the track"
     LEFT_TRACK = "the ball left the track, its laps proven"
     LEFT_TRACK_SHORT = "the ball left the track, too few laps proven"
     FALL_OVERDUE = "no pocket yet, longer than a fall takes"

@@ -204,6 +204,11 @@ _RUN = (
     _ignore(F.OPPOSITE_DIRECTION, EVERY, "R1, C10: as it must be"),
     _on(F.BALL_SLOWED, S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, "A1: said by itself at the configured speed", Act.CLOSE_BETS),
     _ignore(F.BALL_SLOWED, (s for s in State if s is not S.BALL_RUNNING), "bets are closed, or no coup is running"),
+    _notice(
+        F.VOID_FORESEEN, RUNNING, "void_foreseen", "C10: a forecast voids nothing; the ball may be stopped by hand"
+    ),
+    _notice(F.LEAVING_FORESEEN, RUNNING, "leaving_foreseen", "a forecast decides nothing"),
+    *(_ignore(fact, NO_COUP, "no coup is running") for fact in (F.VOID_FORESEEN, F.LEAVING_FORESEEN)),
     _void(
         F.LEFT_TRACK_SHORT, RUNNING, S.RIEN_VA, Cause.TOO_FEW_LAPS, "N3, C11: fewer full laps than C10 asks are proven"
     ),

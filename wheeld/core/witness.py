@@ -11,6 +11,7 @@ import msgspec
 from wheeld.core import margin
 from wheeld.core.ball import FEW_US, BallState, BallTracker
 from wheeld.core.facts import Fact
+from wheeld.core.foresight import LEFT_REV_S_MAX, Forecast, Habit, foresee
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import (
@@ -31,6 +32,8 @@ FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening; then a reader must still meet it."""
 PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
+SOON_US = 4_000_000
+"""When leaving is told: early enough to be of use, late enough to be right within a second."""
 STILL_THERE = 2
 """Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
 
@@ -58,6 +61,9 @@ class WitnessState(msgspec.Struct):
     opposite: bool = False
     rotor_told: bool = False
     slowed_told: bool = False
+    void_foreseen: bool = False
+    leaving_foreseen: bool = False
+    habit: Habit = msgspec.field(default_factory=Habit)
     overdue_told: bool = False
 
 
@@ -194,11 +200,12 @@ class Witness:
             told.append(self._launched())
         if self.ball.decide_direction() is not None:
             self.state.directions_told = False
-        return told + self._directions(seen.t_us) + self._slowed(seen.t_us)
+        return told + self._directions(seen.t_us) + self._slowed(seen.t_us) + self._foreseen(seen.t_us)
 
     def _launched(self) -> Testimony:
         state = self.state
         state.directions_told = state.opposite = state.rotor_told = state.slowed_told = state.overdue_told = False
+        state.void_foreseen = state.leaving_foreseen = False
         state.left_us = None
         self.reading.restart()
         self.reading.state.lying = None
@@ -210,6 +217,25 @@ class Witness:
             return []
         self.state.slowed_told = True
         return [Testimony(Fact.BALL_SLOWED, t_us, {"ball_rev_s": round(speed, 3)})]
+
+    def _foreseen(self, t_us: int) -> list[Testimony]:
+        """What the run's slowing foretells, once each: that it will be too short, and when the ball leaves."""
+        run, state, needed = self.ball.run, self.state, self._setting.min_laps
+        if run is None or run.last_us != t_us or (state.void_foreseen and state.leaving_foreseen):
+            return []
+        short = not state.void_foreseen and self.ball.laps_suggested < needed
+        slow = not state.leaving_foreseen and (run.speed_rev_s() or 0) < LEFT_REV_S_MAX
+        forecast = foresee(run, state.habit) if short or slow else None
+        if forecast is None:
+            return []
+        laps, told = self.ball.laps_suggested + forecast.laps_most, []
+        if short and laps < needed:
+            state.void_foreseen = True
+            told.append(Testimony(Fact.VOID_FORESEEN, t_us, {"laps_at_most": round(laps, 2), **_leaving(forecast)}))
+        if slow and forecast.leaves_us is not None and forecast.leaves_us - t_us < SOON_US:
+            state.leaving_foreseen = True
+            told.append(Testimony(Fact.LEAVING_FORESEEN, t_us, _leaving(forecast)))
+        return told
 
     def _gone(self) -> list[Testimony]:
         """No pass in time: the ball left the track, or was none; passes too few to tell wait for a pocket."""
@@ -238,6 +264,8 @@ class Witness:
     def _left(self) -> Testimony:
         self.ball.leave()
         self.state.left_us = self.ball.last_us
+        if self.ball.run is not None:
+            self.state.habit.learn(self.ball.run.passes)
         needed = self._setting.min_laps
         if self.ball.laps_proven >= needed - 1e-6:
             return Testimony(Fact.LEFT_TRACK, self.ball.last_us or 0, self._run())
@@ -322,6 +350,17 @@ class Witness:
             return [Testimony(Fact.SENSOR_MENDED, seen.t_us, {"sensor": seen.sensor})]
         faults.append(seen.sensor)
         return [Testimony(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]
+
+
+def _leaving(forecast: Forecast) -> Figures:
+    figures: Figures = {"ball_rev_s": round(forecast.speed_rev_s, 3)}
+    if forecast.leaves_us and forecast.earliest_us and forecast.latest_us:
+        figures |= {
+            "leaves_us": forecast.leaves_us,
+            "leaves_earliest_us": forecast.earliest_us,
+            "leaves_latest_us": forecast.latest_us,
+        }
+    return figures
 
 
 def _placed(streak: list[Seen]) -> Figures:
