@@ -88,12 +88,10 @@ def replay(wheeld: Path, lines: Iterable[bytes], hear: Hear, *, facts: bool = Fa
 def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], hear: Hear, errors: IO[bytes]) -> Ended:
     assert child.stdin is not None
     assert child.stdout is not None
-    listener = _Listener(child.stdout, hear)
+    listener = _Listener(child, child.stdout, hear)
     try:
         listener.start()
-        _write(child.stdin, lines, listener.enough)
-        if listener.enough.is_set():
-            child.kill()
+        _write(child.stdin, lines)
         listener.join()
     except BaseException:
         child.kill()
@@ -106,24 +104,25 @@ def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], hear: 
         raise listener.failed
     errors.seek(0)
     words = errors.read()[-LAST_WORDS_BYTES:].decode(errors="replace").strip()
-    return Ended(code, cpu_s, words, listener.enough.is_set())
+    return Ended(code, cpu_s, words, listener.enough)
 
 
 class _Listener(threading.Thread):
-    def __init__(self, source: IO[bytes], hear: Hear) -> None:
+    """Hears all that the child tells, and kills it when nobody wants more: whoever writes to it then stops, too."""
+
+    def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], hear: Hear) -> None:
         super().__init__(name="listener", daemon=True)
-        self._source, self._hear = source, hear
-        self.enough = threading.Event()
+        self._child, self._source, self._hear = child, source, hear
+        self.enough = False
         self.failed: Exception | None = None
 
     def run(self) -> None:
         try:
-            for line in self._source:
-                if not self.enough.is_set() and not self._hear(_told(line)):
-                    self.enough.set()
+            self.enough = not all(self._hear(_told(line)) for line in self._source)
         except Exception as wrong:  # noqa: BLE001  raised anew where it can be caught
             self.failed = wrong
-            self.enough.set()
+        if self.enough or self.failed:
+            self._child.kill()
 
 
 def _told(line: bytes) -> Told:
@@ -135,9 +134,9 @@ def _told(line: bytes) -> Told:
         raise NoBlackBoxError(f"it told {line[:80]!r}, which is no message ({wrong})") from wrong
 
 
-def _write(pipe: IO[bytes], lines: Iterable[bytes], enough: threading.Event) -> None:
+def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:
     waiting, size = [], 0
-    # A child that ends before its input does is no error here: its exit code says why.
+    # A child that ends before its input does is no error here: its exit code says why, or we killed it.
     with contextlib.suppress(BrokenPipeError):
         for line in lines:
             waiting.append(line)
@@ -145,8 +144,6 @@ def _write(pipe: IO[bytes], lines: Iterable[bytes], enough: threading.Event) -> 
             if size >= CHUNK_BYTES:
                 pipe.write(b"".join(waiting))
                 waiting, size = [], 0
-                if enough.is_set():
-                    break
         pipe.write(b"".join(waiting))
     _close(pipe)
 

@@ -42,6 +42,11 @@ def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) ->
     assert heard == [Told(5, "result", {"number": 17})] * 3
 
 
+def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: Path) -> None:
+    stubborn = stand_in(tmp_path, f"import time\nprint({LINE.decode()!r}, end='', flush=True); time.sleep(1_000)")
+    assert replay(stubborn, (b"x" * 999 + b"\n" for _ in range(10_000)), lambda _: False).stopped
+
+
 def test_its_exit_code_its_last_words_and_its_time_are_told(tmp_path: Path) -> None:
     failing = stand_in(tmp_path, "sys.stderr.write('x' * 300_000 + ' why'); sys.exit(65)")
     told, code, words = _all(failing, [b"line\n"] * 100_000)

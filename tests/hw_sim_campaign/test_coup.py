@@ -116,6 +116,14 @@ def test_the_rotor_has_a_signed_speed() -> None:
     assert speeds == [pytest.approx(-600 / 37)] * len(speeds)
 
 
+def test_an_edge_is_where_the_format_says_and_between_edges_the_rotor_turns_evenly() -> None:
+    clockwise = Rotor(37, [{"t": 100 * k, "tick": 5 + k, "direction": "cw"} for k in range(3)])
+    assert [clockwise.angle(t) for t in (0, 50, 100)] == pytest.approx([5 / 37, 5.5 / 37, 6 / 37])
+    other = Rotor(37, [{"t": 100 * k, "tick": 5 - k, "direction": "ccw"} for k in range(3)])
+    assert [other.angle(t) for t in (0, 50, 100)] == pytest.approx([6 / 37, 5.5 / 37, 5 / 37])
+    assert Rotor(37, []).angle(0) is None
+
+
 def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:
     header = b'{"rotor_ticks":37,"beams_deg":[0,90],"readers_deg":[0]}'
     end = b'{"t":30000000,"kind":"end"}'
