@@ -188,14 +188,6 @@ class Game:
         """N3: known when the ball leaves the track."""
         return self.if_running(Cause.TOO_FEW_LAPS)
 
-    def void_foreseen(self) -> Ways:
-        """§1, §2: voids come of evidence; a forecast is none."""
-        return (self.stays(),)
-
-    def leaving_foreseen(self) -> Ways:
-        """As that one."""
-        return (self.stays(),)
-
     def fall_overdue(self) -> Ways:
         """N5: not void at once; bets are locked."""
         return (self.become(obstacle=True) if self.running else self.stays(),)

@@ -146,6 +146,14 @@ class PlayedEvening(RuleBasedStateMachine):
         self.wheel.launch_as_they_speak(names)
 
     @precondition(ready)
+    @rule()
+    def launch_before_the_word(self) -> None:
+        """N2: the word that the table waits for comes a moment after the ball left the hand."""
+        for word in TO_A_GAME:
+            if word.state == self.wheel.evening.state and self.ready():
+                self.launch_as_they_speak([word.name])
+
+    @precondition(ready)
     @rule(passes=st.integers(1, 2), into=pockets)
     def launch_weakly(self, passes: int, into: int) -> None:
         seen_before = self.wheel.last_number is not None or passes > 1
@@ -193,6 +201,22 @@ class PlayedEvening(RuleBasedStateMachine):
 
     @rule(what=st.sampled_from(("chip", "chip", "stop", "stop", "sensor", "restart")), sensor=st.sampled_from(SENSORS))
     def disturb(self, what: str, sensor: str) -> None:
+        """Wherever the game is."""
+        self.go_wrong(what, sensor)
+
+    @precondition(idle)
+    @rule(
+        what=st.sampled_from(("chip", "stop", "sensor", "restart", "obstacle, chip", "obstacle, stop")),
+        sensor=st.sampled_from(SENSORS),
+    )
+    def disturb_a_run(self, what: str, sensor: str) -> None:
+        """In the middle of a coup, or with the ball on an obstacle."""
+        self.play(against=True, closed_first=False)
+        if what.startswith("obstacle") and self.wheel.track:
+            self.wheel.hang()
+        self.go_wrong(what.removeprefix("obstacle, "), sensor)
+
+    def go_wrong(self, what: str, sensor: str) -> None:
         wheel = self.wheel
         match what:
             case "chip":
