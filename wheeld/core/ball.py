@@ -22,6 +22,8 @@ FAST_REV_S = 0.65
 LOST_US = 1_900_000
 """A ball this fast doesn't leave by itself: beams missed it, or a hand took it. A fall takes 2.5 s at least, so for so
 long the verdict can wait for it to be met again, and still come before a pocket is reached (N3)."""
+GONE_US = 2_400_000
+"""A slow ball not met for so long has left, even over two beams: it may be in a pocket after 2.5 s (N3)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
 SURE_PASSES = 4
@@ -309,7 +311,7 @@ class BallTracker:
         speed = chain.speed_rev_s()
         slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, min(0.8 * speed, LEAVE_REV_S_MAX))
         bridge_deg = self._beams.nth_ahead_deg(chain.passes[-1].beam, self._skip_max, chain.direction)
-        wait_us = round(bridge_deg / 360 / slow * 1e6)
+        wait_us = min(GONE_US, round(bridge_deg / 360 / slow * 1e6))
         lost = self.launched and speed is not None and speed > FAST_REV_S
         return chain.last_us + (max(wait_us, LOST_US) if lost else wait_us)
 

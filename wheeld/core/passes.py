@@ -10,10 +10,10 @@ LEAVE_REV_S = 0.38
 """Balls leave the track at 0.43–0.50 laps/s (captures); between two passes none runs slower than this."""
 HOP_REV_S_MAX = 4.0
 """Mean speed between two passes: no hand launches at 4 (captures: at most 2.6)."""
-SLOWING_REV_S2 = 0.12
-SLOWING_PER_REV = 0.14
-"""Hardest slowing believed, laps/s²: constant part and factor of speed². Half again what the captured balls show
-(0.2 at 0.8 laps/s, where they lose the track's support; less elsewhere)."""
+SLOWING_REV_S2 = 0.22
+SLOWING_PER_REV = 0.08
+"""Hardest slowing believed, laps/s²: constant part and factor of speed². Captured balls reach 0.27 between 1.0 and 0.6
+laps/s, where many rub, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
 """How far a hop's speed may stray from the law: tilt and reading error, and the jitter of its two pulses."""

@@ -9,10 +9,11 @@ from wheeld.core.rotor import RotorTracker
 
 OFF_CENTRE_MAX = 0.40
 """In pockets: nearer to a wall than this the ball isn't lying in a pocket, or the rotor isn't where it is thought."""
-SAME_PASS_US = 250_000
-"""One reader can't meet a ball again sooner; nor in the same pocket before the rotor made half a turn."""
-SPAN_TURNS = 0.5
-"""R3: several readers' sightings make about one rotor turn; three in a few degrees may be one bounce."""
+SAME_PASS_US = 50_000
+"""One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""
+HALF_TURN_DEG = 180.0
+"""One reader meets a lying ball once a turn: in the same pocket again within half a turn is the same pass. And R3:
+several readers' sightings make about one rotor turn; three in a few degrees may be one bounce."""
 PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
 """Seen twice in a pocket, and missed by a reader at most once since, the ball lies there (C11, before "tout va")."""
@@ -20,12 +21,13 @@ SIGHTINGS_KEPT = 8
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """One sighting placed on the rotor; `offset` in pockets from the centre."""
+    """One sighting placed on the rotor; `offset` in pockets from the centre, `turned_deg` the rotor's own angle."""
 
     t_us: int
     reader: int
     pocket_index: int
     offset: float
+    turned_deg: float
 
 
 class ReadingState(msgspec.Struct):
@@ -37,7 +39,7 @@ class ReadingState(msgspec.Struct):
     lying: int | None = None
     called: bool = False
     last_us: int | None = None
-    pass_us: dict[int, int] = msgspec.field(default_factory=dict)
+    latest: dict[int, Seen] = msgspec.field(default_factory=dict)
     unplaced: int = 0
 
 
@@ -63,18 +65,16 @@ class PocketReading:
     def sighting(self, t_us: int, reader: int, rotor: RotorTracker) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
-        before_us = state.pass_us.get(reader)
-        if before_us is not None and t_us - before_us < SAME_PASS_US:
-            return False
-        state.pass_us[reader] = t_us
-        placed = rotor.pocket_under(self._readers_deg[reader], t_us)
-        if placed is None or abs(placed[1]) > OFF_CENTRE_MAX:
+        placed, fitted = rotor.pocket_under(self._readers_deg[reader], t_us), rotor.fit(t_us)
+        if placed is None or fitted is None or abs(placed[1]) > OFF_CENTRE_MAX:
             state.unplaced += 1
             return False
-        half_turn_us = self._turns_us(rotor, t_us, SPAN_TURNS)
-        if placed[0] == self.pocket and before_us is not None and t_us - before_us < half_turn_us:
+        seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(fitted[0], 2))
+        before = state.latest.get(reader)
+        if before is not None and _same_pass(before, seen, rotor.state.begun_us):
             return False
-        return self._count(Seen(t_us, reader, placed[0], round(placed[1], 3)), half_turn_us)
+        state.latest[reader] = seen
+        return self._count(seen, rotor.state.begun_us)
 
     def lies_in(self, pocket_index: int, rotor: RotorTracker, now_us: int) -> bool:
         """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
@@ -97,24 +97,31 @@ class PocketReading:
             return 5_000_000
         return round(self._widest_deg / (rpm * 6) * 1e6)
 
-    def _turns_us(self, rotor: RotorTracker, t_us: int, turns: float) -> int:
-        """How long the rotor takes for `turns`; 0 when its speed isn't known."""
-        rpm = rotor.rpm(t_us)
-        return round(turns / rpm * 60e6) if rpm else 0
-
-    def _count(self, seen: Seen, span_us: int) -> bool:
+    def _count(self, seen: Seen, begun_us: int) -> bool:
         state = self.state
         state.last_us = seen.t_us
         if self.pocket != seen.pocket_index:
             self.restart()
         state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
         state.streak_length += 1
-        spanned = self._needed == 1 or seen.t_us - state.streak[0].t_us >= span_us
-        if state.called or state.streak_length < self._needed or not spanned:
+        spanned = _turned_deg(state.streak[0], seen, begun_us) >= HALF_TURN_DEG
+        if state.called or state.streak_length < self._needed or (self._needed > 1 and not spanned):
             return False
         state.called = True
         state.lying = seen.pocket_index
         return True
+
+
+def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
+    """Whether one reader saw one pass twice."""
+    if seen.t_us - before.t_us < SAME_PASS_US:
+        return True
+    return seen.pocket_index == before.pocket_index and _turned_deg(before, seen, begun_us) < HALF_TURN_DEG
+
+
+def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
+    """How far the rotor turned between two sightings; a whole turn when it stood still in between, as nobody knows."""
+    return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0
 
 
 def _widest_gap_deg(angles_deg: tuple[float, ...]) -> float:

@@ -35,13 +35,15 @@ Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
-    """What the tracker remembers: `points` are (t_us, turned degrees, clockwise positive, never wrapped)."""
+    """What the tracker remembers: `points` are (t_us, turned degrees, clockwise positive, never wrapped
+    since `begun_us`, when the rotor last began to turn)."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
     opposite_ticks: int = 0
     glitch_ticks: int = 0
     last_tick_us: int | None = None
+    begun_us: int = 0
     stopped: bool = True
     odd: bool = False
 
@@ -128,7 +130,7 @@ class RotorTracker:
         state = self.state
         state.points = [(seen.t_us, angle_deg)]
         state.direction = seen.direction
-        state.last_tick_us = seen.t_us
+        state.last_tick_us = state.begun_us = seen.t_us
         state.opposite_ticks = state.glitch_ticks = 0
         state.stopped = state.odd = False
 
