@@ -176,7 +176,8 @@ def _words(line: Line) -> str:
 
 def _states(told: list[Told], end_s: float) -> Iterator[Part]:
     tables = [(each.t / 1e6, str(each.payload["state"])) for each in told if each.topic == "table"]
-    for (from_s, state), (to_s, _) in pairwise([*tables, (end_s, "")]):
+    changes = [each for before, each in pairwise([(0.0, ""), *tables]) if before[1] != each[1]]
+    for (from_s, state), (to_s, _) in pairwise([*changes, (end_s, "")]):
         yield Part(from_s, to_s, state)
 
 

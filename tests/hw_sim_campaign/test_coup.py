@@ -129,7 +129,9 @@ def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:
     end = b'{"t":30000000,"kind":"end"}'
     said = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
                 evidence_at="2026-11-20T18:00:10.500000Z")  # fmt: skip
-    read = story([header, end], [state("ball_running", 0), said, state("rien_va", 11_000_000)])
+    read = story(
+        [header, end], [state("ball_running", 0), said, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
+    )
     assert read.states == [Part(0.0, 11.0, "ball_running"), Part(11.0, 30.0, "rien_va")]
     assert read.said == [Said(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
 
