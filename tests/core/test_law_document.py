@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from wheeld.core import law_document
-from wheeld.core.law import CLAUSES
+from wheeld.core.facts import Cause, State
+from wheeld.core.law import BEFORE_LAUNCH, CLAUSES, LAW, RUNNING, Goto
+
+GROUPS = {"any_state": tuple(State), "any_running_state": RUNNING, "either_before_launch": BEFORE_LAUNCH}
+LABEL_MAX = 26
+"""Characters of the widest line on an arrow: `rotor_stopped_before_drop` and its "void"."""
 
 
 def test_the_page_is_current() -> None:
@@ -17,3 +26,41 @@ def test_every_clause_is_on_the_page() -> None:
     page = law_document.document()
     assert all(f"| {clause.fact.value} |" in page and clause.row.why in page for clause in CLAUSES)
     assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES)
+
+
+def arrows() -> list[tuple[str, str, list[str]]]:
+    """(source, target, lines of the label) of the diagram."""
+    found = re.findall(r"^    (\w+) --> (\w+): (.+)$", law_document.document(), re.MULTILINE)
+    return [(source, target, label.split("<br/>")) for source, target, label in found]
+
+
+def test_the_diagram_has_every_move_and_no_other() -> None:
+    drawn = {
+        (state.value, target) for source, target, _ in arrows() for state in GROUPS.get(source) or (State(source),)
+    }
+    moves = {
+        (state.value, "where_it_was" if row.next is Goto.RETURN else row.next.value)
+        for (state, _), row in LAW.items()
+        if row.next is not Goto.STAY
+    }
+    assert {(a, b) for a, b in drawn if a != b} == {(a, b) for a, b in moves if a != b}
+
+
+def test_the_diagram_can_be_read() -> None:
+    assert len(arrows()) <= 25
+    assert max(len(line) for _, _, label in arrows() for line in label) <= LABEL_MAX + len("void ")
+
+
+def test_the_page_changes_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any clause's move, void or reason: the page that is committed is no longer what is printed."""
+    page = law_document.document()
+    for n, clause in enumerate(CLAUSES):
+        row = clause.row
+        for other in (
+            msgspec.structs.replace(row, why=row.why + "!"),
+            msgspec.structs.replace(row, next=State.CLOSED if row.next is not State.CLOSED else Goto.STAY),
+            msgspec.structs.replace(row, void=Cause.CHEF if row.void is not Cause.CHEF else None),
+        ):
+            changed = msgspec.structs.replace(clause, row=other)
+            monkeypatch.setattr(law_document, "CLAUSES", (*CLAUSES[:n], changed, *CLAUSES[n + 1 :]))
+            assert law_document.document() != page
