@@ -25,7 +25,7 @@ from wheeld.core.observations import (
 )
 from wheeld.core.setting import TableSetting, from_header
 from wheeld.core.step import Judged, Step
-from wheeld.core.table import Table
+from wheeld.core.table import NOTHING, Table
 
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
@@ -107,7 +107,9 @@ class Replay:
             if seen is None:
                 continue
             last_us = seen.t_us
-            yield from self._told(table.apply(seen))
+            step = table.apply(seen)
+            if step is not NOTHING:
+                yield from self._told(step)
             if isinstance(seen, End):
                 break
         self.counters.update(table.counters)

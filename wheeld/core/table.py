@@ -40,6 +40,9 @@ EVIDENCE_IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
 SAME_TO_A_LAUNCH = ({*NULL}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
 """Moving between these does not change what a launch means: early, awaited, or none of a game."""
+NOTHING = Step()
+_SELDOM_MATTER = {Rotor, BallPass, TimePassed}
+"""What comes often and by itself seldom changes anything to be told; when it does, a fact says so."""
 Said: TypeAlias = tuple[str, str] | None
 
 
@@ -126,34 +129,41 @@ class Table:
 
     @property
     def next_deadline_us(self) -> int | None:
-        """When the next absence would be a fact; time passing beyond it proves it. None: never."""
+        """No absence becomes a fact before then; time passing beyond it may prove one. None: never."""
         return self._due_us
 
     def apply(self, seen: Observation) -> Step:
         """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing."""
         if seen.t_us < self._now_us and not isinstance(seen, Command):
             self._late += 1
-            return Step()
-        if not isinstance(seen, TimePassed) or (self._due_us is not None and self._due_us < seen.t_us):
+            return NOTHING
+        kind = type(seen)
+        due = self._due_us is not None and self._due_us < seen.t_us
+        if due or kind is not TimePassed:
             self._observed.append(seen)
-        self._pass_time(seen.t_us, inclusive=isinstance(seen, End))
+        if due or kind is End:
+            self._pass_time(seen.t_us, inclusive=kind is End)
         self._now_us = max(self._now_us, seen.t_us)
-        self._looked |= not isinstance(seen, Rotor | BallPass | TimePassed)
-        if isinstance(seen, ClockReading):
-            self._clock.read(seen)
-        elif isinstance(seen, Command):
+        for testimony in self._witness.observe(seen):
+            self._judge(testimony)
+        if isinstance(seen, Command):
             self._command(seen)
-        else:
-            for testimony in self._witness.observe(seen):
-                self._judge(testimony)
-        self._due_us = self._next_deadline_us()
+        elif isinstance(seen, ClockReading):
+            self._clock.read(seen)
+        self._looked |= kind not in _SELDOM_MATTER
+        if self._looked or not self._witness.only_later:
+            self._due_us = self._next_deadline_us()
         return self._finish()
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
     def _pass_time(self, until_us: int, *, inclusive: bool) -> None:
         """Let every absence that was due before `until_us` become a fact, in order, each at its own time."""
-        while (due_us := self._due_us) is not None and due_us < until_us + inclusive:
+        while self._due_us is not None and self._due_us < until_us + inclusive:
+            due_us = self._next_deadline_us()
+            if due_us is None or due_us >= until_us + inclusive:
+                self._due_us = due_us  # ticks had put it off
+                return
             self._now_us = max(self._now_us, due_us)
             bouler_us = self._bouler_due_us()
             if bouler_us is not None and bouler_us <= self._now_us:
@@ -351,7 +361,7 @@ class Table:
     def _finish(self) -> Step:
         """Tell the new state of the table if it changed, and hand the step over."""
         if not self._looked and len(self._observed) <= EVIDENCE_IDLE_MAX:
-            return Step()
+            return NOTHING
         self._looked = False
         self._tell_state()
         evidence = tuple(self._sealed_evidence())

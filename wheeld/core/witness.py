@@ -73,6 +73,8 @@ class Witness:
     def __init__(self, setting: TableSetting, state: WitnessState | None = None) -> None:
         self._setting = setting
         self.state = state or WitnessState()
+        self.only_later = False
+        """Whether the latest observation can but have put deadlines off, as most encoder edges do."""
         self.rotor = RotorTracker(setting.rotor_ticks, self.state.rotor)
         self.ball = BallTracker(setting.beams_deg, self.state.ball)
         self.reading = PocketReading(setting.readers_deg, setting.sightings_to_call, self.state.reading)
@@ -84,6 +86,7 @@ class Witness:
 
     def observe(self, seen: Observation) -> list[Testimony]:
         """What one observation proves; commands and clock readings prove nothing."""
+        self.only_later = False
         match seen:
             case Rotor():
                 return self._rotor(seen)
@@ -141,6 +144,7 @@ class Witness:
 
     def _rotor(self, seen: Rotor) -> list[Testimony]:
         last_us = self.rotor.state.last_tick_us
+        self.only_later = not self.rotor.state.stopped
         surprise = self.rotor.tick(seen)
         if surprise == "slipped":
             return self._slipped(seen.t_us)
