@@ -307,10 +307,6 @@ class Game:
             return free("both_owed", self.refuses(), self.become(tout_va_owed=False))
         return (Way(Game()) if self.played else self.become(tout_va_owed=False),)
 
-    def tout_va_last(self) -> Ways:
-        """A5: la dernière was played, the table closes."""
-        return self.tout_va()
-
     def tout_va_misplaced(self) -> Ways:
         """§3: refused."""
         return (self.refuses(),)
@@ -326,10 +322,6 @@ class Game:
         if self.played and not self.tout_va_owed:
             return (Way(Game()),)
         return (self.become(operations_owed=False),)
-
-    def operations_done_last(self) -> Ways:
-        """A5: la dernière was that coup."""
-        return self.operations_done()
 
     def operations_done_object(self) -> Ways:
         """N6: the next coup waits until it is cleared; "tout va" asks for that as well, where it is owed."""
@@ -375,7 +367,7 @@ class Game:
         return (self.stays(),)
 
     def told(self, fact: Fact) -> Ways:
-        """Every way on that the rulebook lets there be."""
+        """Every way on that the rulebook lets there be. Whether la dernière was played (`…_LAST`) a game knows itself."""
         ways: Ways = getattr(self, fact.name.lower())()
         return ways
 
