@@ -367,7 +367,7 @@ class Game:
         return (self.stays(),)
 
     def told(self, fact: Fact) -> Ways:
-        """Every way on that the rulebook lets there be. Whether la dernière was played (`…_LAST`) a game knows itself."""
+        """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) a game knows itself."""
         ways: Ways = getattr(self, fact.name.lower())()
         return ways
 
