@@ -10,6 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hw_sim.events import Direction
 
@@ -61,7 +62,7 @@ class Rotor:
 
     def piece_at(self, t_s: float) -> Piece:
         """The piece that holds at `t_s`."""
-        return self._pieces[max(0, bisect_right(self._pieces, t_s, key=lambda p: p.t_s) - 1)]
+        return self._pieces[max(0, bisect_right(self._pieces, t_s, key=_t_s) - 1)]
 
     def angle_at(self, t_s: float) -> float:
         """Angle in turns at `t_s`."""
@@ -102,7 +103,10 @@ class Rotor:
 
     def crossings(self, offset: float, period: float, t_from: float, t_to: float) -> Iterator[tuple[float, int, bool]]:
         """(time, k, clockwise) whenever the angle passes offset + k·period between the two times, in order."""
-        for piece, following in zip(self._pieces, [*self._pieces[1:], None], strict=True):
+        first = max(0, bisect_right(self._pieces, t_from, key=_t_s) - 1)
+        last = bisect_right(self._pieces, t_to, key=_t_s)
+        for piece, following in pairwise([*self._pieces[first : last + 1], None]):
+            assert piece is not None, "only the end of the list is none"
             start = max(t_from, piece.t_s)
             end = t_to if following is None else min(t_to, following.t_s)
             if start < end and (piece.speed or piece.accel):
@@ -116,10 +120,19 @@ def _levels(piece: Piece, offset: float, period: float, start: float, end: float
         ks = range(math.floor(low) + 1, math.floor(high) + 1)
     else:
         ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
+    # `Piece.time_at` written out: it is asked for every encoder edge of an evening.
+    t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
+    square, twice = speed * speed, 2 * (accel if piece.speed > 0 or (piece.speed == 0 and accel > 0) else -accel)
+    sqrt = math.sqrt
     for k in ks:
-        yield piece.time_at(offset + k * period), k, clockwise
+        way = abs(offset + k * period - angle)
+        yield t_s + (2 * way / (speed + sqrt(max(0.0, square + twice * way))) if way else 0.0), k, clockwise
 
 
 def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:
     """The sector entered at `boundary` (border boundary/ticks of a turn): above it clockwise, below it otherwise."""
     return (boundary if clockwise else boundary - 1) % ticks
+
+
+def _t_s(piece: Piece) -> float:
+    return piece.t_s

@@ -109,6 +109,8 @@ class Stage:
 
     def operations(self) -> None:
         """The table settles the coup and says that it is done."""
+        if self._stay is not None and self.leisure < 1:
+            self.see(1)  # a sighting that a sensor spoilt holds the number up; nobody pays what isn't out
         self.wait(5 * self.leisure, 12 * self.leisure)
         self.say("operations_done", by="table")
 

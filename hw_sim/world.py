@@ -15,6 +15,7 @@ from hw_sim.events import BallPass, End, RotorEdge, Sighting, SimEvent
 from hw_sim.rotor import Rotor, tick_entered
 from hw_sim.wheel import POCKETS, BallRun, Fall, Layout, pocket_index
 
+LOOK_BACK_S = 1.0
 MARGIN_S = 1e-3
 """More than rounding to a microsecond can move an event across the border of a part."""
 
@@ -72,7 +73,13 @@ class World:
 
     def last_tick_s(self, t_s: float) -> float:
         """Time of the rotor's last encoder edge up to `t_s`."""
-        return max(t for t, _, _ in self.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, 0.0, t_s))
+        back_s = LOOK_BACK_S
+        while True:  # an evening has hundreds of thousands of edges before this one
+            edges = self.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, max(0.0, t_s - back_s), t_s)
+            latest = max((t for t, _, _ in edges), default=None)
+            if latest is not None:
+                return latest
+            back_s *= 8
 
     def events(self, end_s: float) -> list[SimEvent]:
         """Everything from time 0 to `end_s`, in order. At the same microsecond the rotor speaks before the readers."""

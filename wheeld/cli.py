@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from wheeld import cli_check, cli_journal, cli_replay, daemon
+from wheeld import cli_check, cli_journal, cli_replay
 from wheeld.config import ConfigError, load
 from wheeld.edges.journal_rows import JournalError
 from wheeld.exits import Exit
@@ -113,6 +113,8 @@ def _fail(why: str, code: Exit) -> Exit:
 
 
 def _run(asked: argparse.Namespace) -> Exit:
+    from wheeld import daemon  # noqa: PLC0415  with it come all the edges: whoever only replays starts three times as soon
+
     return daemon.run(load(asked.config))
 
 
