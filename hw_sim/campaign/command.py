@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def add(subparsers: Subparsers) -> None:
         "are rare enough; 1 otherwise.",
     )
     parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least so many, whole evenings")
-    parser.add_argument("--jobs", type=_positive, default=1, metavar="J", help="evenings at a time")
+    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings at a time")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the report's (default {OUT})")
     parser.add_argument(
         "--false-voids-max",

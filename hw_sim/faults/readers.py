@@ -35,10 +35,14 @@ def bounce(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
 
 
 def touch(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The ball is seen in a pocket that it leaves again, if that stands before a reader then."""
+    """The ball is seen in a pocket that it leaves for another, if that stands before a reader then.
+
+    Seen in the pocket that it comes back to, it is no lie: the number is only out a sighting sooner than the truth of
+    a scenario, made with sensors that miss such a touch, says.
+    """
     world = scene.night.world
     for fall in world.falls:
-        for t_s, number in fall.touches:
+        for t_s, number in (touch for touch in fall.touches if touch[1] != fall.number):
             place = world.rotor.angle_at(t_s) + pocket_index(number) / len(POCKETS)
             for reader, reader_deg in enumerate(world.layout.readers_deg):
                 off_pockets = ((place - reader_deg / 360 + 0.5) % 1.0 - 0.5) * len(POCKETS)
