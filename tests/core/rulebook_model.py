@@ -148,6 +148,14 @@ class Game:
             return (self.stays(),)
         return self.launch(Cause.EARLY_LAUNCH)
 
+    def launched_idle(self) -> Ways:
+        """§6: launched in closed or suspended it is a notice, whatever was said since."""
+        return (self.stays(notice=True),)
+
+    def launched_null(self) -> Ways:
+        """N7: its coup had its verdict; or no run was seen, and no game was on."""
+        return (self.stays(),)
+
     def launched_over_object(self) -> Ways:
         """N6: the object is in the cylinder before the number is out."""
         if self.owing and not self.at_rest:

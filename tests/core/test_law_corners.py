@@ -1,4 +1,4 @@
-"""Corners where the table falls short of the rulebook: each is expected to fail until mended, and then must pass."""
+"""Corners of the rulebook where words are said in the first passes of a launch, and launches are made out of a game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ def first_passes(evening: Evening) -> None:
     evening.until(evening.launch(laps=6)[1].t_us)
 
 
-@pytest.mark.xfail(strict=True, reason="a void within a suspension forgets that operations were owed where it began")
 @pytest.mark.parametrize("stopped_by", ["direction", "fault"])
 def test_operations_stay_owed_when_play_stops_in_the_first_passes_of_an_early_launch(stopped_by: str) -> None:
     """§6: after an early launch both are owed."""
@@ -34,7 +33,6 @@ def test_operations_stay_owed_when_play_stops_in_the_first_passes_of_an_early_la
     assert evening.state != "faites_vos_jeux"
 
 
-@pytest.mark.xfail(strict=True, reason="the launch is not remembered as the one that the chef's word voided")
 @pytest.mark.parametrize("names", [("suspend",), ("close",), ("close", "open"), ("tout_va",)])
 def test_a_ball_that_the_chef_declared_null_is_no_second_null_coup(names: tuple[CommandName, ...]) -> None:
     """§1: a coup is one launch. It was void at the chef's word, two passes seen."""
@@ -46,7 +44,6 @@ def test_a_ball_that_the_chef_declared_null_is_no_second_null_coup(names: tuple[
     assert evening.verdicts() == [("void", "chef")]
 
 
-@pytest.mark.xfail(strict=True, reason="a run is forgotten at the opening only if the ball had left the track by then")
 def test_a_run_under_way_as_the_table_opens_hides_no_launch() -> None:
     """§6: launched while closed, opened, taken off; launched anew, slower and soon: a coup of its own."""
     evening = Evening()
@@ -59,7 +56,6 @@ def test_a_run_under_way_as_the_table_opens_hides_no_launch() -> None:
     assert evening.verdicts() == [("result", 9)]
 
 
-@pytest.mark.xfail(strict=True, reason="a run is forgotten at the opening only if the ball had left the track by then")
 def test_a_ball_put_back_after_such_a_run_is_no_breakdown() -> None:
     evening = Evening()
     evening.wait(5)
@@ -71,9 +67,6 @@ def test_a_ball_put_back_after_such_a_run_is_no_breakdown() -> None:
     assert evening.verdicts() == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a launch too weak to be followed is judged when it is known, not where it was made"
-)
 def test_a_weak_launch_before_a_suspension_is_a_coup_of_its_game() -> None:
     """§6: launched, however few its passes; A6: what was running is void as a breakdown."""
     evening = Evening().open()

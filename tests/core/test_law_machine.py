@@ -80,10 +80,8 @@ class PlayedEvening(RuleBasedStateMachine):
         return self.wheel.turning and self.wheel.ball in ("track", "obstacle")
 
     def idle(self) -> bool:
-        """A hand may stop the ball: no coup runs that could be valid, nor a run that a new game began under."""
-        wheel = self.wheel
-        old_run = wheel.track and wheel.evening.state in ("faites_vos_jeux", "rien_ne_va_plus")
-        return wheel.turning and not wheel.runs and not old_run
+        """A hand may stop the ball: no coup runs that could be valid."""
+        return self.wheel.turning and not self.wheel.runs
 
     # --- people -------------------------------------------------------------------------------------------------------
 
@@ -139,10 +137,6 @@ class PlayedEvening(RuleBasedStateMachine):
     @precondition(ready)
     @rule(names=st.lists(st.sampled_from(NAMES[:-1]), min_size=1, max_size=2))
     def launch_as_they_speak(self, names: list[CommandName]) -> None:
-        """What is left out is in `test_law_corners.py`, where the table still falls short of the rulebook."""
-        owed = any(game.operations_owed for game in self.wheel.games)
-        if "rien_va" in names[:-1] or (owed and "suspend" in names):
-            return
         self.wheel.launch_as_they_speak(names)
 
     @precondition(ready)

@@ -75,8 +75,6 @@ def suspended_from_closed(evening: Evening) -> None:
         (null, say("tout_va"), "early_launch", "rien_va"),
         (null, say("tout_va", "rien_ne_va_plus"), "early_launch", "rien_va"),
         (both_owed, say("tout_va"), "early_launch", "rien_va"),
-        (closed, say("open"), "early_launch", "rien_va"),
-        (suspended, say("resume"), "early_launch", "rien_va"),
         (opened, say("suspend"), "breakdown", "suspended"),
         (operations, say("suspend"), "breakdown", "suspended"),
         (opened, say("suspend", "resume"), "early_launch", "rien_va"),
@@ -101,6 +99,25 @@ def test_a_launch_is_judged_by_its_first_pass(
     evening.fall(30)
     evening.wait(5)
     assert evening.verdicts() == [*before, ("void", void)]
+
+
+@pytest.mark.parametrize(("at_first_pass", "then"), [(closed, say("open")), (suspended, say("resume"))])
+def test_a_launch_made_while_no_game_was_on_stays_of_no_game(
+    at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None]
+) -> None:
+    """Rulebook 6: it is a notice, and where its ball falls is no result."""
+    evening = Evening()
+    at_first_pass(evening)
+    before = evening.verdicts()
+    first_passes(evening)
+    then(evening)
+    proof(evening)
+    assert "launch_while_closed" in evening.notices()
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.fall(30)
+    evening.wait(5)
+    assert evening.verdicts() == before
+    assert evening.state == "faites_vos_jeux"
 
 
 def test_such_a_void_is_dated_by_the_first_pass() -> None:

@@ -46,7 +46,8 @@ _UNKNOWN = -2
 class BallState(msgspec.Struct):
     """What the tracker remembers of pulses and of the run in progress.
 
-    `waiting`: pulses came, too few for a launch, and no more are expected; where the ball lies will tell.
+    `disowned`: the run is of no coup to come. `waiting`: pulses came, too few for a launch, and no more are expected;
+    where the ball lies will tell.
     """
 
     chains: list[Chain] = msgspec.field(default_factory=list)
@@ -54,6 +55,7 @@ class BallState(msgspec.Struct):
     launched_us: int | None = None
     direction: Direction | None = None
     on_track: bool = False
+    disowned: bool = False
     waiting: bool = False
     earlier_deg: float = 0.0
     strays: int = 0
@@ -145,7 +147,7 @@ class BallTracker:
     def launch(self) -> bool:
         """Whether the last pulse proves a launch. A run that left the track long ago gives way to it."""
         chain = self._fresh()
-        if chain is None or (self.launched and (self.state.on_track or not self._long_gone(chain))):
+        if chain is None or (self.launched and not self.state.disowned and not self._over(chain)):
             return False
         self._begin(chain)
         return True
@@ -164,7 +166,7 @@ class BallTracker:
         """Whether a ball thought gone, or lost from sight, runs after all: as many passes as a launch, soon, the same
         way."""
         chain = self._fresh()
-        if chain is None or not self.launched or self._long_gone(chain):
+        if chain is None or not self.launched or self.state.disowned or self._long_gone(chain):
             return False
         if self.state.on_track and len(chain.passes) < SURE_PASSES:
             return False
@@ -230,6 +232,9 @@ class BallTracker:
         able = [chain for chain in others if len(chain.passes) >= LAUNCH_PASSES]
         return max(able, key=lambda chain: chain.score, default=None)
 
+    def _over(self, chain: Chain) -> bool:
+        return not self.state.on_track and self._long_gone(chain)
+
     def _long_gone(self, chain: Chain) -> bool:
         """Whether `chain` can't be the run going on: no ball turns back or gains speed by itself."""
         run = self.state.chains[0]
@@ -283,11 +288,12 @@ class BallTracker:
     def _foretold(self, t_us: int, beam: int) -> bool:
         """Of two pulses of one beam in one lap, the running ball's is the one that its slowing foretells."""
         run = self.run
-        if run is None or len(run.passes) < LAUNCH_PASSES or run.passes[-1].beam != beam:
+        if run is None or not self.state.on_track or len(run.passes) < LAUNCH_PASSES or run.passes[-1].beam != beam:
             return False
         before, last = Chain(run.direction, run.passes[:-1]), run.passes[-1]
         turn_deg = last.turn_deg - before.passes[-1].turn_deg
-        if before.off_foretold(turn_deg, t_us) >= before.off_foretold(turn_deg, last.t_us):
+        better = before.off_foretold(turn_deg, t_us) < before.off_foretold(turn_deg, last.t_us)
+        if not better or not before.follows(turn_deg, t_us):
             return False
         run.passes[-1] = Pass(t_us, beam, last.turn_deg)
         self.state.pulse_us[beam] = t_us

@@ -173,6 +173,12 @@ _LAUNCH_BEFORE = (
     ),
 )
 
+# --- A launch of no coup to come (rulebook 6, N7) ---------------------------------------------------------------------
+_LAUNCH_OF_NO_COUP = (
+    _notice(F.LAUNCHED_IDLE, EVERY, "launch_while_closed", "rulebook 6: no game was on when it was launched"),
+    _ignore(F.LAUNCHED_NULL, EVERY, "N7, C11: its coup was null before it was proven; or hands moved it"),
+)
+
 # --- A launch too weak to be followed (rulebook 6, N3) ----------------------------------------------------------------
 _WEAK_LAUNCH = (
     _void(
@@ -407,7 +413,7 @@ _PEOPLE = (
     _notice(F.BOULER_DUE, EVERY, "bouler_change_due", "A4, C13: customarily half an hour"),
 )
 
-CLAUSES = (*_LAUNCH, *_LAUNCH_BEFORE, *_WEAK_LAUNCH, *_RUN, *_DROP, *_BREAKDOWN, *_PEOPLE)
+CLAUSES = (*_LAUNCH, *_LAUNCH_BEFORE, *_LAUNCH_OF_NO_COUP, *_WEAK_LAUNCH, *_RUN, *_DROP, *_BREAKDOWN, *_PEOPLE)
 LAW = MappingProxyType({(state, clause.fact): clause.row for clause in CLAUSES for state in clause.states})
 
 

@@ -10,6 +10,8 @@ from wheeld.core.seal import GENESIS
 
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (interfaces)."""
+STOOD_KEPT = 8
+"""Words that people can say while a lap proves a launch."""
 BOULER_US = 30 * 60 * 1_000_000
 """C13: a bouler customarily spins for half an hour."""
 
@@ -23,18 +25,27 @@ class Coup(msgspec.Struct):
     directions: Figures = {}
 
 
+class Stood(msgspec.Struct):
+    """Since when, on the sensing clock, a launch has meant what it means in `state`."""
+
+    since_us: int
+    state: State
+
+
 class Ledger(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
     `coup` counts launches for ever; `decided` says that coup `coup` has had its verdict. `last_coup`: la dernière is
-    announced; `closing`: it was played. `ready_us`: sensing time since when a launch means what it means now (0 after
-    a restart). `object_present` outlives a restart, for the sensor tells changes only.
+    announced; `closing`: it was played. `stood`: what a launch meant lately, latest last (a launch is proven after it
+    was made). `null_us`: a ball seen first before then is that of a coup that the chef declared null. Both begin anew
+    at a restart. `object_present` outlives it, for the sensor tells changes only.
     """
 
     state: State = State.CLOSED
     resume_to: State = State.CLOSED
     since_utc_us: int = 0
-    ready_us: int = 0
+    stood: list[Stood] = msgspec.field(default_factory=list)
+    null_us: int = 0
     coup: int = 0
     decided: bool = True
     seq: int = 0
@@ -50,6 +61,20 @@ class Ledger(msgspec.Struct):
     bouler_due_told: bool = False
     current: Coup = msgspec.field(default_factory=Coup)
     view: tuple[str, Bets, int | None, bool, str | None, str] | None = None
+
+    @property
+    def ready_us(self) -> int:
+        """Sensing time since when a launch means what it means now."""
+        return self.stood[-1].since_us if self.stood else 0
+
+    def stand(self, now_us: int) -> None:
+        """From now on a launch means what it means in the present state."""
+        self.stood = [*self.stood[-STOOD_KEPT + 1 :], Stood(now_us, self.state)]
+
+    def stood_in(self, t_us: int) -> State:
+        """What a launch at `t_us` meant: a state that means the same."""
+        before = [stood.state for stood in self.stood if stood.since_us <= t_us]
+        return before[-1] if before else self.stood[0].state
 
     def begin_coup(self) -> None:
         """Number the next coup, unless the one at hand still awaits its launch."""

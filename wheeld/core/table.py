@@ -43,6 +43,7 @@ SAME_TO_A_LAUNCH = ({*NULL}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
 NOTHING = Step()
 _SELDOM_MATTER = {Rotor, BallPass, TimePassed}
 """What comes often and by itself seldom changes anything to be told; when it does, a fact says so."""
+OF_NO_COUP = (Fact.LAUNCHED_NULL, Fact.LAUNCHED_IDLE)
 Said: TypeAlias = tuple[str, str] | None
 
 
@@ -86,8 +87,9 @@ class Table:
         ledger = Ledger(last_number=setting.last_number, since_utc_us=started_utc_us)
         if memory is not None:
             ledger = msgspec.json.decode(memory, type=Ledger)
-            ledger.ready_us = 0
+            ledger.stood, ledger.null_us = [], 0
         clock = ClockState(utc_us=started_utc_us)
+        ledger.stand(0)
         witness = WitnessState(object_present=ledger.object_present)
         if ledger.last_number is not None:
             witness.reading.lying = index_of(ledger.last_number)
@@ -245,6 +247,10 @@ class Table:
             self._act(act, row, told, asked)
         if row.void is not None:
             self._void(row.void, row.why, told, said)
+        if fact is Fact.CHEF_VOID_AT_LAUNCH and row.void is not None:
+            ledger.null_us = self._now_us + 1
+        if fact in OF_NO_COUP:
+            self._witness.disown()
         self._move(row)
         self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
         return row
@@ -253,10 +259,13 @@ class Table:
         """The fact joined with what the ledger knows of the ball's place and of the cylinder."""
         ledger = self._ledger
         home = told.figures.get("number") in (ledger.last_number, None)
-        no_game = ledger.state is State.SUSPENDED and ledger.resume_to is State.CLOSED
         match told.fact:
-            case Fact.LAUNCHED if told.evidence_us < ledger.ready_us and not no_game:
-                return Fact.LAUNCHED_BEFORE
+            case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < ledger.null_us:
+                return Fact.LAUNCHED_NULL
+            case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < ledger.ready_us:
+                if ledger.stood_in(told.evidence_us) not in (State.CLOSED, State.SUSPENDED):
+                    return Fact.LAUNCHED_BEFORE
+                return Fact.LAUNCHED_IDLE if told.fact is Fact.LAUNCHED else Fact.LAUNCHED_NULL
             case Fact.LAUNCHED if self._witness.object_since(told.evidence_us):
                 return Fact.LAUNCHED_OVER_OBJECT
             case Fact.BALL_MOVED if home or (ledger.last_number is None and "from_pocket_index" not in told.figures):
@@ -344,7 +353,8 @@ class Table:
         after = ledger.resume_to if row.next is Goto.RETURN else row.next
         assert isinstance(after, State)
         if after is State.SUSPENDED:
-            ledger.resume_to = State.RIEN_VA if row.void is not None else before
+            hidden = ledger.resume_to if before is State.SUSPENDED else before
+            ledger.resume_to = _owed_after(hidden) if row.void is not None else hidden
         if after is State.FAITES_VOS_JEUX:
             ledger.begin_coup()
             ledger.current = Coup()
@@ -352,7 +362,8 @@ class Table:
         if after is not before:
             if {before, after} not in SAME_TO_A_LAUNCH:
                 # A pass of this very microsecond came before: a command is stamped with the latest observation's time.
-                ledger.ready_us = self._now_us + 1
+                ledger.state = after
+                ledger.stand(self._now_us + 1)
             ledger.state = after
             ledger.since_utc_us = self._clock.utc_at_us(self._now_us)
 
@@ -431,3 +442,11 @@ class Table:
             return []
         log = b"\n".join([self._head, *map(msgspec.json.encode, self._observed), b""])
         return [Evidence(verdict.coup, verdict.verdict, log) for verdict in self._verdicts]
+
+
+def _owed_after(hidden: State) -> State:
+    """Where a table goes on from, once resumed, after a void while it was suspended."""
+    if hidden is State.CLOSED:
+        return hidden
+    owed = hidden in (State.OPERATIONS, State.RIEN_VA_OPERATIONS_OWED)
+    return State.RIEN_VA_OPERATIONS_OWED if owed else State.RIEN_VA

@@ -113,7 +113,14 @@ class Witness:
 
     def new_game(self) -> None:
         """The table is ready for a launch: a run that ended in somebody's hand must not hide the next one."""
-        if self.ball.launched and not self.ball.state.on_track:
+        if self.ball.launched:
+            self.disown()
+
+    def disown(self) -> None:
+        """The run going on is of no coup to come: it must not hide the next launch."""
+        if self.ball.state.on_track:
+            self.ball.state.disowned = True
+        else:
             self.ball.forget()
 
     def idle(self, now_us: int) -> bool:
@@ -244,7 +251,11 @@ class Witness:
     def _gone(self) -> list[Testimony]:
         """No pass in time: the ball left the track, or was none; passes too few to tell wait for a pocket."""
         if self.ball.launched:
-            return [self._left()]
+            disowned = self.ball.state.disowned
+            told = [self._left()]
+            if disowned:
+                self.ball.forget()
+            return told
         if self.ball.weak() and not self.rotor.state.stopped:
             self.reading.restart()
             return [self._weak_launch()]
