@@ -26,28 +26,34 @@ def dead_reader(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> No
 
 
 def bounce(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The ball is seen once or twice before it rests, in whatever pocket passes below it."""
+    """The ball is seen once or twice before it rests, in whatever pocket passes below it but the one it will rest in.
+
+    Seen there, it is no lie: the number is only out a sighting sooner than the truth of a scenario says, which was
+    made with readers that don't see it.
+    """
     for fall in scene.night.world.falls:
         if rng.random() < rate:
             for _ in range(rng.randint(1, 2)):
                 t_s = rng.uniform(min(fall.left_s + POCKETS_AFTER_S, fall.rest_s), fall.rest_s)
-                _caught(us(t_s), _any_reader(scene, rng), "bounce", lies)
+                reader = _any_reader(scene, rng)
+                if abs(_off_pockets(scene, t_s, fall.number, reader)) > 1:
+                    _caught(us(t_s), reader, "bounce", lies)
 
 
 def touch(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The ball is seen in a pocket that it leaves for another, if that stands before a reader then.
-
-    Seen in the pocket that it comes back to, it is no lie: the number is only out a sighting sooner than the truth of
-    a scenario, made with sensors that miss such a touch, says.
-    """
-    world = scene.night.world
-    for fall in world.falls:
+    """The ball is seen in a pocket that it leaves for another, if that stands before a reader then."""
+    for fall in scene.night.world.falls:
         for t_s, number in (touch for touch in fall.touches if touch[1] != fall.number):
-            place = world.rotor.angle_at(t_s) + pocket_index(number) / len(POCKETS)
-            for reader, reader_deg in enumerate(world.layout.readers_deg):
-                off_pockets = ((place - reader_deg / 360 + 0.5) % 1.0 - 0.5) * len(POCKETS)
-                if abs(off_pockets) < VIEW_POCKETS and rng.random() < rate:
+            for reader in range(len(scene.night.world.layout.readers_deg)):
+                if abs(_off_pockets(scene, t_s, number, reader)) < VIEW_POCKETS and rng.random() < rate:
                     _caught(us(t_s), reader, "touch", lies)
+
+
+def _off_pockets(scene: Scene, t_s: float, number: int, reader: int) -> float:
+    """How far, in pockets, the centre of that number's pocket is from the reader then."""
+    world = scene.night.world
+    place = world.rotor.angle_at(t_s) + pocket_index(number) / len(POCKETS)
+    return ((place - world.layout.readers_deg[reader] / 360 + 0.5) % 1.0 - 0.5) * len(POCKETS)
 
 
 def _caught(t_us: int, reader: int, fault: str, lies: Lies) -> None:

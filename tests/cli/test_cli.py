@@ -413,3 +413,11 @@ def test_running_as_a_module_is_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     by_module = wheeld("check-config", os.devnull)
     assert by_module.returncode == Exit.BAD_CONFIG
     assert b"wheeld: the configuration is wrong" in by_module.stderr
+
+
+def test_replay_shows_the_facts_on_demand(evening: Path, capsys: Captured) -> None:
+    assert main(["replay", str(evening), "--facts"]) == Exit.OK
+    told = capsys.readouterr().out
+    assert "a ball runs → ball_running (laps_proven" in told
+    assert main(["replay", str(evening)]) == Exit.OK
+    assert "→" not in capsys.readouterr().out

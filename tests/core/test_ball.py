@@ -438,3 +438,88 @@ def test_a_hundred_strays_do_not_grow_what_is_remembered() -> None:
     for n in range(2_000):
         watch.see([BallPass(n * 130_000, rng.randrange(8))])
         assert len(watch.ball.state.chains) <= 24
+
+
+def test_without_a_run_nothing_leads() -> None:
+    assert Watch().ball.lead() == 0
+    assert Watch().ball.run is None
+
+
+def test_a_better_reading_takes_a_run_over_that_strays_began() -> None:
+    """A stray two seconds before the launch, and one pass missed: three pulses of a ball at 0.4 laps a second. The ball
+    itself is known by the passes that follow."""
+    beams_deg = (27.0, 106.0)
+    stray = BallPass(1_000_000, 0)
+    run = ball_passes(beams_deg, "ccw", start_us=3_000_000, rev_s=2.2, laps=9, from_deg=120)
+    assert [seen.beam for seen in run[:3]] == [1, 0, 1]
+    slow_us = stray.t_us + round(281 / 360 / 0.38 * 1e6)
+    run = [BallPass(seen.t_us - run[0].t_us + slow_us, seen.beam) for seen in run]
+    watch = Watch(beams_deg).see([stray, run[0], run[1], *run[3:]])
+    assert len(watch.launched) == 1
+    assert watch.ball.first_us == run[0].t_us
+    assert watch.ball.laps_proven > 6
+
+
+def test_a_run_bridges_more_than_a_lap_over_two_beams() -> None:
+    """Both beams miss it once: the next pass comes after a lap and a part of one, at the speed it must have."""
+    run = passes("ccw", TWO, rev_s=1.6, laps=9)
+    whole = Watch(TWO).see(run).ball.laps_proven
+    for missed in range(5, len(run) - 4):
+        watch = Watch(TWO).see(run[:missed] + run[missed + 2 :])
+        assert watch.ball.laps_proven == pytest.approx(whole), missed
+        assert len(watch.launched) == 1, missed
+
+
+def test_pulses_while_the_ball_lies_where_it_lay_are_forgotten() -> None:
+    watch = Watch().see([BallPass(1_000_000, 0), BallPass(1_500_000, 1)])
+    assert watch.ball.weak()
+    watch.ball.at_rest(1_600_000)
+    assert not watch.ball.weak()
+    assert watch.ball.first_us is None
+    assert watch.ball.overdue_us() is None
+
+
+def test_a_ball_seen_at_rest_long_after_the_pulses_may_have_run() -> None:
+    """A fall takes longer than 0.7 s; later the ball may have come back to its pocket."""
+    watch = Watch().see([BallPass(1_000_000, 0), BallPass(1_600_000, 1)])
+    watch.ball.at_rest(2_400_000)
+    assert watch.ball.weak()
+
+
+@pytest.mark.parametrize(
+    ("beam", "after_us", "weak"),
+    [(1, 500_000, True), (1, 150_000, False), (2, 1_000_000, False), (0, 1_500_000, False)],
+)
+def test_two_pulses_are_a_weak_launch_only_side_by_side_and_slow(beam: int, after_us: int, *, weak: bool) -> None:
+    """0.5 laps/s, then 1.7, then one beam passed over, then three: strays seldom look like a ball about to leave."""
+    watch = Watch().see([BallPass(1_000_000, 0), BallPass(1_000_000 + after_us, beam)])
+    assert watch.ball.weak() == weak
+
+
+def test_three_passes_that_agree_but_roughly_wait_for_a_fourth_to_tell_the_direction() -> None:
+    """N1 can't be taken back, and one of three may be a stray."""
+    run = passes("cw", TWO, rev_s=1.8)
+    early = BallPass(run[2].t_us - 60_000, run[2].beam)
+    assert Watch(TWO).see([*run[:2], early]).ways == []
+    assert Watch(TWO).see(run[:3]).ways == ["cw"]
+
+
+def test_a_run_of_no_coup_hides_no_launch() -> None:
+    run = passes("cw", rev_s=1.2, laps=5)
+    watch = Watch().see(run)
+    watch.ball.state.disowned = True
+    second = passes("cw", start_us=run[-1].t_us + 1_000_000, rev_s=1.6, laps=3)
+    watch.see(second)
+    assert len(watch.launched) == 2
+    assert watch.ball.first_us == second[0].t_us
+    assert not watch.ball.state.disowned
+
+
+def test_a_pulse_long_after_the_last_pass_does_not_take_its_place() -> None:
+    run = passes("cw", rev_s=1.5, laps=6)
+    for on_track in (True, False):
+        watch = Watch().see(run)
+        if not on_track:
+            watch.ball.leave()
+        watch.see([BallPass(run[-1].t_us + 7_000_000, run[-1].beam)])
+        assert watch.ball.last_us == run[-1].t_us

@@ -225,3 +225,22 @@ def test_the_first_coup_of_a_table_may_have_no_last_number(evening: Evening) -> 
     fresh = HEADER.replace(b'"last_number":17', b'"last_number":null')
     out = [msgspec.json.decode(line) for line in replay([fresh, OPEN])]
     assert [line["payload"]["last_number"] for line in out if line["topic"] == "table"] == [None, None]
+
+
+def test_with_facts_what_the_law_was_told_stands_between_the_messages(evening: Evening) -> None:
+    lines = [HEADER, *lines_of(evening)]
+    plain, full = list(replay(lines)), list(Replay(facts=True).run(lines))
+    facts = [line for line in map(msgspec.json.decode, full) if line["topic"] == "fact"]
+    assert [line for line in full if b'"topic":"fact"' not in line] == plain
+    names = [fact["payload"]["fact"] for fact in facts]
+    assert names.index("launched") < names.index("opposite_direction") < names.index("number")
+    launched = facts[names.index("launched")]
+    assert launched["payload"]["text"] == "a ball runs"
+    assert launched["payload"]["state"] == "ball_running"
+    assert launched["payload"]["evidence_us"] <= launched["t"]
+    assert all(fact["t"] >= 0 for fact in facts)
+
+
+def test_a_line_of_a_later_version_that_is_wrong_besides_is_malformed() -> None:
+    wrong = problem(HEADER, b'{"t":1,"kind":"ball","beam":"two","colour":"white"}')
+    assert wrong.line == 2

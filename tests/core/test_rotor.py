@@ -274,3 +274,15 @@ def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:
     edges = turning("cw", 20, start_us=start_us)
     rotor, at_us = tracker(edges), edges[-1].t_us
     assert apart_deg(angle_deg(rotor, at_us), (at_us - start_us) / 1e6 * 120) < 0.01
+
+
+def test_a_sector_entered_again_says_nothing_before_the_rotors_speed_is_known() -> None:
+    assert tracker([Rotor(1_000_000, 5, "cw"), Rotor(1_500_000, 5, "cw")]).state.stopped is False
+    rotor = RotorTracker(TICKS)
+    assert [rotor.tick(Rotor(1_000_000 + n * 500_000, 5, "cw")) for n in range(2)] == [None, None]
+
+
+def test_a_sector_entered_again_at_once_is_a_bounce_of_the_contact() -> None:
+    edges = turning("cw", 20)
+    rotor = tracker(edges)
+    assert rotor.tick(Rotor(edges[-1].t_us + 300, edges[-1].tick, "cw")) is None

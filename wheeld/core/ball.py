@@ -163,12 +163,11 @@ class BallTracker:
         return not self.launched and any(_is_weak(chain) for chain in self.state.chains)
 
     def again(self) -> bool:
-        """Whether a ball thought gone, or lost from sight, runs after all: as many passes as a launch, soon, the same
-        way."""
+        """Whether a ball thought gone is running after all: as many passes as a launch, soon, the same way."""
         chain = self._fresh()
-        if chain is None or not self.launched or self.state.disowned or self._long_gone(chain):
+        if chain is None or not self.launched or self.state.disowned:
             return False
-        if self.state.on_track and len(chain.passes) < SURE_PASSES:
+        if self.state.on_track or self._long_gone(chain):
             return False
         self.state.earlier_deg += self.state.chains[0].proven_deg
         self._lead(chain)

@@ -45,28 +45,30 @@ class Habit(msgspec.Struct):
 
     def learn(self, passes: list[Pass]) -> None:
         """Take a whole run in, once the ball has left the track."""
-        laps = _laps(passes)
-        if len(laps) < 2 or laps[-1][1] > LEFT_REV_S_MAX:
+        last = _laps(passes, passes[-1].beam)
+        if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return
         self.left = min(self.left + 1, KEPT_RUNS)
-        self.leave_rev_s += (_last_speed(laps, passes[-1].t_us) - self.leave_rev_s) / self.left
+        self.leave_rev_s += (_last_speed(last, passes[-1].t_us) - self.leave_rev_s) / self.left
         heard: dict[int, list[float]] = {}
-        for (before_us, before), (after_us, after) in pairwise(laps):
-            heard.setdefault(_bin((before + after) / 2), []).append((before - after) / (after_us - before_us) * 1e6)
+        for beam in {seen.beam for seen in passes}:
+            for (before_us, before), (after_us, after) in pairwise(_laps(passes, beam)):
+                slowing = (before - after) / (after_us - before_us) * 1e6
+                heard.setdefault(_bin((before + after) / 2), []).append(slowing)
         for place, found in heard.items():
             self.runs[place] = min(self.runs[place] + 1, KEPT_RUNS)
             self.slowing[place] += (sum(found) / len(found) - self.slowing[place]) / self.runs[place]
 
     def knows(self, speed_rev_s: float) -> bool:
-        """Whether enough runs passed through every speed from that one down to where balls leave."""
+        """Whether enough runs taught every speed, or the one beside it, from that one down to where balls leave."""
         low, high = _bin(self.leave_rev_s + BIN_REV_S), _bin(speed_rev_s)
-        return self.left >= TAUGHT_RUNS and all(runs >= TAUGHT_RUNS for runs in self.runs[low : high + 1])
+        taught = [max(self.runs[place - 1 : place + 2]) >= TAUGHT_RUNS for place in range(max(1, low), high + 1)]
+        return self.left >= TAUGHT_RUNS and all(taught)
 
     def slowing_at(self, speed_rev_s: float) -> float:
-        """Mean slowing at that speed, laps/s², never less than any captured ball's; below all taught, the nearest's."""
-        place = _bin(speed_rev_s)
-        while not self.runs[place] and place < BINS - 1:
-            place += 1
+        """Mean slowing at that speed, or the nearest taught, laps/s²; never less than any captured ball's."""
+        wanted = _bin(speed_rev_s)
+        place = min((p for p in range(BINS) if self.runs[p]), key=lambda p: abs(p - wanted), default=wanted)
         return max(self.slowing[place], _soft(speed_rev_s))
 
 
@@ -119,9 +121,8 @@ def _to_leave(speed_rev_s: float, leave_rev_s: float, habit: Habit | None, part:
     return laps, round(seconds * 1e6)
 
 
-def _laps(passes: list[Pass]) -> list[tuple[int, float]]:
-    """(middle in µs, speed) of each whole lap from a pass of the last pass's beam to the next: even of tilt."""
-    beam = passes[-1].beam
+def _laps(passes: list[Pass], beam: int) -> list[tuple[int, float]]:
+    """(middle in µs, speed) of each whole lap from a pass of that beam to the next: even of tilt."""
     same = [seen for seen in passes if seen.beam == beam]
     return [
         ((before.t_us + after.t_us) // 2, 1e6 / (after.t_us - before.t_us))

@@ -1,6 +1,7 @@
 """The rotor from its encoder: where pocket zero stands at a time, which way it turns, and when it stopped.
 
-Ticks are absolute, so a lost one does no harm; jitter is met by a line fitted through the latest ones.
+Ticks are absolute, so a lost one does no harm. Between ticks the rotor goes on as the latest ones show: how fast, and
+how fast it slows.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ GLITCH_TICKS = 4
 REV_S_MAX = 3.0
 """Twice the worst runaway on record (90 rpm): a tick that implies more is not where it says."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
-"""The fitted stretch: little more than a pocket, so that a braking hand (0.35 rev/s²) moves no angle by a quarter of
-one; jitter of 0.25 ms is 0.03°."""
+"""The stretch that a parabola goes through: little more than a pocket, so that a hand that begins to brake bends it
+little; jitter of 0.25 ms is 0.1°."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
 """Older ticks, by the time or by how often they came, say nothing of where the rotor is now."""
@@ -86,19 +87,24 @@ class RotorTracker:
         self.state.stopped = True
 
     def fit(self, at_us: int) -> tuple[float, float] | None:
-        """(turned degrees at `at_us`, degrees per second), by least squares; None when the rotor isn't known."""
+        """(turned degrees at `at_us`, degrees per second), by a parabola; None when the rotor isn't known.
+
+        Through the first, a middle and the last of the latest ticks: a hand may be braking it, and with 37 ticks a
+        straight line would be half a pocket behind.
+        """
         if not self._fresh(at_us):
             return None
         points = self.state.points
-        # Centred on the last tick: whole-evening microseconds squared would cost a float its digits.
+        # Counted from the last tick: whole-evening microseconds squared would cost a float its digits.
         last_us, last_deg = points[-1]
-        xs = [(t_us - last_us) / 1e6 for t_us, _ in points]
-        ys = [deg - last_deg for _, deg in points]
-        mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
-        rate = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / sum(
-            (x - mean_x) ** 2 for x in xs
+        (x0, y0), (x1, y1) = (
+            ((t_us - last_us) / 1e6, deg - last_deg) for t_us, deg in (points[0], points[len(points) // 2])
         )
-        return last_deg + mean_y + rate * ((at_us - last_us) / 1e6 - mean_x), rate
+        x = (at_us - last_us) / 1e6
+        if len(points) == 2:
+            return last_deg + y0 / x0 * x, y0 / x0
+        late, bend = y1 / x1, (y1 / x1 - (y1 - y0) / (x1 - x0)) / -x0
+        return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
     def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float] | None:
         """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5)."""
@@ -198,8 +204,6 @@ class RotorTracker:
         No inertia allows that: it turned as fast before and after as a hand may make it, yet in between it moved as if
         its encoder had lost, or won, some sectors.
         """
-        if len(self.state.points) < 4:
-            return False
         (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = self.state.points[-4:]
         passed_us = c_us - b_us
         usual_deg = ((b_deg - a_deg) / (b_us - a_us) + (d_deg - c_deg) / (d_us - c_us)) / 2 * passed_us

@@ -279,8 +279,9 @@ class Witness:
     def _left(self) -> Testimony:
         self.ball.leave()
         self.state.left_us = self.ball.last_us
-        if self.ball.run is not None:
-            self.state.habit.learn(self.ball.run.passes)
+        run = self.ball.run
+        assert run is not None, "only a launched ball leaves"
+        self.state.habit.learn(run.passes)
         needed = self._setting.min_laps
         if self.ball.laps_proven >= needed - 1e-6:
             return Testimony(Fact.LEFT_TRACK, self.ball.last_us or 0, self._run())

@@ -1,0 +1,171 @@
+"""Forecasts: what wheels teach, and what is told of a ball before it leaves."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from tests.core.evening import FALL_S, Evening, ball_passes
+from wheeld.core.foresight import KEPT_RUNS, TAUGHT_RUNS, Habit, foresee
+from wheeld.core.observations import BallPass
+from wheeld.core.passes import Beams, Chain, Pass
+
+TWO, FOUR = (0.0, 100.0), (0.0, 90.0, 180.0, 270.0)
+LEAVE_REV_S = 0.46
+LOSS = 0.08
+"""Part of its speed that the ball of `ball_passes` loses a lap; it leaves this wheel at 0.46 laps/s."""
+
+
+def laps_from(rev_s: float) -> float:
+    """Laps until that ball is as slow as it leaves."""
+    return math.log(rev_s / LEAVE_REV_S) / LOSS
+
+
+def leaves_us(rev_s: float) -> int:
+    return round((math.exp(LOSS * laps_from(rev_s)) - 1) / (LOSS * rev_s) * 1e6)
+
+
+def chain(run: list[BallPass], beams_deg: tuple[float, ...] = FOUR) -> Chain:
+    beams, passes, turn_deg = Beams(beams_deg), [Pass(run[0].t_us, run[0].beam, 0.0)], 0.0
+    for seen in run[1:]:
+        turn_deg += beams.ahead_deg(passes[-1].beam, seen.beam, "cw")
+        passes.append(Pass(seen.t_us, seen.beam, turn_deg))
+    return Chain("cw", passes)
+
+
+def whole_run(rev_s: float, beams_deg: tuple[float, ...] = FOUR, from_deg: float = 10.0) -> Chain:
+    laps = laps_from(rev_s)
+    return chain(ball_passes(beams_deg, "cw", start_us=0, rev_s=rev_s, laps=laps, from_deg=from_deg), beams_deg)
+
+
+def taught(beams_deg: tuple[float, ...] = FOUR, runs: int = TAUGHT_RUNS + 1) -> Habit:
+    habit = Habit()
+    for run in range(runs):
+        habit.learn(whole_run(1.5 + 0.1 * (run % 5), beams_deg, from_deg=37.0 * run).passes)
+    return habit
+
+
+@pytest.mark.parametrize("beams_deg", [TWO, FOUR])
+@pytest.mark.parametrize("rev_s", [0.7, 0.9, 1.3])
+def test_a_wheel_that_taught_enough_tells_when_its_balls_leave(beams_deg: tuple[float, ...], rev_s: float) -> None:
+    habit, run = taught(beams_deg), whole_run(rev_s, beams_deg)
+    for known in range(len(run.passes) // 2, len(run.passes)):
+        told = foresee(Chain("cw", run.passes[:known]), habit)
+        if told is None:
+            continue
+        assert told.leaves_us is not None, known
+        assert told.earliest_us is not None, known
+        assert told.latest_us is not None, known
+        assert told.earliest_us <= leaves_us(rev_s) <= told.latest_us + 1, known
+        assert abs(told.leaves_us - leaves_us(rev_s)) < 1_500_000, known
+        left = laps_from(rev_s) - run.passes[known - 1].turn_deg / 360 - 1
+        assert told.laps_most >= left, known
+
+
+def test_no_ball_is_called_too_weak_that_makes_its_laps() -> None:
+    for habit in (Habit(), taught()):
+        for laps in (3.1, 3.5, 4.0, 6.0):
+            run = whole_run(LEAVE_REV_S * math.exp(LOSS * laps))
+            for known in range(1, len(run.passes)):
+                told = foresee(Chain("cw", run.passes[:known]), habit)
+                so_far = run.passes[known - 1].turn_deg / 360
+                assert told is None or so_far + told.laps_most >= run.passes[-1].turn_deg / 360, (laps, known)
+
+
+def test_of_a_new_wheel_nobody_knows_when_a_ball_leaves() -> None:
+    run = whole_run(1.2)
+    told = foresee(run, Habit())
+    assert told is not None
+    assert (told.leaves_us, told.earliest_us, told.latest_us) == (None, None, None)
+
+
+def test_before_a_whole_lap_was_seen_nothing_is_foreseen() -> None:
+    run = whole_run(1.2)
+    assert foresee(Chain("cw", run.passes[:4]), taught()) is None
+    assert foresee(Chain("cw", run.passes[:5]), taught()) is not None
+
+
+def test_speeds_that_no_run_has_taught_are_not_known() -> None:
+    habit = taught()
+    assert habit.knows(1.2)
+    assert not taught(runs=TAUGHT_RUNS - 1).knows(1.2)
+    slow = Habit()
+    for _ in range(TAUGHT_RUNS):
+        slow.learn(whole_run(0.8).passes)
+    assert slow.knows(0.6)
+    assert not slow.knows(1.2)
+
+
+def test_a_ball_stopped_by_a_hand_teaches_nothing() -> None:
+    habit, before = taught(), taught()
+    habit.learn(whole_run(1.8).passes[:12])
+    habit.learn(whole_run(1.8).passes[:3])
+    assert habit == before
+
+
+def test_a_wheel_that_changes_is_learnt_anew() -> None:
+    """The latest twenty runs count: balls are changed, tracks are cleaned."""
+    habit = taught(runs=100)
+    assert habit.left == KEPT_RUNS
+    assert abs(habit.leave_rev_s - LEAVE_REV_S) < 0.03
+    for _ in range(60):
+        habit.learn(chain(ball_passes(FOUR, "cw", start_us=0, rev_s=1.5, laps=math.log(1.5 / 0.54) / LOSS)).passes)
+    assert abs(habit.leave_rev_s - 0.54) < 0.03
+
+
+def test_below_all_that_was_taught_the_nearest_speed_stands_in() -> None:
+    habit = taught()
+    assert habit.slowing_at(0.41) == pytest.approx(habit.slowing_at(0.48), rel=0.5)
+    assert Habit().slowing_at(0.5) == pytest.approx(0.003 + 0.045 * 0.25)
+
+
+def game(evening: Evening, rev_s: float, laps: float, number: int = 9) -> None:
+    evening.launch(rev_s=rev_s, laps=laps)
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.wait(FALL_S)
+    evening.fall(number)
+    evening.say("operations_done")
+
+
+def evening_after(coups: int) -> Evening:
+    evening = Evening().open()
+    for _ in range(coups):
+        game(evening, 1.5, laps_from(1.5))
+    return evening
+
+
+def test_the_chef_is_told_of_a_ball_too_weak_before_it_leaves() -> None:
+    evening = evening_after(5)
+    notices = len(evening.of("notice"))
+    rev_s = LEAVE_REV_S * math.exp(LOSS * 2.2)
+    passes = evening.launch(rev_s=rev_s, laps=2.2)
+    evening.until(passes[-1].t_us)
+    (told,) = [notice for notice in evening.of("notice")[notices:] if notice["notice"] == "void_foreseen"]
+    assert told["figures"]["laps_at_most"] < 3
+    assert told["t_us"] < passes[-1].t_us
+    assert evening.state == "ball_running"
+    evening.wait(4)
+    assert evening.verdicts()[-1] == ("void", "too_few_laps")
+
+
+def test_leaving_is_told_once_a_coup_and_near_the_time() -> None:
+    evening = evening_after(5)
+    for notice in evening.of("notice"):
+        assert notice["notice"] == "leaving_foreseen", notice
+    told = evening.of("notice")
+    assert 1 <= len(told) <= 2
+    for notice in told:
+        figures = notice["figures"]
+        assert figures["leaves_earliest_us"] <= figures["leaves_us"] <= figures["leaves_latest_us"]
+        assert notice["t_us"] < figures["leaves_us"] < notice["t_us"] + 4_000_000
+    assert "void_foreseen" not in evening.notices()
+
+
+def test_a_new_wheel_warns_only_of_what_no_wheel_would_carry_on() -> None:
+    evening = Evening().open()
+    passes = evening.launch(rev_s=0.46, laps=1.3)
+    evening.until(passes[-1].t_us)
+    assert evening.notices() == ["void_foreseen"]
+    (told,) = evening.of("notice")
+    assert "leaves_us" not in told["figures"]

@@ -1,0 +1,93 @@
+"""How far verdicts were from flipping, each measure by itself and as published."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.evening import Evening
+from wheeld.core import margin
+from wheeld.core.margin import Margin
+from wheeld.core.reading import Seen
+
+
+def seen(offset: float) -> Seen:
+    return Seen(0, 0, 5, offset, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("measured", "value", "of"),
+    [
+        (margin.laps_over(3.0, 3), 0.0, "laps"),
+        (margin.laps_over(3.25, 3), 0.25, "laps"),
+        (margin.laps_over(12.0, 3), 1.0, "laps"),
+        (margin.laps_under(2.6, 3), 0.4, "laps"),
+        (margin.laps_under(3.4, 3), 0.0, "laps"),
+        (margin.direction(0), 0.0, "direction"),
+        (margin.direction(3), 0.5, "direction"),
+        (margin.direction(40), 1.0, "direction"),
+        (margin.passes(2), 0.333, "passes"),
+        (margin.pocket([seen(0.1), seen(0.3)]), 0.6, "pocket"),
+        (margin.pocket([seen(-0.4), seen(-0.4)]), 0.2, "pocket"),
+        (margin.pocket([seen(-0.3), seen(0.3)]), 1.0, "pocket"),
+        (margin.rotor(300_000, 1_500_000), 0.8, "rotor"),
+        (margin.early(250_000), 0.25, "time"),
+        (margin.early(9_000_000), 1.0, "time"),
+    ],
+)
+def test_each_measure_runs_from_the_edge_to_sure(measured: Margin, value: float, of: str) -> None:
+    assert (measured.value, measured.of) == (value, of)
+
+
+def test_the_least_measure_is_the_margin() -> None:
+    assert min(margin.laps_over(3.5, 3), margin.direction(2), margin.pocket([seen(0.0)])) == Margin(0.333, "direction")
+
+
+def test_an_ordinary_coup_is_far_from_flipping_and_says_so() -> None:
+    evening = Evening().open()
+    result = evening.coup(8)
+    assert result["margin"] > 0.8
+    assert result["margin_of"] in ("laps", "direction", "pocket")
+    assert "low_margin" not in evening.notices()
+
+
+def test_a_coup_of_hardly_three_proven_laps_is_told_apart() -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=3.5)
+    evening.until(passes[-1].t_us)
+    evening.fall(8)
+    (result,) = evening.of("result")
+    assert 3 <= result["laps"] < 3.2
+    assert (result["margin"], result["margin_of"]) == (round(result["laps"] - 3, 3), "laps")
+    (told,) = [notice for notice in evening.of("notice") if notice["notice"] == "low_margin"]
+    assert told["figures"] == {"verdict": "result", "margin": result["margin"], "margin_of": "laps"}
+    assert told["coup"] == result["coup"]
+
+
+def test_a_void_for_laps_that_the_passes_nearly_show_is_told_apart() -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=3.3)
+    evening.until(passes[-1].t_us)
+    evening.wait(3)
+    (void,) = evening.of("void")
+    assert (void["cause"], void["margin"], void["margin_of"]) == ("too_few_laps", 0.0, "laps")
+    assert "low_margin" in evening.notices()
+
+
+def test_what_a_person_says_has_no_margin() -> None:
+    evening = Evening().open()
+    evening.void_by_chef()
+    (void,) = evening.of("void")
+    assert (void["margin"], void["margin_of"]) == (None, None)
+
+
+def test_an_early_launch_says_how_early() -> None:
+    """Said between its first pass and the proof, the word came 60 ms too late."""
+    evening = Evening().open()
+    evening.coup(8)
+    passes = evening.launch(laps=6)
+    evening.until(passes[0].t_us + 60_000)
+    evening.say("operations_done")
+    evening.until(passes[-1].t_us)
+    (void,) = evening.of("void")
+    assert (void["cause"], void["margin_of"]) == ("early_launch", "time")
+    assert void["margin"] == pytest.approx(0.06, abs=0.001)
