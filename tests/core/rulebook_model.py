@@ -170,6 +170,10 @@ class Game:
         """N1."""
         return self.if_running(Cause.SAME_DIRECTION)
 
+    def stray_pulse(self) -> Ways:
+        """§6: one stray pulse launches nothing."""
+        return (self.stays(),)
+
     def opposite_direction(self) -> Ways:
         """R1: as it ought to."""
         return (self.stays(),)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import Evening
-from wheeld.core.observations import LINE_BYTES_MAX, TimePassed
+from wheeld.core.observations import LINE_BYTES_MAX, BallPass, TimePassed
 from wheeld.core.replay import LogError, Replay, replay
 
 HEADER = (
@@ -244,3 +244,14 @@ def test_with_facts_what_the_law_was_told_stands_between_the_messages(evening: E
 def test_a_line_of_a_later_version_that_is_wrong_besides_is_malformed() -> None:
     wrong = problem(HEADER, b'{"t":1,"kind":"ball","beam":"two","colour":"white"}')
     assert wrong.line == 2
+
+
+def test_a_stray_pulse_is_named_with_its_beam() -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=8)
+    stray = BallPass(passes[9].t_us + 40_000, (passes[9].beam + 2) % 4)
+    evening.plan(stray)
+    evening.until(passes[-1].t_us)
+    told = map(msgspec.json.decode, Replay(facts=True).run([HEADER, *lines_of(evening)]))
+    named = [(line["t"], line["payload"]["figures"]) for line in told if line["payload"].get("fact") == "stray_pulse"]
+    assert named == [(stray.t_us, {"beam": stray.beam})]

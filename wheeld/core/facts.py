@@ -60,6 +60,7 @@ class Fact(Enum):
     LAUNCHED = "a ball runs"
     WEAK_LAUNCH = "a pass or two on the track, then the ball lies elsewhere, or nowhere"
     LAUNCHED_BEFORE = "a ball runs, launched before the table came to where it is"
+    STRAY_PULSE = "a beam pulsed for nothing"
     LAUNCHED_IDLE = "a ball runs, launched while no game was on"
     LAUNCHED_NULL = "a ball ran, of a coup that is null already or of no game"
     LAUNCHED_OVER_OBJECT = "a ball runs, a foreign object lies in the cylinder"

@@ -207,6 +207,7 @@ _RUN = (
         F.SAME_DIRECTION, RUNNING, S.RIEN_VA, Cause.SAME_DIRECTION, "N1, C11: the ball must run against the rotor (C10)"
     ),
     _ignore(F.SAME_DIRECTION, NO_COUP, "no coup is running; it would have been void"),
+    _ignore(F.STRAY_PULSE, EVERY, "observation log: sensors lie; no ball made it"),
     _ignore(F.OPPOSITE_DIRECTION, EVERY, "R1, C10: as it must be"),
     _on(F.BALL_SLOWED, S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, "A1: said by itself at the configured speed", Act.CLOSE_BETS),
     _ignore(F.BALL_SLOWED, (s for s in State if s is not S.BALL_RUNNING), "bets are closed, or no coup is running"),

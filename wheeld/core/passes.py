@@ -45,13 +45,12 @@ class Chain(msgspec.Struct):
 
     @property
     def proven_deg(self) -> float:
-        """Degrees that it proves whichever one of its pulses was a stray: its span less the longer of its end hops.
+        """Degrees that it proves whichever one of its pulses was a stray: its span less the longer of its end hops. Of
+        two passes or more.
 
         R2: a stray before the launch, or one after the ball has gone, looks like a pass; only a pass beyond it, on
         either side, proves a hop. With two beams one short run in six would take a stray's lap for its own.
         """
-        if len(self.passes) < 3:
-            return 0.0
         span_deg = self.passes[-1].turn_deg
         return span_deg - max(self.passes[1].turn_deg, span_deg - self.passes[-2].turn_deg)
 

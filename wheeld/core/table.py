@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from wheeld.core import margin
+from wheeld.core import joins, margin
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law import BEFORE_LAUNCH, NULL, RUNNING, Act, Goto, Row, rule
@@ -195,30 +195,9 @@ class Table:
         if asked.name == "bouler" and not asked.who:
             self._reply(asked, done=False, why='it names nobody: give "who"')
             return
-        fact = self._asked_fact(asked)
+        fact = joins.asked(asked, self._witness, self._ledger, self._now_us)
         row = self._judge(Testimony(fact, self._now_us), asked)
         self._reply(asked, done=not row.refuse, why=row.why)
-
-    def _asked_fact(self, asked: Command) -> Fact:
-        """A command joined with what decides whether it may pass."""
-        present, closing = self._witness.state.object_present, self._ledger.closing
-        match asked.name:
-            case "tout_va" if present:
-                return Fact.TOUT_VA_OBJECT
-            case "tout_va" if not self._ball_in_place():
-                return Fact.TOUT_VA_MISPLACED
-            case "tout_va" | "operations_done" if closing and not present:
-                return Fact[f"{asked.name.upper()}_LAST"]
-            case "operations_done" if present:
-                return Fact.OPERATIONS_DONE_OBJECT
-            case "resume":
-                return Fact.RESUME_FAULTY if self._witness.state.faults else Fact.RESUME
-            case "open" if self._witness.state.faults:
-                return Fact.OPEN_FAULTY
-            case "rien_va":
-                return Fact.CHEF_VOID_AT_LAUNCH if self._witness.passes_pending() else Fact.CHEF_VOID
-            case name:
-                return Fact[name.upper()]
 
     def _reply(self, asked: Command, *, done: bool, why: str) -> None:
         """Each is answered; a button can't read, so one that must not pass is told to the table as a notice."""
@@ -228,11 +207,6 @@ class Table:
             text = f"{asked.name} refused; {why}"
             self._messages.append(self._scribe.notice(self._now_us, "refused", text, {}, said))
 
-    def _ball_in_place(self) -> bool:
-        """C11: the ball lies in the last number's pocket; without a last number the chef's word serves."""
-        number, witness = self._ledger.last_number, self._witness
-        return number is None or witness.reading.lies_in(index_of(number), witness.rotor, self._now_us)
-
     # --- the law ------------------------------------------------------------------------------------------------------
 
     def _judge(self, told: Testimony, asked: Command | None = None) -> Row:
@@ -240,7 +214,7 @@ class Table:
         ledger = self._ledger
         self._looked = True
         self._note(told)
-        fact = self._joined(told)
+        fact = joins.joined(told, self._witness, ledger)
         row = rule(ledger.state, fact)
         said = (asked.by, asked.reason) if asked else None
         for act in row.acts:
@@ -254,26 +228,6 @@ class Table:
         self._move(row)
         self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
         return row
-
-    def _joined(self, told: Testimony) -> Fact:
-        """The fact joined with what the ledger knows of the ball's place and of the cylinder."""
-        ledger = self._ledger
-        home = told.figures.get("number") in (ledger.last_number, None)
-        match told.fact:
-            case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < ledger.null_us:
-                return Fact.LAUNCHED_NULL
-            case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < ledger.ready_us:
-                if ledger.stood_in(told.evidence_us) not in (State.CLOSED, State.SUSPENDED):
-                    return Fact.LAUNCHED_BEFORE
-                return Fact.LAUNCHED_IDLE if told.fact is Fact.LAUNCHED else Fact.LAUNCHED_NULL
-            case Fact.LAUNCHED if self._witness.object_since(told.evidence_us):
-                return Fact.LAUNCHED_OVER_OBJECT
-            case Fact.BALL_MOVED if home or (ledger.last_number is None and "from_pocket_index" not in told.figures):
-                return Fact.BALL_IN_PLACE
-            case Fact.NUMBER | Fact.NUMBER_UNPROVEN if home and ledger.state in (*NULL, State.SUSPENDED):
-                return Fact.BALL_IN_PLACE
-            case fact:
-                return fact
 
     def _note(self, told: Testimony) -> None:
         """Times and directions that the result will carry."""
@@ -393,7 +347,7 @@ class Table:
             ledger.state,
             self.setting.profile.language,
             object_present=self._witness.state.object_present,
-            misplaced=None if self._ball_in_place() else ledger.last_number,
+            misplaced=None if joins.in_place(self._witness, ledger, self._now_us) else ledger.last_number,
             faults=tuple(self._witness.state.faults),
         )
         view = (ledger.state.published, ledger.bets, ledger.last_number, ledger.last_coup, ledger.bouler, words)

@@ -204,9 +204,11 @@ class Witness:
     # --- ball ---------------------------------------------------------------------------------------------------------
 
     def _pulse(self, seen: BallPass) -> list[Testimony]:
-        told: list[Testimony] = []
+        strays = self.ball.state.strays
         if self.ball.pulse(seen.t_us, seen.beam) or self.ball.again():
             self.reading.restart()
+        stray = self.ball.state.strays > strays
+        told = [Testimony(Fact.STRAY_PULSE, seen.t_us, {"beam": seen.beam})] if stray else []
         if self.ball.launch():
             told.append(self._launched())
         if self.ball.decide_direction() is not None:

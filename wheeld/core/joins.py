@@ -1,0 +1,67 @@
+"""What a fact means at this table now: testimonies and commands joined with the ledger, before the law is asked.
+
+Nothing is decided here: where two outcomes depend on what the ledger or the readers know, they are two facts, each
+with its own rows in the law.
+"""
+
+from __future__ import annotations
+
+from wheeld.core.facts import Fact, State
+from wheeld.core.law import NULL
+from wheeld.core.ledger import Ledger
+from wheeld.core.observations import Command
+from wheeld.core.pockets import index_of
+from wheeld.core.witness import Testimony, Witness
+
+
+def in_place(witness: Witness, ledger: Ledger, now_us: int) -> bool:
+    """C11: the ball lies in the last number's pocket; without a last number the chef's word serves."""
+    number = ledger.last_number
+    return number is None or witness.reading.lies_in(index_of(number), witness.rotor, now_us)
+
+
+def asked(command: Command, witness: Witness, ledger: Ledger, now_us: int) -> Fact:
+    """A command joined with what decides whether it may pass."""
+    present, faults = witness.state.object_present, witness.state.faults
+    match command.name:
+        case "tout_va" if present:
+            return Fact.TOUT_VA_OBJECT
+        case "tout_va" if not in_place(witness, ledger, now_us):
+            return Fact.TOUT_VA_MISPLACED
+        case "tout_va" | "operations_done" if ledger.closing and not present:
+            return Fact[f"{command.name.upper()}_LAST"]
+        case "operations_done" if present:
+            return Fact.OPERATIONS_DONE_OBJECT
+        case "resume" if faults:
+            return Fact.RESUME_FAULTY
+        case "open" if faults:
+            return Fact.OPEN_FAULTY
+        case "rien_va":
+            return Fact.CHEF_VOID_AT_LAUNCH if witness.passes_pending() else Fact.CHEF_VOID
+        case name:
+            return Fact[name.upper()]
+
+
+def joined(told: Testimony, witness: Witness, ledger: Ledger) -> Fact:
+    """A testimony joined with where the table stood when it was evident, the ball's place and the cylinder."""
+    home = told.figures.get("number") in (ledger.last_number, None)
+    match told.fact:
+        case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < ledger.ready_us:
+            return _launched_before(told, ledger)
+        case Fact.LAUNCHED if witness.object_since(told.evidence_us):
+            return Fact.LAUNCHED_OVER_OBJECT
+        case Fact.BALL_MOVED if home or (ledger.last_number is None and "from_pocket_index" not in told.figures):
+            return Fact.BALL_IN_PLACE
+        case Fact.NUMBER | Fact.NUMBER_UNPROVEN if home and ledger.state in (*NULL, State.SUSPENDED):
+            return Fact.BALL_IN_PLACE
+        case fact:
+            return fact
+
+
+def _launched_before(told: Testimony, ledger: Ledger) -> Fact:
+    """A launch proven after the table moved on is judged where it was made."""
+    if told.evidence_us < ledger.null_us:
+        return Fact.LAUNCHED_NULL
+    if ledger.stood_in(told.evidence_us) not in (State.CLOSED, State.SUSPENDED):
+        return Fact.LAUNCHED_BEFORE
+    return Fact.LAUNCHED_IDLE if told.fact is Fact.LAUNCHED else Fact.LAUNCHED_NULL
