@@ -7,7 +7,7 @@ import math
 import pytest
 
 from tests.core.evening import FALL_S, Evening, ball_passes
-from wheeld.core.foresight import KEPT_RUNS, TAUGHT_RUNS, Habit, foresee
+from wheeld.core.foresight import BINS, KEPT_RUNS, SOFT, TAUGHT_RUNS, Habit, foresee
 from wheeld.core.observations import BallPass
 from wheeld.core.passes import Beams, Chain, Pass
 
@@ -114,10 +114,12 @@ def test_a_wheel_that_changes_is_learnt_anew() -> None:
     assert abs(habit.leave_rev_s - 0.54) < 0.03
 
 
-def test_below_all_that_was_taught_the_nearest_speed_stands_in() -> None:
-    habit = taught()
-    assert habit.slowing_at(0.41) == pytest.approx(habit.slowing_at(0.48), rel=0.5)
-    assert Habit().slowing_at(0.5) == pytest.approx(0.003 + 0.045 * 0.25)
+def test_speeds_that_were_not_taught_borrow_from_their_neighbours() -> None:
+    profile = taught().profile()
+    assert len(profile) == BINS
+    assert profile[0] == pytest.approx(profile[1], rel=0.5)
+    assert all(slowing >= soft for slowing, soft in zip(profile, SOFT, strict=True))
+    assert Habit().profile() == SOFT
 
 
 def game(evening: Evening, rev_s: float, laps: float, number: int = 9) -> None:

@@ -23,8 +23,8 @@ BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
 TAUGHT_RUNS = 3
 KEPT_RUNS = 20
 """A habit counts from so many runs on, and follows the latest of so many: balls are changed, tracks are cleaned."""
-SOFT_C0_REV_S2, SOFT_C2_PER_REV = 0.003, 0.045
-"""The least that any captured ball slows at a speed: constant part, and factor of speed²."""
+SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
+"""The least that any captured ball slows, by speed: friction and air, laps/s²."""
 LEAVE_LOW_REV_S = 0.42
 """No ball is held at less."""
 LEAVE_SPREAD_REV_S = 0.025
@@ -65,11 +65,15 @@ class Habit(msgspec.Struct):
         taught = [max(self.runs[place - 1 : place + 2]) >= TAUGHT_RUNS for place in range(max(1, low), high + 1)]
         return self.left >= TAUGHT_RUNS and all(taught)
 
-    def slowing_at(self, speed_rev_s: float) -> float:
-        """Mean slowing at that speed, or the nearest taught, laps/s²; never less than any captured ball's."""
-        wanted = _bin(speed_rev_s)
-        place = min((p for p in range(BINS) if self.runs[p]), key=lambda p: abs(p - wanted), default=wanted)
-        return max(self.slowing[place], _soft(speed_rev_s))
+    def profile(self) -> list[float]:
+        """Slowing by speed, laps/s²: the mean where it was taught, else that of the next taught slower speed, or of the
+        slowest taught one; never less than any captured ball's."""
+        taught = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
+        slowing, filled = taught[0] if taught else 0.0, []
+        for place in range(BINS):
+            slowing = self.slowing[place] if self.runs[place] else slowing
+            filled.append(max(slowing, SOFT[place]))
+        return filled
 
 
 class Forecast(msgspec.Struct, frozen=True):
@@ -90,31 +94,28 @@ def foresee(chain: Chain, habit: Habit) -> Forecast | None:
         return None
     speed, since_us = lap
     if not habit.knows(speed):
-        return Forecast(speed, _to_leave(speed, LEAVE_LOW_REV_S, None)[0])
-    speed -= habit.slowing_at(speed) * since_us / 1e6
+        return Forecast(speed, _to_leave(speed, LEAVE_LOW_REV_S, SOFT)[0])
+    profile = habit.profile()
+    speed -= profile[_bin(speed)] * since_us / 1e6
     leave, spread = habit.leave_rev_s, LEAVE_SPREAD_REV_S
-    (laps_most, late_us) = _to_leave(speed, leave - spread, habit, 1 - SLOWING_SPREAD)
-    early_us = _to_leave(speed, leave + spread, habit, 1 + SLOWING_SPREAD)[1]
+    (laps_most, late_us) = _to_leave(speed, leave - spread, profile, 1 - SLOWING_SPREAD)
+    early_us = _to_leave(speed, leave + spread, profile, 1 + SLOWING_SPREAD)[1]
     t_us = chain.last_us
-    return Forecast(speed, laps_most, t_us + _to_leave(speed, leave, habit)[1], t_us + early_us, t_us + late_us)
+    return Forecast(speed, laps_most, t_us + _to_leave(speed, leave, profile)[1], t_us + early_us, t_us + late_us)
 
 
 def _bin(speed_rev_s: float) -> int:
     return min(BINS - 1, max(0, int((speed_rev_s - BIN_LOW_REV_S) / BIN_REV_S)))
 
 
-def _soft(speed_rev_s: float) -> float:
-    return SOFT_C0_REV_S2 + SOFT_C2_PER_REV * speed_rev_s * speed_rev_s
-
-
-def _to_leave(speed_rev_s: float, leave_rev_s: float, habit: Habit | None, part: float = 1.0) -> tuple[float, int]:
-    """(laps, µs) until the ball has slowed to `leave_rev_s`, at that part of the habit's slowing, or of the least."""
+def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part: float = 1.0) -> tuple[float, int]:
+    """(laps, µs) until the ball has slowed to `leave_rev_s`, at that part of the slowing in `profile`."""
     laps = seconds = 0.0
     speed = speed_rev_s
     while speed > leave_rev_s:
         step = min(STEP_REV_S, speed - leave_rev_s)
         middle = speed - step / 2
-        slowing = _soft(middle) if habit is None else habit.slowing_at(middle) * part
+        slowing = profile[_bin(middle)] * part
         seconds += step / slowing
         laps += middle * step / slowing
         speed -= STEP_REV_S
