@@ -16,12 +16,13 @@ from typing import Any, Literal
 import aiomqtt
 import msgspec
 import structlog
-from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from wheeld.edges.mqtt_client import MqttClient
+from wheeld.edges.tls import Stamp, TlsFiles, TlsFilesError, fault
 from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishRefusedError
 
 RETRY_FIRST_S = 0.5
@@ -35,8 +36,14 @@ INBOX_MAX = 1000
 """Commands and acks not yet looked at. People send a few a minute; a thousand is a sender out of order, the rest is
 dropped and counted."""
 
-PACKET_BYTES_MAX = 1_048_576
-"""Told to an MQTT 5 broker, which keeps larger packets from us; commands are limited far below this."""
+PACKET_BYTES_MAX = 16_384
+"""A command of the largest size with its topics fits twice over. An MQTT 5 broker is told, and keeps larger packets to
+itself; of any other they are dropped and counted here, or a full inbox could hold a gigabyte."""
+
+FILES_CHECK_S = 10.0
+"""How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
+
+RENEWED = "its TLS files were renewed"
 
 FAREWELL_S = 1.0
 """How long a stopping daemon waits for the broker to take its `offline`."""
@@ -68,23 +75,10 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     correlation: bytes | None = None
 
 
-class _Client(aiomqtt.Client):
-    """aiomqtt drops the reason in a PUBACK, so that a publication that the broker threw away looks stored."""
-
-    refusal: str | None = None
-
-    def _on_publish(
-        self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
-    ) -> None:
-        if reason_code.is_failure:
-            self.refusal = str(reason_code)
-        super()._on_publish(client, userdata, mid, reason_code, properties)
-
-
 class _Session:
     """One connection: its number, and the future that ends when it is over (its result says why)."""
 
-    def __init__(self, number: int, client: _Client) -> None:
+    def __init__(self, number: int, client: MqttClient) -> None:
         self.number = number
         self.client = client
         self.over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -110,13 +104,14 @@ class MqttConnection:
         rng: random.Random,
     ) -> None:
         self.inbox: asyncio.Queue[Incoming] = asyncio.Queue(INBOX_MAX)
-        self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "dropped": 0}
+        self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "dropped": 0, "oversized": 0}
         self._settings = settings
         self._root = root
         self._online = online
         self._offline = offline
         self._clock = clock
         self._rng = rng
+        self._files = TlsFiles(ca_file=settings.ca_file, cert_file=settings.cert_file, key_file=settings.key_file)
         self._session: _Session | None = None
         self._up = asyncio.Event()
         self._told: str | None = ""
@@ -134,8 +129,11 @@ class MqttConnection:
             started_ns = self._clock.monotonic_ns()
             try:
                 why = await self._connect_once()
-            except (aiomqtt.MqttError, OSError) as error:
-                why = str(error)
+            except (aiomqtt.MqttError, OSError, TlsFilesError) as error:
+                why = fault(error) or str(error)
+            if why == RENEWED:
+                self._log.info("tls.renewed", then="connecting with the new files at once")
+                continue
             self._tell(why)
             self.counters["failures"] += 1
             stable = self._clock.monotonic_ns() - started_ns > STABLE_S * 1e9
@@ -173,10 +171,12 @@ class MqttConnection:
 
     async def _connect_once(self) -> str:
         """One whole connection; returns why it ended."""
-        async with self._open() as client:
+        files = self._files.stamp()
+        async with self._open(await self._client()) as client:
             await _in_own_task(self._greet(client))
             session = self._begin(client)
             receiving = asyncio.create_task(self._receive(session), name="mqtt-receive")
+            renewing = asyncio.create_task(self._watch_files(session, files), name="mqtt-files")
             try:
                 ends: set[asyncio.Future[Any]] = {session.over, receiving}
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -185,6 +185,7 @@ class MqttConnection:
                 raise
             finally:
                 receiving.cancel()
+                renewing.cancel()
                 self._session = None
                 self._up.clear()
                 session.end("the daemon is stopping")
@@ -193,8 +194,7 @@ class MqttConnection:
             return session.over.result()
 
     @asynccontextmanager
-    async def _open(self) -> AsyncIterator[_Client]:
-        client = self._client()
+    async def _open(self, client: MqttClient) -> AsyncIterator[MqttClient]:
         entering = asyncio.ensure_future(client.__aenter__())
         try:
             await asyncio.shield(entering)
@@ -210,15 +210,17 @@ class MqttConnection:
             with suppress(aiomqtt.MqttError):
                 await client.__aexit__(None, None, None)
 
-    def _client(self) -> _Client:
+    async def _client(self) -> MqttClient:
+        """Its files are read anew each time, so that a changed password or certificate needs no restart."""
         settings = self._settings
+        tls = await asyncio.to_thread(self._files.context) if self._files.named else None
         newest = settings.protocol == "5"
         clean: dict[str, Any] = {"clean_session": True}
         if newest:
             limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
             limits.MaximumPacketSize = PACKET_BYTES_MAX
             clean = {"clean_start": True, "properties": limits}
-        return _Client(
+        return MqttClient(
             settings.host,
             settings.port,
             identifier=settings.client_id,
@@ -228,16 +230,16 @@ class MqttConnection:
             will=aiomqtt.Will(self._root + "availability", self._offline, qos=1, retain=True),
             keepalive=settings.keepalive_s,
             timeout=settings.publish_timeout_s,
-            tls_params=_tls(settings),
+            tls_context=tls,
             **clean,
         )
 
-    async def _greet(self, client: _Client) -> None:
+    async def _greet(self, client: MqttClient) -> None:
         """Online means that commands are heard, so subscribe first."""
         await self._subscribe(client)
         await client.publish(self._root + "availability", self._online, qos=1, retain=True)
 
-    async def _subscribe(self, client: _Client) -> None:
+    async def _subscribe(self, client: MqttClient) -> None:
         leaves = ("ack", "cmd/+")
         if self._settings.protocol == "5":
             # Retain as published: a retained command is then known as one even while we are connected.
@@ -250,7 +252,7 @@ class MqttConnection:
                 why = "the broker's access list keeps it from us; allow it and restart the connection"
                 self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
 
-    def _begin(self, client: _Client) -> _Session:
+    def _begin(self, client: MqttClient) -> _Session:
         self.counters["connections"] += 1
         session = _Session(self.counters["connections"], client)
         self._tell(None)
@@ -266,7 +268,31 @@ class MqttConnection:
         except aiomqtt.MqttError as error:
             session.end(f"{error}: {error.__cause__}")
 
+    async def _watch_files(self, session: _Session, used: Stamp) -> None:
+        """End `session` when the TLS files have changed and can be used: half a renewal must not end a connection."""
+        refused = used
+        while self._files.named:
+            await self._clock.sleep(FILES_CHECK_S)
+            found = self._files.stamp()
+            if found in (used, refused):
+                continue
+            try:
+                await asyncio.to_thread(self._files.context)
+            except TlsFilesError as wrong:
+                refused = found
+                then = "the connection made with the former files stays until they are right"
+                self._log.error("tls.not_renewed", why=str(wrong), then=then)
+            else:
+                session.end(RENEWED)
+                return
+
     def _accept(self, message: aiomqtt.Message) -> None:
+        if len(message.payload) > PACKET_BYTES_MAX:
+            self.counters["oversized"] += 1
+            self._log.error(
+                "message.oversized", topic=message.topic.value, limit=PACKET_BYTES_MAX, why="nothing we hear"
+            )
+            return
         properties = message.properties
         incoming = Incoming(
             leaf=message.topic.value.removeprefix(self._root),
@@ -297,7 +323,7 @@ class MqttConnection:
         finally:
             sending.cancel()
 
-    async def _hand_over(self, client: _Client, publication: Publication) -> None:
+    async def _hand_over(self, client: MqttClient, publication: Publication) -> None:
         properties = None
         if publication.correlation is not None and self._settings.protocol == "5":
             properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
@@ -310,7 +336,7 @@ class MqttConnection:
             properties=properties,
         )
 
-    async def _farewell(self, client: _Client) -> None:
+    async def _farewell(self, client: MqttClient) -> None:
         """An orderly disconnection cancels the last will, so say it ourselves."""
         with suppress(aiomqtt.MqttError):
             topic = self._root + "availability"
@@ -339,13 +365,4 @@ async def _in_own_task(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _read_password(path: Path | None) -> str | None:
-    """Read at each connection, so that a changed password needs no restart."""
     return None if path is None else path.read_text(encoding="utf-8").rstrip("\r\n")
-
-
-def _tls(settings: MqttSettings) -> aiomqtt.TLSParameters | None:
-    files = [settings.ca_file, settings.cert_file, settings.key_file]
-    if not any(files):
-        return None
-    ca_file, cert_file, key_file = (None if path is None else str(path) for path in files)
-    return aiomqtt.TLSParameters(ca_certs=ca_file, certfile=cert_file, keyfile=key_file)

@@ -1,0 +1,233 @@
+"""Client certificates at a real mosquitto: let in, kept out, renewed without a restart, and whose fault it is."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import re
+import shutil
+import ssl
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from structlog.testing import capture_logs
+
+from tests.broker import Mosquitto
+from tests.edges.mqtt_bench import RetryClock, connecting, session_of, settings
+from tests.security.authority import Authority, strict
+from wheeld.edges.mqtt import FILES_CHECK_S, MqttSettings
+from wheeld.edges.tls import TlsFiles, TlsFilesError, fault
+from wheeld.ports import Publication
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+@pytest.fixture
+def broker(tmp_path: Path, house: Authority) -> Iterator[Mosquitto]:
+    with strict(tmp_path, house.issue("broker", server=True)) as running:
+        yield running
+
+
+def secured(port: int, files: TlsFiles, **more: object) -> MqttSettings:
+    return settings(port, ca_file=files.ca_file, cert_file=files.cert_file, key_file=files.key_file, **more)
+
+
+@contextmanager
+def refused_handshakes() -> Iterator[None]:
+    """The library leaves the socket of a failed handshake to the collector."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+async def refusal(wanted: MqttSettings) -> str:
+    """Why the first attempt failed."""
+    with refused_handshakes(), capture_logs() as logs:
+        async with connecting(wanted) as (connection, clock):
+            await clock.waiting()
+            assert connection.counters["connections"] == 0
+    (told,) = logs
+    assert told["event"] == "broker.unreachable"
+    return str(told["why"])
+
+
+def names_in(broker: Mosquitto) -> list[str]:
+    """The users of the connections that the broker accepted, in order."""
+    return [found[1] for line in broker.log if (found := re.search(r"as wheeld-3 \(.*u'([^']+)'", line))]
+
+
+# --- let in, and kept out ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_a_client_certificate_is_the_name(broker: Mosquitto, house: Authority, protocol: str) -> None:
+    wanted = secured(broker.port, house.issue("wheel-3"), protocol=protocol)
+    async with connecting(wanted) as (connection, _):
+        session = await session_of(connection)
+        await connection.publish(Publication(topic="x", payload=b""), session=session)
+    assert names_in(broker) == ["wheel-3"]
+
+
+@pytest.mark.parametrize(
+    ("days", "authority", "said"),
+    [
+        (None, "house", "the broker asks for a client certificate: give cert_file and key_file"),
+        (-1, "house", "the broker says that our certificate has expired: renew cert_file"),
+        (30, "another", "the broker does not know the authority of our certificate"),
+    ],
+)
+async def test_the_broker_keeps_us_out_and_we_say_why_at_once(
+    broker: Mosquitto, house: Authority, tmp_path: Path, days: int | None, authority: str, said: str
+) -> None:
+    files = TlsFiles(ca_file=house.file)
+    if days is not None:
+        own = house if authority == "house" else Authority(tmp_path, authority)
+        files = TlsFiles(house.file, *own.issue("wheel-3", days=days).named[1:])
+    why = await refusal(secured(broker.port, files, publish_timeout_s=600.0))  # not by a time-out
+    assert said in why
+    assert names_in(broker) == []
+
+
+@pytest.mark.parametrize(
+    ("days", "host", "authority", "said"),
+    [
+        (-1, "127.0.0.1", "house", "the broker's certificate has expired: it has to be renewed at the broker"),
+        (30, "127.0.0.1", "another", "the broker's certificate is of no authority in ca_file"),
+        (30, "127.0.0.2", "house", "the broker's certificate is for another address than `host`"),
+    ],
+)
+async def test_we_keep_out_of_a_broker_and_say_why(
+    house: Authority, tmp_path: Path, days: int, host: str, authority: str, said: str
+) -> None:
+    theirs = house if authority == "house" else Authority(tmp_path, authority)
+    with strict(tmp_path, theirs.issue("broker", server=True, days=days, host=host)) as broker:
+        assert said in await refusal(secured(broker.port, house.issue("wheel-3")))
+        assert names_in(broker) == []
+
+
+def test_names_for_what_only_other_brokers_say() -> None:
+    wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1)")
+    assert "does not speak TLS on this port" in fault(wrong)
+    assert fault(OSError(111, "Connection refused")) == ""
+
+
+# --- renewed without a restart -----------------------------------------------------------------------------------
+
+
+async def file_check(clock: RetryClock) -> None:
+    """Until the connection waits before it looks at its files, then let it look."""
+    assert await clock.waiting() == FILES_CHECK_S
+    clock.go()
+
+
+async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto, house: Authority) -> None:
+    with capture_logs() as logs:
+        async with connecting(secured(broker.port, house.issue("wheel-3"))) as (connection, clock):
+            assert await session_of(connection) == 1
+            await file_check(clock)
+            renewed = house.issue("renewed")
+            assert renewed.cert_file is not None
+            assert renewed.key_file is not None
+            await file_check(clock)  # nothing has changed: nothing ends
+            assert connection.is_connected
+            shutil.move(renewed.key_file, renewed.key_file.with_name("wheel-3.key"))
+            await file_check(clock)  # half a renewal: the connection stays
+            await file_check(clock)  # and that is said once
+            assert connection.is_connected
+            shutil.move(renewed.cert_file, renewed.cert_file.with_name("wheel-3.crt"))
+            assert await clock.waiting() == FILES_CHECK_S
+            lost = asyncio.create_task(connection.lost(1))
+            clock.go()
+            await asyncio.wait_for(lost, 30)
+            assert await session_of(connection) == 2
+            await clock.waiting()  # the next look at the files: no wait before the new connection was needed
+    assert names_in(broker) == ["wheel-3", "renewed"]
+    assert connection.counters["failures"] == 0
+    told = [log["event"] for log in logs]
+    assert told == ["broker.connected", "tls.not_renewed", "tls.renewed"]
+    assert "do not belong together" in logs[1]["why"]
+
+
+async def test_the_last_will_stays_silent_on_a_renewal(broker: Mosquitto, house: Authority) -> None:
+    """Displays must not flicker: the old connection takes its leave in order."""
+    async with connecting(secured(broker.port, house.issue("wheel-3"))) as (connection, clock):
+        await session_of(connection)
+        house.issue("wheel-3")
+        lost = asyncio.create_task(connection.lost(1))
+        await file_check(clock)
+        await asyncio.wait_for(lost, 30)
+        assert await session_of(connection) == 2
+    said = [line for line in broker.log if "Received PUBLISH" in line and "availability" in line]
+    assert len(said) == 3  # online, online, offline at the end: no will in between
+    assert not [line for line in broker.log if "Sending Will" in line]
+
+
+async def test_an_expired_certificate_recovers_when_it_is_renewed(broker: Mosquitto, house: Authority) -> None:
+    wanted = secured(broker.port, house.issue("wheel-3", days=-1))
+    with refused_handshakes(), capture_logs() as logs:
+        async with connecting(wanted) as (connection, clock):
+            await clock.waiting()
+            house.issue("wheel-3")
+            clock.go()
+            await session_of(connection)
+    assert [log["event"] for log in logs] == ["broker.unreachable", "broker.connected"]
+
+
+# --- files of no use ---------------------------------------------------------------------------------------------
+
+
+def locked(files: TlsFiles) -> None:
+    assert files.key_file is not None
+    key = serialization.load_pem_private_key(files.key_file.read_bytes(), None)
+    assert hasattr(key, "private_bytes")
+    passphrase = serialization.BestAvailableEncryption(b"nobody types this")
+    encoding, shape = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    files.key_file.write_bytes(key.private_bytes(encoding, shape, passphrase))
+
+
+def test_files_that_make_no_context(tmp_path: Path, house: Authority) -> None:
+    mine, other = house.issue("mine"), house.issue("other")
+    rubbish = tmp_path / "rubbish"
+    rubbish.write_text("not PEM")
+    wrong = {
+        "do not belong together": TlsFiles(house.file, mine.cert_file, other.key_file),
+        "holds no certificate in PEM": TlsFiles(rubbish),
+        "are not a certificate and its key in PEM": TlsFiles(house.file, rubbish, mine.key_file),
+        "none cannot be read: No such file": TlsFiles(tmp_path / "none"),
+        "none or key_file": TlsFiles(house.file, tmp_path / "none", mine.key_file),
+    }
+    for said, files in wrong.items():
+        with pytest.raises(TlsFilesError, match=said):
+            files.context()
+    locked(mine)
+    with pytest.raises(TlsFilesError, match="locked by a passphrase"):
+        mine.context()
+
+
+def test_old_versions_of_tls_are_not_spoken() -> None:
+    context = TlsFiles().context()
+    assert context.minimum_version == ssl.TLSVersion.TLSv1_2
+    assert context.check_hostname
+    assert context.verify_mode == ssl.CERT_REQUIRED
+
+
+async def test_a_file_of_no_use_is_told_and_tried_again(broker: Mosquitto, house: Authority, tmp_path: Path) -> None:
+    files = house.issue("wheel-3")
+    assert files.key_file is not None
+    hidden = files.key_file.rename(tmp_path / "hidden")
+    with capture_logs() as logs:
+        async with connecting(secured(broker.port, files)) as (connection, clock):
+            await clock.waiting()
+            hidden.rename(files.key_file)
+            clock.go()
+            await session_of(connection)
+    assert "cannot be read" in logs[0]["why"]
+    assert connection.counters["failures"] == 1
