@@ -21,10 +21,13 @@ from wheeld.edges.outbox import Outbox, ResendError
 from wheeld.edges.payloads import COMMANDS, AckPayload, BoulerPayload, CommandPayload, ResendPayload
 
 COMMAND_BYTES_MAX = 4096
-"""A reason of 500 characters and everything else fit three times over; more is not a command."""
+"""A reason of 500 characters and everything else fit three times over; more is not a command. Nor is it an ack."""
 
 TOPIC_CHARACTERS_MAX = 256
 """Of a response topic: ours have about 60, and each answer is stored with it."""
+
+CORRELATION_BYTES_MAX = 128
+"""A UUID has 16, and each answer is stored with it."""
 
 DAMAGED_TEXT_MAX = 64
 """How much of an id or name that breaks the limits is quoted back."""
@@ -72,8 +75,8 @@ class CommandDoor:
 
     async def _acknowledge(self, payload: bytes) -> None:
         try:
-            ack = msgspec.json.decode(payload, type=AckPayload)
-        except msgspec.MsgspecError as error:
+            ack = msgspec.json.decode(_short(payload), type=AckPayload)
+        except (msgspec.MsgspecError, RecursionError, _RefusedError) as error:
             self.counters["acks_malformed"] += 1
             self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
             return
@@ -117,14 +120,21 @@ class CommandDoor:
         """What can be noted of it before it is understood."""
         try:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, RecursionError):  # the latter of a thousand brackets
             command_id = None
         return CommandRecord(
             id=None if command_id is None else command_id[:DAMAGED_TEXT_MAX],
             name=name[:DAMAGED_TEXT_MAX],
             response_topic=self._response_topic(incoming),
-            correlation=incoming.correlation,
+            correlation=self._correlation(incoming),
         )
+
+    def _correlation(self, incoming: Incoming) -> bytes | None:
+        if incoming.correlation is not None and len(incoming.correlation) > CORRELATION_BYTES_MAX:
+            then = f"answered without it: more than {CORRELATION_BYTES_MAX} bytes"
+            self._log.warning("correlation.ignored", size=len(incoming.correlation), then=then)
+            return None
+        return incoming.correlation
 
     def _response_topic(self, incoming: Incoming) -> str | None:
         """Where the sender wants its answer too. Never below `wheel/`: nobody may have us write into a table's feed."""
@@ -137,6 +147,13 @@ class CommandDoor:
         return topic or None
 
 
+def _short(payload: bytes) -> bytes:
+    """The payload, unless it is too long to be looked at: then raises _RefusedError."""
+    if len(payload) > COMMAND_BYTES_MAX:
+        raise _RefusedError(f"{len(payload)} bytes are more than the {COMMAND_BYTES_MAX} it may have")
+    return payload
+
+
 def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
     """The command's payload; raises _RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
@@ -144,10 +161,8 @@ def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
     kind = COMMANDS.get(name)
     if kind is None:
         raise _RefusedError(f"there is no such command; the sender may use {', '.join(sorted(COMMANDS))}")
-    if len(incoming.payload) > COMMAND_BYTES_MAX:
-        raise _RefusedError(f"{len(incoming.payload)} bytes are more than the {COMMAND_BYTES_MAX} a command may have")
     try:
-        payload = msgspec.json.decode(incoming.payload, type=kind)
+        payload = msgspec.json.decode(_short(incoming.payload), type=kind)
     except msgspec.MsgspecError as error:
         raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
     if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:

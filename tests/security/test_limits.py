@@ -1,0 +1,72 @@
+"""Nothing that whoever may publish to a table can send makes the daemon fall over, or fill its memory or its disk."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from tests.broker import Mosquitto
+from tests.edges.mqtt_bench import ROOT, connecting, observing, session_of, settings
+from tests.edges.test_commands import GOOD, Bench, bench
+from wheeld.edges.commands import COMMAND_BYTES_MAX, CORRELATION_BYTES_MAX
+from wheeld.edges.mqtt import PACKET_BYTES_MAX
+
+__all__ = ["bench"]
+
+DEEP = b"[" * 3000
+"""More brackets than Python's stack is deep, in fewer bytes than a command may have."""
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"seq":1,"x":' + DEEP,
+        b'{"seq":1,"x":"' + b"x" * COMMAND_BYTES_MAX + b'"}',
+        b'{"seq":' + b"9" * COMMAND_BYTES_MAX,
+        b'{"seq":-1}',
+        DEEP,
+    ],
+    ids=["deep", "long", "endless", "negative", "brackets"],
+)
+async def test_an_ack_that_is_none(bench: Bench, payload: bytes) -> None:
+    with capture_logs() as logs:
+        await bench.send("ack", payload)
+    assert [log["event"] for log in logs] == ["ack.malformed"]
+    assert bench.door.counters["acks_malformed"] == 1
+
+
+@pytest.mark.parametrize("leaf", ["cmd/open", "cmd/resend", "cmd/bouler", "cmd/" + "x" * 60_000])
+@pytest.mark.parametrize(
+    "payload", [DEEP, b'{"id":"a","x":' + DEEP, b'{"id":' + DEEP, b'{"id":"' + b"x" * COMMAND_BYTES_MAX]
+)
+async def test_a_command_that_is_none_is_answered(bench: Bench, leaf: str, payload: bytes) -> None:
+    await bench.send(leaf, payload)
+    assert await bench.refusal()
+    (owed,) = await bench.owed()
+    assert len(owed.payload) < 1000
+
+
+@pytest.mark.parametrize("size", [CORRELATION_BYTES_MAX, CORRELATION_BYTES_MAX + 1])
+async def test_a_correlation_is_stored_up_to_its_limit(bench: Bench, size: int) -> None:
+    await bench.send("cmd/resend", GOOD | {"from_seq": 1}, correlation=b"x" * size)
+    (owed,) = await bench.owed()
+    assert owed.correlation == (b"x" * size if size == CORRELATION_BYTES_MAX else None)
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_a_packet_larger_than_anything_we_hear(tmp_path: Path, protocol: str) -> None:
+    """MQTT 5 lets the broker keep it; whoever speaks 3.1.1 gets it, and must not queue a thousand of them."""
+    with Mosquitto(tmp_path) as broker, capture_logs() as logs:
+        async with observing(broker) as observer, connecting(settings(broker.port, protocol=protocol)) as (ours, _):
+            await session_of(ours)
+            await observer.client.publish(ROOT + "cmd/open", b"x" * (PACKET_BYTES_MAX + 1), qos=1)
+            await observer.send("cmd/open", GOOD)
+            arrived = await asyncio.wait_for(ours.inbox.get(), 30)
+    assert arrived.payload == msgspec.json.encode(GOOD)
+    dropped = [log["event"] for log in logs if log["log_level"] == "error"]
+    assert dropped == ([] if protocol == "5" else ["message.oversized"])
+    assert ours.counters["oversized"] == len(dropped)
