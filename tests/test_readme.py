@@ -25,6 +25,7 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
     (text,) = re.findall(r"```toml\n(.+?)```", README, re.DOTALL)
     for key in ("password_file", "ca_file"):  # stand on a wheel's computer only
         (tmp_path / key).write_text("secret")
+        (tmp_path / key).chmod(0o600)
         text = re.sub(rf'{key} = ".+?"', f'{key} = "{tmp_path / key}"', text)
     parsed = config.parse(text)
     assert parsed.setting().check() == []

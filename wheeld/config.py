@@ -2,7 +2,8 @@
 
 Every problem is told at once, each with its key, its line where that can be found, and what was expected. A key that
 nobody knows is a problem too, for a mistyped setting that is silently ignored is worse than none. What the values
-*mean* for the law is judged in one place only, the core's `TableSetting`. Secrets stand in files of their own.
+*mean* for the law is judged in one place only, the core's `TableSetting`. Secrets stand in files of their own, or are
+credentials of systemd.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta, structs
 
+from wheeld.config_files import CREDENTIAL, MISPLACED, SECRETS, credentials_directory, resolve, trouble
 from wheeld.core.houses import PROFILES
 from wheeld.core.setting import TableSetting
 
@@ -156,7 +159,7 @@ class ConfigError(Exception):
 def load(path: Path) -> Config:
     """Read and judge the file at `path`; raises OSError when it cannot be read, ConfigError when it is wrong.
 
-    Paths in it are relative to the directory it stands in.
+    Paths in it are relative to the directory it stands in; a key that ends in `_file` may name a credential of systemd.
     """
     raw = path.read_bytes()
     try:
@@ -164,20 +167,22 @@ def load(path: Path) -> Config:
     except UnicodeDecodeError as wrong:
         line = raw[: wrong.start].count(b"\n") + 1
         raise ConfigError(str(path), [Problem("", "is not UTF-8 text", line)]) from None
-    return parse(text, name=str(path), directory=path.parent)
+    return parse(text, name=str(path), directory=path.parent, credentials=credentials_directory())
 
 
-def parse(text: str, *, name: str = "configuration", directory: Path = Path()) -> Config:
+def parse(
+    text: str, *, name: str = "configuration", directory: Path = Path(), credentials: Path | None = None
+) -> Config:
     """Judge the text of a file called `name`; raises ConfigError with every problem found."""
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise ConfigError(name, [_syntax_problem(str(wrong))]) from None
-    reader = _Reader(directory)
+    reader = _Reader(directory, credentials)
     config = reader.config(tree)
     problems = reader.problems
     if config is not None and not problems:
-        problems = [*_judge_meaning(config), *_judge_files(config)]
+        problems = [*_judge_meaning(config), *_judge_files(config), *_judge_broker(config.mqtt)]
     if config is None or problems:
         lines = _lines_of_keys(text)
         located = [problem._replace(line=_line_of(problem.key, lines)) for problem in problems]
@@ -188,8 +193,9 @@ def parse(text: str, *, name: str = "configuration", directory: Path = Path()) -
 class _Reader:
     """From a tree of plain values to the structures, noting every problem rather than stopping at the first."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, credentials: Path | None) -> None:
         self._directory = directory
+        self._credentials = credentials
         self.problems: list[Problem] = []
 
     def config(self, tree: dict[str, Any]) -> Config | None:
@@ -217,15 +223,19 @@ class _Reader:
 
     def _value(self, key: str, field: structs.FieldInfo, value: object) -> object:
         try:
-            return msgspec.convert(value, field.type, dec_hook=self._path)
-        except msgspec.ValidationError:
-            self.problems.append(Problem(key, f"is {_shown(value)}; expected {_expected(field.type)}"))
+            return msgspec.convert(value, field.type, dec_hook=partial(self._path, field.name))
+        except msgspec.ValidationError as wrong:
+            is_credential = isinstance(value, str) and value.startswith(CREDENTIAL)
+            said = str(wrong) if is_credential or field.name in SECRETS else f"is {_shown(value)}"
+            self.problems.append(Problem(key, f"{said}; expected {_expected(field.type)}"))
             return None
 
-    def _path(self, kind: type, value: object) -> Path:
-        if kind is not Path or not isinstance(value, str) or not value or "\0" in value:
-            raise msgspec.ValidationError("not a path")
-        return self._directory / value
+    def _path(self, name: str, kind: type, value: object) -> Path:
+        if kind is not Path or not isinstance(value, str):
+            raise ValueError("is no path")
+        if not name.endswith("_file") and value.startswith(CREDENTIAL):
+            raise ValueError("names a credential, which nothing can be written to")
+        return resolve(value, self._directory, self._credentials)
 
     def _refuse_unknown(self, section: str, values: dict[str, Any], known: list[str]) -> None:
         for name in values:
@@ -239,7 +249,10 @@ def _kind(section: str) -> str:
 
 
 def _hint(section: str, name: str, known: list[str]) -> str:
-    """The nearest known name; else the section where the key would be right; else all that is known here."""
+    """Where secrets belong; the nearest known name; the section where the key would be right; all known here."""
+    if name in MISPLACED:
+        files = " or ".join(key for key in known if key in SECRETS) or "mqtt.password_file"
+        return f"a secret does not belong in this file: write it to one of its own, and name that in {files}"
     nearest = difflib.get_close_matches(name, known, n=1)
     if nearest:
         return f"did you mean {nearest[0]}?"
@@ -323,22 +336,24 @@ def _judge_meaning(config: Config) -> list[Problem]:
 
 
 def _judge_files(config: Config) -> list[Problem]:
-    """Files that must be there, and keys that are nothing without each other."""
-    mqtt = config.mqtt
-    named = [(f"mqtt.{key}", getattr(mqtt, key)) for key in ("password_file", "ca_file", "cert_file", "key_file")]
-    problems = [Problem(key, why) for key, path in named if path is not None and (why := _unreadable(path))]
+    """Files that must be there; those that hold secrets must be kept."""
+    problems: list[Problem] = []
+    for section in structs.fields(Config):
+        for key, path in structs.asdict(getattr(config, section.name)).items():
+            if key.endswith("_file") and path is not None and (why := trouble(path, secret=key in SECRETS)):
+                problems.append(Problem(f"{section.name}.{key}", why))
+    return problems
+
+
+def _judge_broker(mqtt: MqttSection) -> list[Problem]:
+    """Keys that are nothing without each other, and a host that is no more than one."""
+    problems: list[Problem] = []
+    if set(mqtt.host) & set("@/ "):
+        what = "is more than the name or the address of a host: user and password have keys of their own"
+        problems.append(Problem("mqtt.host", what))
     if mqtt.password_file is not None and mqtt.username is None:
         problems.append(Problem("mqtt.username", "is missing; expected since password_file is given"))
     if (mqtt.cert_file is None) != (mqtt.key_file is None):
         missing = "cert_file" if mqtt.cert_file is None else "key_file"
         problems.append(Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together"))
     return problems
-
-
-def _unreadable(path: Path) -> str:
-    """Why the file is of no use, empty when it is."""
-    try:
-        with path.open("rb") as file:
-            return "" if file.read(1) else f"{path} is empty"
-    except OSError as wrong:
-        return f"{path} cannot be read: {wrong.strerror}"

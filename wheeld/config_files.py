@@ -1,0 +1,55 @@
+"""Files that the configuration names: where they are, and whether they may be used.
+
+A value that was meant to name a secret file is never repeated: someone may have written the secret itself there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+CREDENTIAL = "credential:"
+"""`credential:mqtt-password` is what `LoadCredential=mqtt-password:…` of systemd brought, for this service only."""
+
+SECRETS = frozenset({"password_file", "key_file"})
+"""Keys of files that only their owner and group may touch."""
+
+MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "private_key", "secret", "token"})
+"""Keys under which people write secrets. They have no place in a file that is copied, mailed and kept in versions."""
+
+
+def credentials_directory() -> Path | None:
+    """Where systemd put this service's credentials; None when it brought none."""
+    directory = os.environ.get("CREDENTIALS_DIRECTORY")
+    return Path(directory) if directory else None
+
+
+def resolve(value: str, directory: Path, credentials: Path | None) -> Path:
+    """The file that `value` names: a credential, or a path, relative ones from `directory`; raises ValueError."""
+    if not value or not value.isprintable():
+        raise ValueError("is no path")
+    if not value.startswith(CREDENTIAL):
+        return directory / value
+    name = value.removeprefix(CREDENTIAL)
+    if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,255}", name):
+        raise ValueError("names no credential: letters, digits, dots, hyphens and underscores after credential:")
+    if credentials is None:
+        raise ValueError("names a credential, and systemd brought none: see LoadCredential= in systemd.exec(5)")
+    return credentials / name
+
+
+def trouble(path: Path, *, secret: bool) -> str:
+    """Why the file is of no use, empty when it is."""
+    shown = "" if secret else f"{path} "
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode & 0o777
+            is_empty = not file.read(1)
+    except OSError as wrong:
+        return f"{shown}cannot be read: {wrong.strerror}"
+    if is_empty:
+        return f"{shown}is empty"
+    if secret and mode & 0o007:
+        return f"is open to everyone on this computer (mode {mode:04o}): chmod o= it, and choose a new secret"
+    return ""
