@@ -6,7 +6,6 @@ import asyncio
 import random
 import secrets
 import signal
-import sys
 import uuid
 from collections.abc import Coroutine
 from functools import partial
@@ -25,6 +24,7 @@ from wheeld.edges.health import HealthReporter, temperatures_c
 from wheeld.edges.host_clock import SystemClock
 from wheeld.edges.journal import Journal, JournalError
 from wheeld.edges.link_supervisor import LinkSupervisor
+from wheeld.edges.logs import log_to_stderr
 from wheeld.edges.mqtt import MqttConnection, MqttSettings
 from wheeld.edges.notify import ServiceNotifier
 from wheeld.edges.outbox import Outbox
@@ -32,7 +32,12 @@ from wheeld.edges.payloads import Availability, ClockHealth, Health
 from wheeld.edges.sensors import SensorFeed
 from wheeld.edges.serial_link import open_serial
 from wheeld.edges.table_desk import TableDesk
+from wheeld.edges.time_sync import TimeSync
+from wheeld.edges.watchdog import TurningClock, TurningPublisher, Watch, watched
 from wheeld.exits import Exit
+
+PUBLISH_SLACK_S = 2.0
+"""A publication is given up after the configured time; what has not ended this long after it never will."""
 
 SETTLE_S_MAX, SETTLE_STEP_S = 0.5, 0.02
 """A broker on the same network confirms in milliseconds; one that does not must not hold up the stop."""
@@ -40,7 +45,7 @@ SETTLE_S_MAX, SETTLE_STEP_S = 0.5, 0.02
 
 def run(config: Config) -> Exit:
     """Run the wheel until SIGTERM or SIGINT; returns how it ended."""
-    _log_to_stderr(config.log.level)
+    log_to_stderr(config.log.level)
     return asyncio.run(_run(config))
 
 
@@ -99,20 +104,33 @@ class Daemon:
             clock=clock,
             rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
         )
+        self._notifier = ServiceNotifier()
+        self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
         self._outbox = Outbox(
-            store=journal, publisher=self._mqtt, clock=clock, root=root, settlement_ack=config.mqtt.settlement_ack
+            store=journal,
+            publisher=TurningPublisher(
+                self._mqtt,
+                self._watch.outbox,
+                clock=clock,
+                publish_s_max=config.mqtt.publish_timeout_s + PUBLISH_SLACK_S,
+            ),
+            clock=clock,
+            root=root,
+            settlement_ack=config.mqtt.settlement_ack,
         )
         self._door = CommandDoor(journal=journal, outbox=self._outbox, root=root, utc_us=clock.utc_us)
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
         self._desk = TableDesk(self._table, self._board, clock=clock, store=journal.append, on_change=self._tell_change)
-        self._feed = SensorFeed(self._board, clock, self._desk.put)
+        self._feed = SensorFeed(
+            self._board, TurningClock(clock, self._watch.sensors), watched(self._desk.put, self._watch.table)
+        )
         self._supervisor = LinkSupervisor(
             partial(open_serial, config.sensors.port, config.sensors.baud),
             self._feed.serve,
             clock=clock,
             jitter=random.random,
         )
-        self._notifier = ServiceNotifier()
+        self._time_sync = TimeSync(on_change=self._tell_change)
 
     async def run(self) -> None:
         """Until a signal asks to stop, or a task fails: then all stop, and the error goes up in a group."""
@@ -149,15 +167,18 @@ class Daemon:
             "link": self._supervisor.run(),
             "board": self._feed.tick(),
             "health": self._health.run(),
+            "time_sync": self._time_sync.run(self._clock),
         }
-        if self._notifier.watchdog_s is not None:
-            tasks["watchdog"] = self._watch(self._notifier.watchdog_s / 2)
+        if (watchdog_s := self._notifier.watchdog_s) is not None:
+            tasks["watchdog"] = self._watch.run(watchdog_s)
+            tasks["journal_asked"] = self._watch.ask_journal(self._journal.last_seq, watchdog_s)
         return tasks
 
     @property
     def _status(self) -> str:
         link = "" if self._board.is_up else ", no sensor board"
-        return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}"
+        clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
+        return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}{clock}"
 
     def _tell_change(self) -> None:
         self._health.changed()
@@ -177,23 +198,19 @@ class Daemon:
             coup=self._table.coup,
         )
 
-    async def _watch(self, period_s: float) -> None:
-        while True:
-            self._notifier.alive()
-            await self._clock.sleep(period_s)
-
     async def _snapshot(self) -> Health:
         now_ns = self._clock.monotonic_ns()
         at = self._board.clock_now(now_ns)
+        synchronised = self._time_sync.is_synchronised
         return Health(
             at=to_text(self._clock.utc_us()),
             boot_id=self._boot_id,
             uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
             state=self._table.state,
             sensors={"link": self._board.is_up, **self._board.sensors},
-            clock=ClockHealth()
+            clock=ClockHealth(synchronised=synchronised)
             if at is None
-            else ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3),
+            else ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3, synchronised=synchronised),
             outbox_depth=await self._outbox.depth(),
             counters={
                 "table": dict(self._table.counters),
@@ -241,21 +258,3 @@ def _first(group: BaseExceptionGroup[JournalError]) -> JournalError:
     """The first of the errors in a group, which the others mostly follow from."""
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
-
-
-def _log_to_stderr(level: str) -> None:
-    """One JSON object a line, straight to the file: through `logging` it would cost four times as much."""
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
-            structlog.processors.dict_tracebacks,
-            structlog.processors.JSONRenderer(serializer=_to_json),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
-    )
-
-
-def _to_json(event: object, **_: object) -> bytes:
-    return msgspec.json.encode(event, enc_hook=str)

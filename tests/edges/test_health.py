@@ -65,7 +65,7 @@ async def test_every_ten_seconds() -> None:
         assert (publication.topic, publication.qos, publication.retain) == (ROOT + "health", 0, True)
         told = msgspec.json.decode(publication.payload)
         assert told["schema"] == "health/1"
-        assert told["clock"] == {"error_us": 120, "drift_ppm": None}
+        assert told["clock"] == {"error_us": 120, "drift_ppm": None, "synchronised": None}
 
 
 async def test_soon_after_a_change_and_not_for_each_flicker() -> None:

@@ -58,10 +58,15 @@ class Availability(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """How well the sensing clock is known in UTC; null while it is not."""
+    """How well the sensing clock is known on the host; null while it is not.
+
+    `synchronised`: whether a time server has set the host's UTC right, null where nobody says. Unless it is true, dates
+    in UTC may be wrong; `t_us` and the order of verdicts are not.
+    """
 
     error_us: int | None = None
     drift_ppm: float | None = None
+    synchronised: bool | None = None
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
