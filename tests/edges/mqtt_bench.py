@@ -52,9 +52,9 @@ def settings(port: int, **more: Any) -> MqttSettings:
 
 
 @asynccontextmanager
-async def connecting(wanted: MqttSettings) -> AsyncIterator[tuple[MqttConnection, RetryClock]]:
+async def connecting(wanted: MqttSettings, *, root: str = ROOT) -> AsyncIterator[tuple[MqttConnection, RetryClock]]:
     clock = RetryClock()
-    connection = MqttConnection(wanted, root=ROOT, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1))
+    connection = MqttConnection(wanted, root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1))
     task = asyncio.create_task(connection.run())
     try:
         yield connection, clock

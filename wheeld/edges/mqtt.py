@@ -40,6 +40,9 @@ PACKET_BYTES_MAX = 16_384
 """A command of the largest size with its topics fits twice over. An MQTT 5 broker is told, and keeps larger packets to
 itself; of any other they are dropped and counted here, or a full inbox could hold a gigabyte."""
 
+PASSWORD_BYTES_MAX = 4096
+"""A long token fits. MQTT ends at 65,535, with an error that would end the daemon."""
+
 FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
 
@@ -237,7 +240,11 @@ class MqttConnection:
     async def _greet(self, client: MqttClient) -> None:
         """Online means that commands are heard, so subscribe first."""
         await self._subscribe(client)
-        await client.publish(self._root + "availability", self._online, qos=1, retain=True)
+        topic = self._root + "availability"
+        await client.publish(topic, self._online, qos=1, retain=True)
+        if client.refusal is not None:
+            why = "the broker's access list keeps us from being seen: is this certificate or user for this table?"
+            self._log.error("availability.refused", topic=topic, answer=client.refusal, why=why)
 
     async def _subscribe(self, client: MqttClient) -> None:
         leaves = ("ack", "cmd/+")
@@ -365,4 +372,15 @@ async def _in_own_task(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _read_password(path: Path | None) -> str | None:
-    return None if path is None else path.read_text(encoding="utf-8").rstrip("\r\n")
+    """What the file holds; raises OSError, or MqttError when that can be no password. Never tells what it holds."""
+    if path is None:
+        return None
+    with path.open("rb") as file:
+        raw = file.read(PASSWORD_BYTES_MAX + 1).rstrip(b"\r\n")
+    try:
+        password = raw.decode()
+    except UnicodeDecodeError:
+        raise aiomqtt.MqttError(f"password_file {path} is not UTF-8 text") from None
+    if not 0 < len(raw) <= PASSWORD_BYTES_MAX:
+        raise aiomqtt.MqttError(f"password_file {path} holds not 1 to {PASSWORD_BYTES_MAX} bytes")
+    return password

@@ -1,0 +1,189 @@
+"""The access list that ships: every role by every topic at a real mosquitto, allowed and denied, seen by who hears it.
+
+What a role may do is stated here a second time, from the interfaces, not read from the list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import get_args
+
+import aiomqtt
+import pytest
+from structlog.testing import capture_logs
+
+from tests.edges.mqtt_bench import connecting, session_of, settings
+from tests.security.authority import Authority
+from tests.security.shipped import EYE, ShippedBroker
+from wheeld.core.observations import CommandName
+from wheeld.edges.payloads import COMMANDS
+from wheeld.ports import Publication, PublishRefusedError
+
+TABLES = ("campione-03", "campione-04")
+SAID = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
+PEOPLES = tuple(f"cmd/{name}" for name in get_args(CommandName))
+LEAVES = (*SAID, "ack", *PEOPLES, "cmd/resend", "cmd/dance", "cmd/open/now", "cmd", "other", "result/x")
+
+
+def topics(table: str) -> dict[str, str]:
+    """Topic by leaf; `response` is where MQTT 5 answers go."""
+    root = f"wheel/v1/campione/{table}/"
+    return {leaf: root + leaf for leaf in LEAVES} | {"response": f"reply/campione/{table}/panel/7"}
+
+
+EVERY = sorted(
+    {topic for table in TABLES for topic in topics(table).values()}
+    | {topic.replace("/campione/", "/venezia/") for topic in topics(TABLES[0]).values()}
+    | {"result", "wheel/v1", "desk/7", "wheel/v2/campione/campione-03/result"}
+)
+
+
+def at(table: str, *leaves: str) -> set[str]:
+    return {topics(table)[leaf] for leaf in leaves}
+
+
+CHEF_HEARS = ("result", "void", "table", "notice", "board", "availability", "reply", "response")
+SETTLEMENT_HEARS = ("result", "void", "table", "notice", "availability", "reply")
+WHEELS_COMMANDS = (*PEOPLES, "cmd/resend", "cmd/dance")
+
+MAY_READ: dict[str, set[str]] = {
+    "wheel-campione-03": at("campione-03", "ack", *WHEELS_COMMANDS),
+    "wheel-campione-04": at("campione-04", "ack", *WHEELS_COMMANDS),
+    "settlement": at("campione-03", *SETTLEMENT_HEARS) | at("campione-04", *SETTLEMENT_HEARS),
+    "display-campione-03": at("campione-03", "board", "availability"),
+    "chef-campione-03": at("campione-03", *CHEF_HEARS),
+    "chef-campione-04": at("campione-04", *CHEF_HEARS),
+    "auditor": {topic for topic in EVERY if topic.startswith("wheel/v1")},
+    "nobody": set(),
+    "wheel": set(),
+    "chef-campione-0": set(),
+}
+MAY_WRITE: dict[str, set[str]] = {
+    "wheel-campione-03": at("campione-03", *SAID, "response"),
+    "wheel-campione-04": at("campione-04", *SAID, "response"),
+    "settlement": at("campione-03", "ack", "cmd/resend") | at("campione-04", "ack", "cmd/resend"),
+    "display-campione-03": set(),
+    "chef-campione-03": at("campione-03", *PEOPLES),
+    "chef-campione-04": at("campione-04", *PEOPLES),
+    "auditor": set(),
+    "nobody": set(),
+    "wheel": set(),
+    "chef-campione-0": set(),
+}
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShippedBroker]:
+    directory = tmp_path_factory.mktemp("shipped")
+    shipped = ShippedBroker(directory, Authority(directory))
+    with shipped:
+        yield shipped
+
+
+async def heard(client: aiomqtt.Client, last: str) -> list[tuple[str, bytes]]:
+    """Everything that came up to the message on topic `last`."""
+    found: list[tuple[str, bytes]] = []
+    async with asyncio.timeout(30):
+        async for message in client.messages:
+            if message.topic.value == last:
+                return found
+            found.append((message.topic.value, message.payload))
+    raise AssertionError("unreachable")
+
+
+async def everything(client: aiomqtt.Client, payload: bytes, *, retain: bool = False) -> None:
+    """Publish on every topic; each is confirmed, allowed or not."""
+    await asyncio.gather(*(client.publish(topic, payload, qos=1, retain=retain) for topic in EVERY))
+
+
+def test_the_matrix_is_whole() -> None:
+    assert MAY_READ.keys() == MAY_WRITE.keys()
+    assert set(PEOPLES) | {"cmd/resend"} == {f"cmd/{name}" for name in COMMANDS}
+
+
+@pytest.mark.parametrize("role", MAY_WRITE)
+async def test_who_may_say_what(broker: ShippedBroker, role: str) -> None:
+    async with broker.client(EYE) as eye, broker.client(role) as client:
+        await eye.subscribe("#", qos=1)
+        await everything(client, role.encode())
+        await eye.publish("end", b"")
+        said = await heard(eye, "end")
+    assert {topic for topic, payload in said if payload == role.encode()} == MAY_WRITE[role]
+
+
+@pytest.mark.parametrize("role", MAY_READ)
+async def test_who_may_hear_what(broker: ShippedBroker, role: str) -> None:
+    """What is said while it listens, and what was retained before it came."""
+    async with broker.client(EYE) as eye:
+        await everything(eye, b"old", retain=True)
+        async with broker.client(role) as client:
+            # Straight to the wire at QoS 0, so all of it comes before the confirmation of what is sent next.
+            await client.subscribe("#", qos=0)
+            await client.subscribe("$SYS/#", qos=0)
+            await everything(eye, b"new")
+            await client.publish("the/end", b"", qos=1)
+            found = [(message.topic.value, message.payload) for message in drained(client)]
+        await everything(eye, b"", retain=True)
+    assert {topic for topic, payload in found if payload == b"old"} == MAY_READ[role]
+    assert {topic for topic, payload in found if payload == b"new"} == MAY_READ[role]
+    assert not [topic for topic, _ in found if topic.startswith("$")]
+
+
+def drained(client: aiomqtt.Client) -> Iterator[aiomqtt.Message]:
+    """What has arrived already."""
+    while len(client.messages):
+        yield client._queue.get_nowait()
+
+
+# --- who one is --------------------------------------------------------------------------------------------------
+
+
+async def test_a_name_that_is_claimed_counts_for_nothing(broker: ShippedBroker) -> None:
+    claimed = {"username": "wheel-campione-03", "password": "x", "identifier": "wheeld-campione-campione-03"}
+    async with broker.client(EYE) as eye, broker.client("display-campione-03", **claimed) as client:
+        await eye.subscribe("#", qos=1)
+        await client.publish(topics("campione-03")["result"], b"forged", qos=1)
+        await eye.publish("end", b"")
+        assert await heard(eye, "end") == []
+
+
+async def test_nobody_throws_the_wheel_off_by_its_client_id(broker: ShippedBroker) -> None:
+    async with broker.client("wheel-campione-03", identifier="w") as wheel, broker.client("nobody", identifier="w"):
+        await wheel.publish(topics("campione-03")["health"], b"still here", qos=1)
+
+
+async def test_nobody_comes_in_without_a_certificate(broker: ShippedBroker) -> None:
+    files = broker.house.issue("nobody")
+    async with connecting(settings(broker.port, ca_file=files.ca_file)) as (connection, clock):
+        await clock.waiting()
+        assert connection.counters["connections"] == 0
+
+
+# --- the daemon's own connection ---------------------------------------------------------------------------------
+
+
+async def test_the_wheel_does_its_work_and_no_other(broker: ShippedBroker) -> None:
+    files = broker.house.issue("wheel-campione-03")
+    wanted = settings(broker.port, ca_file=files.ca_file, cert_file=files.cert_file, key_file=files.key_file)
+    ours, others = topics("campione-03"), topics("campione-04")
+    root = "wheel/v1/campione/campione-03/"
+    async with broker.client("chef-campione-03") as chef, connecting(wanted, root=root) as (connection, _):
+        session = await session_of(connection)
+        for leaf in (*SAID, "response"):
+            await connection.publish(Publication(topic=ours[leaf], payload=b"{}"), session=session)
+        with pytest.raises(PublishRefusedError, match="Not authorized"):
+            await connection.publish(Publication(topic=others["result"], payload=b"{}"), session=session)
+        await chef.publish(ours["cmd/rien_va"], b"{}", qos=1)
+        assert (await asyncio.wait_for(connection.inbox.get(), 30)).leaf == "cmd/rien_va"
+
+
+async def test_a_table_that_the_certificate_is_not_for_is_told(broker: ShippedBroker) -> None:
+    """Nobody would see that wheel online; its log says why."""
+    files = broker.house.issue("wheel-campione-03")
+    wanted = settings(broker.port, ca_file=files.ca_file, cert_file=files.cert_file, key_file=files.key_file)
+    with capture_logs() as logs:
+        async with connecting(wanted, root="wheel/v1/campione/campione-04/") as (connection, _):
+            await session_of(connection)
+    (told,) = [log for log in logs if log["log_level"] == "error"]
+    assert (told["event"], told["answer"]) == ("availability.refused", "Not authorized")
