@@ -71,16 +71,18 @@ examples:
 )
 
 _JOURNAL = """\
-Read a journal, beside a running daemon too. Nothing in it is changed.
+Read a journal, beside a running daemon too; nothing in it is changed. Only seal and migrate write, and they
+need the journal to themselves: a running daemon seals its own.
 """
 
 _JOURNAL_EXAMPLES = (
     """\
 examples:
-  wheeld journal verify /var/lib/wheeld/campione-03.sqlite
+  wheeld journal verify /var/lib/wheeld/campione-03.sqlite --public-key campione.pub
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
   wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
+  wheeld journal seal /var/lib/wheeld/campione-03.sqlite --key wheel.key --why inspection
 """
     + _EXITS
 )
@@ -173,10 +175,19 @@ def _add_replay(commands: Commands[_Parser]) -> None:
 
 def _add_journal(commands: Commands[_Parser]) -> None:
     journal = commands.add_parser(
-        "journal", help="verify, show or export what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
+        "journal", help="verify, show, export or seal what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
     )
     parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_part(parts, "verify", cli_journal.verify, "check the chain, the numbering and the evidence")
+    verify = _add_part(parts, "verify", cli_journal.verify, "check every record, the seals and the evidence")
+    verify.add_argument(
+        "--public-key",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a key that seals (may be repeated)",
+    )
+    verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
     show = _add_part(parts, "show", cli_journal.show, "list the stored messages, oldest first")
     show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
     show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
@@ -185,6 +196,14 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+
+    seal = _add_part(parts, "seal", cli_journal.seal, "sign everything that is stored so far")
+    seal.add_argument(
+        "--key", metavar="FILE", type=Path, required=True, help="the private key (Ed25519, PEM or base64)"
+    )
+    seal.add_argument("--why", metavar="TEXT", required=True, help="for what it is sealed")
+    seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
+    _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
 
 
 def _add_part(

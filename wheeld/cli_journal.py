@@ -1,8 +1,10 @@
-"""`wheeld journal`: verify, show and export what the daemon has stored, beside a running one too."""
+"""`wheeld journal`: verify, show and export what the daemon has stored, beside a running one too; seal, migrate."""
 
 from __future__ import annotations
 
 import argparse
+import getpass
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,8 +15,12 @@ import msgspec
 
 from wheeld.cli_words import describe
 from wheeld.core.instants import to_text
+from wheeld.edges.host_clock import SystemClock
 from wheeld.edges.journal_file import JournalFile
 from wheeld.edges.journal_rows import StoredMessage
+from wheeld.edges.journal_schema import SCHEMA_VERSION
+from wheeld.edges.journal_seal import FileSigner, KeyFileError, public_key
+from wheeld.edges.journal_verify import Sealed, Verification
 from wheeld.edges.journal_verify import verify as verify_journal
 from wheeld.exits import Exit
 
@@ -27,18 +33,56 @@ class _OfCoup(msgspec.Struct):
 
 
 def verify(asked: argparse.Namespace) -> Exit:
-    """Print what was checked, or each fault; raises JournalError, OSError."""
+    """Print what was checked, or each fault, the first record that is not as it was written first.
+
+    Raises JournalError, OSError.
+    """
+    try:
+        keys = dict(public_key(path) for path in asked.public_key) or None
+    except KeyFileError as wrong:
+        return _refuse(str(wrong))
     with closing(_open(asked.file)) as journal:
-        report = verify_journal(journal)
+        report = verify_journal(journal, keys, asked.head)
     for fault in report.faults:
         sys.stdout.write(f"fault: {fault}\n")
     finding = "NOT as they were written" if report.faults else "all as they were written"
     sys.stdout.write(
-        f"{report.messages} messages, {report.sequenced} of them in the chain up to seq {report.last_seq}, "
-        f"evidence of {report.coups} coups: {finding}\n"
+        f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}, "
+        f"evidence of {report.coups} coups{_pruned(report)}: {finding}\n"
     )
-    sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}\n")
+    sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}\n")
+    if report.sealed:
+        sys.stdout.write(_sealed(report.sealed, is_checked=keys is not None))
     return Exit.BAD_DATA if report.faults else Exit.OK
+
+
+def seal(asked: argparse.Namespace) -> Exit:
+    """Sign the head of a journal that no daemon has open, and print it; raises JournalError, OSError."""
+    try:
+        signer = FileSigner(asked.key)
+    except KeyFileError as wrong:
+        return _refuse(str(wrong))
+    _require(asked.file)
+    with closing(JournalFile(asked.file, signer=signer)) as journal:
+        sealed = journal.seal(by=asked.by or _user(), why=asked.why, at_utc_us=SystemClock().utc_us())
+    if sealed is None:
+        return _refuse(f"{asked.file}: nothing in it yet that could be sealed")
+    sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
+    return Exit.OK
+
+
+def migrate(asked: argparse.Namespace) -> Exit:
+    """Bring a journal that no daemon has open to this version's schema; raises JournalError, OSError."""
+    _require(asked.file)
+    JournalFile(asked.file).close()
+    sys.stdout.write(f"{asked.file}: schema {SCHEMA_VERSION}\n")
+    return Exit.OK
+
+
+def noted_head(text: str) -> tuple[int, bytes]:
+    """`N:HEX` of the command line; raises ValueError."""
+    n, _, head = text.partition(":")
+    return int(n), bytes.fromhex(head)
 
 
 def show(asked: argparse.Namespace) -> Exit:
@@ -54,8 +98,12 @@ def export(asked: argparse.Namespace) -> Exit:
     """Write the observation log of one coup; raises JournalError, OSError."""
     with closing(_open(asked.file)) as journal:
         evidence = journal.evidence(asked.coup)
-        coups = journal.coups()
+        coups, pruning = journal.coups(), journal.pruning(asked.coup)
     if evidence is None:
+        if pruning is not None:
+            why = f"retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
+            sys.stderr.write(f"wheeld: {asked.file}: no evidence of coup {asked.coup} any more: {why}\n")
+            return Exit.NO_INPUT
         known = f"it has coups {coups[0]} to {coups[-1]}" if coups else "it has none yet"
         sys.stderr.write(f"wheeld: {asked.file}: no evidence of coup {asked.coup}; {known}\n")
         return Exit.NO_INPUT
@@ -68,9 +116,40 @@ def export(asked: argparse.Namespace) -> Exit:
 
 
 def _open(path: Path) -> JournalFile:
-    """OSError for what is no readable file, before SQLite has its own words for it."""
-    path.open("rb").close()
+    _require(path)
     return JournalFile(path, read_only=True)
+
+
+def _require(path: Path) -> None:
+    """OSError for what is no readable file, before SQLite has its own words for it, or makes a new one."""
+    path.open("rb").close()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name: KeyError until Python 3.12
+        return f"uid {os.getuid()}"
+
+
+def _refuse(why: str) -> Exit:
+    sys.stderr.write(f"wheeld: {why}\n")
+    return Exit.BAD_DATA
+
+
+def _pruned(report: Verification) -> str:
+    return f" ({report.pruned} of them pruned, their digests are kept)" if report.pruned else ""
+
+
+def _noted(n: int, head: bytes) -> str:
+    """As `--head` takes it: to be written down where nobody who can change the journal can change it."""
+    return f"head of record {n}: {n}:{head.hex()}"
+
+
+def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
+    trust = "" if is_checked else "; the signature was not checked (--public-key)"
+    when = to_text(sealed.at_utc_us)
+    return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
 
 
 def _records(journal: JournalFile) -> Iterator[StoredMessage]:

@@ -84,7 +84,7 @@ def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
 def test_evidence_is_compressed_on_disk(path: Path, journal: JournalFile) -> None:
     log = b'{"t":1,"kind":"rotor","tick":57,"direction":"cw"}\n' * 20_000
     journal.append(Feed().step("void", evidence=Evidence(1, "void", log)), NOW)
-    row = sqlite3.connect(path).execute("SELECT length(log) FROM evidence").fetchone()
+    row = sqlite3.connect(path).execute("SELECT length(packed) FROM logs").fetchone()
     assert row[0] < len(log) // 20
 
 
@@ -217,11 +217,11 @@ def test_a_reader_beside_the_daemon(path: Path, journal: JournalFile) -> None:
 
 def test_a_newer_schema_is_refused(path: Path) -> None:
     JournalFile(path).close()
-    edit(path, "PRAGMA user_version = 2")
-    with pytest.raises(JournalError, match="schema 2, this one knows 1") as caught:
+    edit(path, "PRAGMA user_version = 3")
+    with pytest.raises(JournalError, match="schema 3, this one knows 2") as caught:
         JournalFile(path)
     assert caught.value.fault == "newer"
-    edit(path, "PRAGMA user_version = 1")
+    edit(path, "PRAGMA user_version = 2")
     JournalFile(path).close()
 
 

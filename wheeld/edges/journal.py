@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from wheeld.core.step import Reply, Step
 from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_rows import CommandRecord, JournalError, Receipt
+from wheeld.edges.journal_rows import CommandRecord, JournalError, Receipt, Signer, StoredSeal
 from wheeld.ports import OwedMessage
 
 __all__ = ["Journal", "JournalError"]
@@ -32,11 +33,15 @@ class Journal:
         self._news = asyncio.Event()
 
     @classmethod
-    async def open(cls, path: Path, *, at_utc_us: int) -> Journal:
-        """Open or create the journal at `path`; commands that an earlier run left undecided are refused."""
+    async def open(cls, path: Path, *, at_utc_us: int, signer: Signer | None = None) -> Journal:
+        """Open or create the journal at `path`; commands that an earlier run left undecided are refused.
+
+        With a `signer` it can be sealed.
+        """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         try:
-            file = await asyncio.get_running_loop().run_in_executor(thread, JournalFile, path)
+            opening = partial(JournalFile, path, signer=signer)
+            file = await asyncio.get_running_loop().run_in_executor(thread, opening)
         except BaseException:
             thread.shutdown(wait=False)
             raise
@@ -72,6 +77,14 @@ class Journal:
     async def refuse(self, command: CommandRecord, why: str, at_utc_us: int) -> None:
         """Note a command that is refused at the door, and owe its answer."""
         await self._write(self._file.refuse, command, why, at_utc_us)
+
+    async def seal(self, *, by: str, why: str, at_utc_us: int) -> StoredSeal | None:
+        """Sign the head of everything stored so far; None without a key."""
+        return await self._call(self._file.seal, by=by, why=why, at_utc_us=at_utc_us)
+
+    async def prune(self, now_utc_us: int, *, max_age_s: float | None = None, max_bytes: int | None = None) -> int:
+        """Remove some of the oldest evidence, in one short transaction; call again until it returns 0."""
+        return await self._call(self._file.prune, now_utc_us, max_age_s=max_age_s, max_bytes=max_bytes)
 
     async def wait_news(self) -> None:
         """Return when something was stored since the last call returned."""

@@ -1,18 +1,13 @@
-"""The journal on disk: SQLite, WAL, synchronous=FULL; one file, one writer, one transaction a step.
+"""Writing the journal: each step of the adjudicator, each command, each debt, in one transaction with its links.
 
-Blocking code for one thread: the daemon reaches it through `journal.Journal`, the command line directly. FULL,
-because with NORMAL a power cut takes back rows that were already published. After a failure the journal answers
-every call with the same error: what is in memory may no longer be what is on disk, so the daemon has to halt.
+Blocking code for one thread: the daemon reaches it through `journal.Journal`, the command line directly.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-import sqlite3
+import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -20,20 +15,9 @@ import msgspec
 
 from wheeld.core.messages import reply_payload
 from wheeld.core.step import RETAINED, Evidence, Message, Reply, Step
-from wheeld.edges.journal_rows import (
-    CommandRecord,
-    JournalError,
-    Receipt,
-    StoredCommand,
-    StoredEvidence,
-    StoredMessage,
-    explain,
-)
-from wheeld.ports import OwedMessage
-
-SCHEMA_VERSION = 1
-APPLICATION_ID = 0x77686C31
-"""Marks the file as ours ("whl1"), so that another program's database is refused rather than written to."""
+from wheeld.edges.journal_chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
+from wheeld.edges.journal_reader import JournalReader
+from wheeld.edges.journal_rows import CommandRecord, JournalError, Receipt, Signer, StoredSeal
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice (MQTT QoS 1 may).
@@ -41,66 +25,21 @@ Later a sender that counts from 1 after each restart may use the id anew."""
 
 UNFINISHED = "the daemon stopped before it was decided; nothing was done, send it again if it still holds"
 
-_SCHEMA = """
-CREATE TABLE messages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    topic TEXT NOT NULL,
-    seq INTEGER UNIQUE,
-    retained INTEGER NOT NULL,
-    payload BLOB NOT NULL,
-    t_us INTEGER,
-    at_utc_us INTEGER NOT NULL,
-    state INTEGER NOT NULL,
-    response_topic TEXT,
-    correlation BLOB
-) STRICT;
-CREATE INDEX messages_owed ON messages (id) WHERE state < 2;
-CREATE INDEX messages_retained ON messages (topic, id) WHERE retained = 1;
-CREATE TABLE evidence (
-    coup INTEGER PRIMARY KEY,
-    verdict TEXT NOT NULL,
-    seq INTEGER,
-    at_utc_us INTEGER NOT NULL,
-    log BLOB NOT NULL
-) STRICT;
-CREATE TABLE commands (
-    row INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT,
-    name TEXT NOT NULL,
-    by TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    details TEXT NOT NULL,
-    response_topic TEXT,
-    correlation BLOB,
-    received_utc_us INTEGER NOT NULL,
-    answered_utc_us INTEGER,
-    done INTEGER,
-    why TEXT
-) STRICT;
-CREATE INDEX commands_id ON commands (id, row);
-CREATE TABLE kept (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
-"""
+PRUNED_AT_ONCE = 50
+"""Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
 
 _SEQ_MAX = 2**63 - 1  # the largest integer that SQLite holds
 
 
-class JournalFile:
-    """One open journal. `read_only` reads beside a running daemon; otherwise the file is locked for this process."""
+class JournalFile(JournalReader):
+    """One open journal. `read_only` reads beside a running daemon; otherwise the file is locked for this process.
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
-        self._failure: JournalError | None = None
-        self._lock_fd = -1 if read_only else self._take_lock()
-        try:
-            self._db = self._connect(read_only=read_only)
-        except BaseException:
-            self._release_lock()
-            raise
+    With a `signer` it can be sealed.
+    """
 
-    def close(self) -> None:
-        """Close the file and let another process open it; harmless twice."""
-        self._db.close()
-        self._release_lock()
+    def __init__(self, path: Path, *, read_only: bool = False, signer: Signer | None = None) -> None:
+        self._signer = signer
+        super().__init__(path, read_only=read_only)
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -121,9 +60,10 @@ class JournalFile:
         with self._transaction():
             settled = self._settled() if await_settlement else _SEQ_MAX
             self._db.executemany(
-                "UPDATE messages SET state = CASE WHEN seq > ? THEN 1 ELSE 2 END WHERE id = ?",
-                [(settled, message_id) for message_id in ids],
+                "DELETE FROM debts WHERE id = ? AND coalesce(seq, 0) <= ?",
+                [(message_id, settled) for message_id in ids],
             )
+            self._db.executemany("UPDATE debts SET confirmed = 1 WHERE id = ?", [(message_id,) for message_id in ids])
 
     def settle(self, seq: int) -> int:
         """Close every sequenced message up to `seq` that the broker has; returns how many. Older acks do nothing.
@@ -132,23 +72,56 @@ class JournalFile:
         """
         with self._transaction():
             self._keep("settled", max(seq, self._settled()))
-            closed = self._db.execute("UPDATE messages SET state = 2 WHERE state = 1 AND seq <= ?", (seq,))
-            return closed.rowcount
+            return self._db.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", (seq,)).rowcount
 
     def reopen(self, from_seq: int) -> int:
         """Owe every sequenced message from `from_seq` again; returns the id of the first, 0 when there is none."""
         with self._transaction():
             self._keep("settled", min(from_seq - 1, self._settled()))
-            self._db.execute("UPDATE messages SET state = 0 WHERE seq >= ?", (from_seq,))
+            self._owe("seq >= ?", from_seq)
             return self._int("SELECT coalesce(min(id), 0) FROM messages WHERE seq >= ?", from_seq)
 
     def reopen_retained(self) -> None:
         """Owe the newest message of each retained topic again."""
         with self._transaction():
-            self._db.execute(
-                "UPDATE messages SET state = 0 WHERE id IN"
-                " (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)"
-            )
+            self._owe("id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)")
+
+    # --- sealing and retention -----------------------------------------------------------------------------------
+
+    def seal(self, *, by: str, why: str, at_utc_us: int) -> StoredSeal | None:
+        """Sign the head of everything stored so far; None when there is no key, or nothing to seal."""
+        with self._transaction():
+            n, head = self.tip()
+            if self._signer is None or n == 0:
+                return None
+            told: dict[str, Value] = {
+                "n": n,
+                "head": head,
+                "at_utc_us": at_utc_us,
+                "by": by,
+                "why": why,
+                "key_id": self._signer.key_id,
+            }
+            told["signature"] = self._signer.sign(seal_bytes(told.values()))
+            self._record(SEAL, **told)
+        return msgspec.convert(told, StoredSeal)
+
+    def prune(self, now_utc_us: int, *, max_age_s: float | None = None, max_bytes: int | None = None) -> int:
+        """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk; returns how many logs.
+
+        One short transaction: call again until it returns 0. Its digest stays, and the removal is a record itself.
+        Evidence of a verdict that is still owed stays. The file does not shrink; its space is used again. Only to be
+        called while the host's clock is trusted, or a wrong year would remove everything.
+        """
+        with self._transaction():
+            victims = [] if max_age_s is None else self._beyond_age(now_utc_us - round(max_age_s * 1_000_000))
+            why = "age"
+            if not victims and max_bytes is not None:
+                victims, why = self._beyond_size(max_bytes), "size"
+            for coup in victims:
+                self._record(PRUNING, coup=coup, at_utc_us=now_utc_us, why=why)
+                self._db.execute("DELETE FROM logs WHERE coup = ?", (coup,))
+            return len(victims)
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -156,7 +129,7 @@ class JournalFile:
         """Note a command before anything is done about it. One that was answered already gets the same answer again."""
         with self._transaction():
             earlier = self._db.execute(
-                "SELECT name, by, reason, details, done, why FROM commands"
+                "SELECT name, by, reason, details, done, why FROM commands LEFT JOIN answers USING (row)"
                 " WHERE id = ? AND received_utc_us > ? ORDER BY row DESC LIMIT 1",
                 (command.id, at_utc_us - REPEAT_WINDOW_S * 1_000_000),
             ).fetchone()
@@ -185,98 +158,14 @@ class JournalFile:
     def answer_unfinished(self, at_utc_us: int) -> int:
         """Refuse what a previous run received and never decided; returns how many there were."""
         with self._transaction():
-            rows = self._db.execute("SELECT id, name, by FROM commands WHERE done IS NULL ORDER BY row").fetchall()
+            rows = self._db.execute(
+                "SELECT id, name, by FROM commands WHERE row NOT IN (SELECT row FROM answers) ORDER BY row"
+            ).fetchall()
             for command_id, name, by in rows:
                 self._decide(Reply(0, command_id, name, by, done=False, why=UNFINISHED), at_utc_us)
             return len(rows)
 
-    # --- reading -----------------------------------------------------------------------------------------------
-
-    def memory(self) -> bytes | None:
-        """What the core asked to be given back after a restart, as last stored."""
-        with self._guard():
-            row = self._db.execute("SELECT value FROM kept WHERE name = 'memory'").fetchone()
-        return None if row is None else bytes(row[0])
-
-    def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """Up to `limit` messages not yet settled with an id above `after_id`, in publication order."""
-        with self._guard():
-            rows = self._db.execute(
-                "SELECT id, topic, payload, seq, retained AND id = (SELECT max(id) FROM messages AS newer"
-                " WHERE newer.topic = messages.topic AND newer.retained = 1), response_topic, correlation"
-                " FROM messages WHERE state < 2 AND id > ? ORDER BY id LIMIT ?",
-                (after_id, limit),
-            ).fetchall()
-        return [
-            OwedMessage(id=i, topic=topic, payload=payload, seq=seq, retain=bool(r), response_topic=to, correlation=c)
-            for i, topic, payload, seq, r, to, c in rows
-        ]
-
-    def depth(self) -> int:
-        """How many messages are owed."""
-        with self._guard():
-            return self._int("SELECT count(*) FROM messages WHERE state < 2")
-
-    def last_seq(self) -> int:
-        """The highest sequence number stored, 0 when none is."""
-        with self._guard():
-            return self._int("SELECT coalesce(max(seq), 0) FROM messages")
-
-    def message(self, seq: int) -> StoredMessage | None:
-        """The message with this sequence number."""
-        found = self.messages(seq, 1)
-        return found[0] if found and found[0].seq == seq else None
-
-    def messages(self, from_seq: int, limit: int) -> list[StoredMessage]:
-        """Up to `limit` sequenced messages from `from_seq` on, by sequence number."""
-        return self._messages("seq >= ? ORDER BY seq", from_seq, limit)
-
-    def records(self, after_id: int, limit: int) -> list[StoredMessage]:
-        """Up to `limit` messages of every topic with an id above `after_id`, in publication order."""
-        return self._messages("id > ? ORDER BY id", after_id, limit)
-
-    def last_id(self) -> int:
-        """The id of the newest message that was ever stored, even if someone has removed it since."""
-        with self._guard():
-            return self._int("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'")
-
-    def commands(self, after_row: int, limit: int) -> list[StoredCommand]:
-        """Up to `limit` commands from the log after row `after_row`, oldest first."""
-        rows = self._rows("* FROM commands WHERE row > ? ORDER BY row LIMIT ?", after_row, limit)
-        return [msgspec.convert(row, StoredCommand, strict=False) for row in rows]
-
-    def coups(self) -> list[int]:
-        """The coups that evidence is stored for, in order."""
-        with self._guard():
-            return [row[0] for row in self._db.execute("SELECT coup FROM evidence ORDER BY coup")]
-
-    def evidence(self, coup: int) -> StoredEvidence | None:
-        """What was observed for one coup; raises JournalError when the stored log is damaged."""
-        with self._guard():
-            row = self._db.execute("SELECT * FROM evidence WHERE coup = ?", (coup,)).fetchone()
-        if row is None:
-            return None
-        number, verdict, seq, at_utc_us, packed = row
-        try:
-            log = zlib.decompress(packed)
-        except zlib.error as error:
-            raise JournalError("corrupt", self.path, f"evidence of coup {coup} is damaged ({error})") from error
-        return StoredEvidence(coup=number, verdict=verdict, seq=seq, at_utc_us=at_utc_us, log=log)
-
     # --- inside ------------------------------------------------------------------------------------------------
-
-    def _rows(self, query: str, *values: object) -> list[dict[str, object]]:
-        with self._guard():
-            cursor = self._db.execute(f"SELECT {query}", values)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
-
-    def _messages(self, condition: str, start: int, limit: int) -> list[StoredMessage]:
-        rows = self._rows(f"* FROM messages WHERE {condition} LIMIT ?", start, limit)
-        return [msgspec.convert(row, StoredMessage, strict=False) for row in rows]
-
-    def _int(self, query: str, *values: object) -> int:
-        return cast("int", self._db.execute(query, values).fetchone()[0])
 
     def _keep(self, name: str, value: bytes | int) -> None:
         self._db.execute(
@@ -286,13 +175,48 @@ class JournalFile:
     def _settled(self) -> int:
         return self._int("SELECT coalesce(max(value), 0) FROM kept WHERE name = 'settled'")
 
+    def _owe(self, condition: str, *values: object) -> None:
+        self._db.execute(f"INSERT OR REPLACE INTO debts SELECT id, seq, 0 FROM messages WHERE {condition}", values)  # noqa: S608
+
+    def _beyond_age(self, before_utc_us: int) -> list[int]:
+        """Coups of the oldest logs stored before then."""
+        return [coup for coup, _ in self._oldest("at_utc_us < ?", before_utc_us)]
+
+    def _beyond_size(self, max_bytes: int) -> list[int]:
+        """Coups of the oldest logs that have to go for the rest to fit."""
+        excess = self._int("SELECT coalesce(sum(bytes), 0) FROM logs") - max_bytes
+        victims = []
+        for coup, size in self._oldest("? > 0", excess):
+            if excess <= 0:
+                break
+            victims.append(coup)
+            excess -= size
+        return victims
+
+    def _oldest(self, condition: str, value: int) -> list[tuple[int, int]]:
+        """The oldest logs that may go, (coup, bytes), as many as one transaction removes."""
+        query = (
+            f"SELECT coup, bytes FROM logs WHERE {condition} AND coup NOT IN"  # noqa: S608
+            " (SELECT coup FROM debts JOIN evidence ON evidence.seq = debts.seq) ORDER BY at_utc_us, coup LIMIT ?"
+        )
+        return self._db.execute(query, (value, PRUNED_AT_ONCE)).fetchall()
+
     def _insert(self, message: Message, at_utc_us: int) -> None:
         if message.seq is not None and self._is_stored(message.seq, message):
             return
-        self._db.execute(
-            "INSERT INTO messages (topic, seq, retained, payload, t_us, at_utc_us, state) VALUES (?, ?, ?, ?, ?, ?, 0)",
-            (message.topic, message.seq, message.topic in RETAINED, message.payload, message.t_us, at_utc_us),
+        self._insert_message(
+            topic=message.topic,
+            seq=message.seq,
+            retained=message.topic in RETAINED,
+            payload=message.payload,
+            t_us=message.t_us,
+            at_utc_us=at_utc_us,
         )
+
+    def _insert_message(self, **columns: Value) -> None:
+        """Store a message, owed from now on."""
+        message_id = self._record(MESSAGE, **columns)
+        self._db.execute("INSERT INTO debts VALUES (?, ?, 0)", (message_id, columns.get("seq")))
 
     def _is_stored(self, seq: int, message: Message) -> bool:
         """The feed promises one payload a number and no gap; a program that breaks either must not write on."""
@@ -309,22 +233,24 @@ class JournalFile:
         """Beside the verdict of the same step, or, when it comes later, the latest verdict of its kind."""
         seqs = [message.seq for message in step.messages if message.topic == evidence.verdict]
         seq = seqs[-1] if seqs else self._int("SELECT max(seq) FROM messages WHERE topic = ?", evidence.verdict)
-        self._db.execute(
-            "INSERT INTO evidence VALUES (?, ?, ?, ?, ?)",
-            (evidence.coup, evidence.verdict, seq, at_utc_us, zlib.compress(evidence.log)),
+        packed = zlib.compress(evidence.log)
+        self._record(
+            EVIDENCE,
+            coup=evidence.coup,
+            verdict=evidence.verdict,
+            seq=seq,
+            at_utc_us=at_utc_us,
+            digest=hashlib.sha256(evidence.log).digest(),
         )
+        self._db.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", (evidence.coup, at_utc_us, len(packed), packed))
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
-        columns = (*CommandRecord.__struct_fields__, "received_utc_us")
-        inserted = self._db.execute(
-            f"INSERT INTO commands ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",  # noqa: S608
-            (*msgspec.structs.astuple(command), at_utc_us),
-        )
-        return cast("int", inserted.lastrowid)
+        return self._record(COMMAND, **msgspec.structs.asdict(command), received_utc_us=at_utc_us)
 
     def _decide(self, reply: Reply, at_utc_us: int) -> None:
         found = self._rows(
-            "row, response_topic, correlation FROM commands WHERE id = ? AND done IS NULL ORDER BY row DESC LIMIT 1",
+            "row, response_topic, correlation FROM commands WHERE id = ? AND row NOT IN (SELECT row FROM answers)"
+            " ORDER BY row DESC LIMIT 1",
             reply.id,
         )
         command = CommandRecord(id=reply.id, name=reply.name, by=reply.by)
@@ -338,91 +264,16 @@ class JournalFile:
             self._insert_reply(command, reply.t_us, at_utc_us, done=reply.done, why=reply.why)
 
     def _close_command(self, row: int, at_utc_us: int, *, done: bool, why: str) -> None:
-        self._db.execute(
-            "UPDATE commands SET done = ?, why = ?, answered_utc_us = ? WHERE row = ?", (done, why, at_utc_us, row)
-        )
+        self._record(ANSWER, row=row, answered_utc_us=at_utc_us, done=done, why=why)
 
     def _insert_reply(self, command: CommandRecord, t_us: int | None, at_utc_us: int, *, done: bool, why: str) -> None:
         payload = reply_payload(Reply(t_us or 0, command.id, command.name, command.by, done, why))
-        self._db.execute(
-            "INSERT INTO messages (topic, retained, payload, t_us, at_utc_us, state, response_topic, correlation)"
-            " VALUES ('reply', 0, ?, ?, ?, 0, ?, ?)",
-            (payload, t_us, at_utc_us, command.response_topic, command.correlation),
+        self._insert_message(
+            topic="reply",
+            retained=False,
+            payload=payload,
+            t_us=t_us,
+            at_utc_us=at_utc_us,
+            response_topic=command.response_topic,
+            correlation=command.correlation,
         )
-
-    # --- opening and failing -----------------------------------------------------------------------------------
-
-    def _take_lock(self) -> int:
-        """A lock file beside the journal: SQLite's own locks would shut out `wheeld journal` too."""
-        path = self.path.with_name(self.path.name + ".lock")
-        try:
-            lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-        except OSError as error:
-            raise JournalError("io", self.path, f"cannot create its lock {path}: {error.strerror}") from error
-        try:
-            fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(lock_fd)
-            why = "another wheeld has it open; one daemon a wheel, stop the other or set another journal.path"
-            raise JournalError("locked", self.path, why) from error
-        return lock_fd
-
-    def _release_lock(self) -> None:
-        if self._lock_fd >= 0:
-            os.close(self._lock_fd)
-            self._lock_fd = -1
-
-    def _connect(self, *, read_only: bool) -> sqlite3.Connection:
-        mode = "ro" if read_only else "rwc"
-        with self._guard():
-            db = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
-        try:
-            with self._guard():
-                self._prepare(db, read_only=read_only)
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _prepare(self, db: sqlite3.Connection, *, read_only: bool) -> None:
-        db.execute("PRAGMA cell_size_check = ON")
-        owner, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-        empty = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
-        if owner != APPLICATION_ID and not (empty and not read_only):
-            raise JournalError("foreign", self.path, "this file is not a wheeld journal; set another journal.path")
-        if version > SCHEMA_VERSION:
-            why = f"written by a newer wheeld (schema {version}, this one knows {SCHEMA_VERSION}); install that version"
-            raise JournalError("newer", self.path, why)
-        if read_only:
-            return
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        if empty:
-            marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};"
-            db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} {marks} COMMIT;")
-
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        if self._failure is not None:
-            raise self._failure
-        try:
-            yield
-        except JournalError as error:
-            self._failure = error
-            raise
-        except sqlite3.Error as error:
-            self._failure = explain(error, self.path)
-            raise self._failure from error
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with self._guard():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                # SQLite has already rolled back after some failures (disk full among them).
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")

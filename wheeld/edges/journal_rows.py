@@ -5,18 +5,18 @@ from __future__ import annotations
 import sqlite3
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-Fault: TypeAlias = Literal["full", "io", "corrupt", "locked", "foreign", "newer", "conflict"]
+Fault: TypeAlias = Literal["full", "io", "corrupt", "locked", "foreign", "newer", "older", "conflict"]
 
 
 class JournalError(Exception):
     """The journal cannot keep its promise; the daemon must halt and not try again.
 
     `fault` is the kind: `full` (disk), `io`, `corrupt`, `locked` (another daemon), `foreign` (not a journal),
-    `newer` (written by a later version), `conflict` (the program asked for what contradicts the stored).
+    `newer` or `older` (written by another version), `conflict` (the program asked for what contradicts the stored).
     """
 
     def __init__(self, fault: Fault, path: Path, why: str) -> None:
@@ -83,13 +83,50 @@ class StoredCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """The observation log of one coup, uncompressed, beside its verdict and the verdict's `seq`."""
+    """The observation log of one coup, uncompressed, beside its verdict and the verdict's `seq`.
+
+    `digest` is the SHA-256 of the log when it was stored; it remains when retention takes the log.
+    """
 
     coup: int
     verdict: str
     seq: int | None
     at_utc_us: int
+    digest: bytes
     log: bytes
+
+
+class StoredPruning(msgspec.Struct, frozen=True, kw_only=True):
+    """Evidence that retention took: of which coup, when, and by which rule (`age`, `size`)."""
+
+    coup: int
+    at_utc_us: int
+    why: str
+
+
+class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
+    """A signed head: up to record `n` the journal was so when `by` sealed it. `key_id` tells which key signed."""
+
+    n: int
+    head: bytes
+    at_utc_us: int
+    by: str
+    why: str
+    key_id: str
+    signature: bytes
+
+
+class Signer(Protocol):
+    """A private key that can seal the journal."""
+
+    @property
+    def key_id(self) -> str:
+        """Which key it is: 16 hexadecimal digits of the SHA-256 of its public key."""
+        ...
+
+    def sign(self, told: bytes) -> bytes:
+        """The signature of these bytes."""
+        ...
 
 
 _FAULTS: dict[int, tuple[Fault, str]] = {

@@ -1,32 +1,52 @@
-"""Is the journal what the daemon wrote? The chain over the feed, the row numbers, the evidence.
+"""Is the journal what the daemon wrote? The chain over every record, the seals, the evidence, the feed's own chain.
 
-The chain proves every sequenced message against an edit, a removal or a move. The row numbers tell of removals at
-the end and of messages outside the chain, to an editor who did not mind them; only a signature would stop one who does.
+The chain shows an edit, a removal, an insertion or a move of any record to whoever follows it. Someone who writes the
+whole chain anew after a change is shown by the next seal, which only the key can make; what was stored after the last
+seal, and a journal cut back to an earlier seal, only by a head that was noted elsewhere (`noted`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import zlib
+from collections.abc import Mapping
+
 import msgspec
 
 from wheeld.core.seal import GENESIS, SealError, verify_link
+from wheeld.edges.journal_chain import EVIDENCE, FIRST_HEAD, KINDS, MESSAGE, SEAL, Link, digest_of, follow, seal_bytes
 from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_rows import JournalError, StoredMessage
+from wheeld.edges.journal_seal import Check
 
 PAGE = 1000
-"""Messages read at a time: a journal of years is checked in a few megabytes of memory."""
+"""Links read at a time: a journal of years is checked in a few megabytes of memory."""
 
 FAULTS_MAX = 20
 """Further faults mostly follow from the first; the report says that there are more."""
 
 
+class Sealed(msgspec.Struct, frozen=True):
+    """The last good seal: up to record `n` the journal is as it was when `by` sealed it."""
+
+    n: int
+    at_utc_us: int
+    by: str
+    why: str
+    key_id: str
+
+
 class Verification(msgspec.Struct, kw_only=True):
     """What was found; the journal is whole when `faults` is empty. After a broken link the chain goes on from there."""
 
+    records: int = 0
+    head: bytes = FIRST_HEAD
     messages: int = 0
     sequenced: int = 0
     last_seq: int = 0
     last_hash: str = GENESIS
     coups: int = 0
+    pruned: int = 0
+    sealed: Sealed | None = None
     faults: list[str] = msgspec.field(default_factory=list)
 
     def blame(self, fault: str) -> None:
@@ -42,51 +62,123 @@ class _Link(msgspec.Struct):
     hash: str
 
 
-def verify(journal: JournalFile) -> Verification:
-    """Check everything in the journal; raises JournalError only when it cannot be read."""
-    report = Verification()
-    last_id = 0
-    while page := journal.records(last_id, PAGE):
-        for message in page:
-            if message.id != last_id + 1:
-                report.blame(f"row {last_id + 1}: missing, the next one is row {message.id}")
-            last_id = message.id
-            report.messages += 1
-            if message.seq is not None:
-                _check_link(message, report)
-    newest = journal.last_id()
-    if newest != last_id:
-        report.blame(f"rows {last_id + 1} to {newest}: missing at the end")
-    _check_evidence(journal, report)
-    return report
+def verify(
+    journal: JournalFile, keys: Mapping[str, Check] | None = None, noted: tuple[int, bytes] | None = None
+) -> Verification:
+    """Check everything in the journal; raises JournalError only when it cannot be read.
+
+    With `keys` (by key id) every seal must be by one of them, and there must be one. `noted` is a record's number and
+    its head as someone wrote them down.
+    """
+    walk = _Walk(journal, keys, noted)
+    while page := journal.links(walk.report.records, PAGE):
+        for link in page:
+            walk.take(link)
+    walk.end()
+    return walk.report
 
 
-def _check_link(message: StoredMessage, report: Verification) -> None:
-    where = f"seq {message.seq} (row {message.id})"
-    if message.seq != report.last_seq + 1:
-        report.blame(f"{where}: it follows seq {report.last_seq}")
-    try:
-        link = msgspec.json.decode(message.payload, type=_Link)
-        if link.seq != message.seq:
-            report.blame(f"{where}: its payload says seq {link.seq}")
-        report.last_hash = verify_link(message.payload, report.last_hash)
-    except msgspec.MsgspecError as error:
-        report.blame(f"{where}: its payload is not a sealed message ({error})")
-    except SealError as error:
-        report.blame(f"{where}: {error}")
-        report.last_hash = link.hash
-    report.sequenced += 1
-    report.last_seq = message.seq or 0
+class _Walk:
+    """From the first link to the last."""
 
+    def __init__(self, journal: JournalFile, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None) -> None:
+        self.report = Verification()
+        self._journal = journal
+        self._keys = keys
+        self._noted = noted
 
-def _check_evidence(journal: JournalFile, report: Verification) -> None:
-    for coup in journal.coups():
-        report.coups += 1
+    def take(self, link: Link) -> None:
+        """Check one link, and the record that it holds."""
+        report = self.report
+        if link.n != report.records + 1:
+            report.blame(f"record {report.records + 1}: removed, the next one is record {link.n}")
+        elif link != follow(report.records, report.head, link.kind, link.ref, link.digest):
+            report.blame(f"record {link.n}: its link does not follow the one before: edited, moved or inserted")
+        if self._noted and self._noted[0] == link.n and self._noted[1] != link.head:
+            report.blame(f"record {link.n}: its head is not the one that was noted: changed here or before")
+        self._check_record(link)
+        report.records, report.head = link.n, link.head
+
+    def end(self) -> None:
+        """What only shows when all links are known."""
+        for kind in KINDS.values():
+            if (ref := self._journal.unlinked(kind.name)) is not None:
+                self.report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
+            if cut := self._journal.cut_off(kind.name):
+                self.report.blame(f"{kind.name} {cut[0]} to {cut[1]}: cut off at the end")
+        if self._noted and self._noted[0] > self.report.records:
+            self.report.blame(f"records {self.report.records + 1} to {self._noted[0]}: cut off at the end")
+        if self._keys is not None and self.report.sealed is None:
+            self.report.blame("no sealed head: nothing proves that the chain was not written anew")
+
+    def _check_record(self, link: Link) -> None:
+        where = f"record {link.n} ({link.kind} {link.ref})"
+        if link.kind not in KINDS:
+            self.report.blame(f"{where}: no such kind")
+            return
+        columns = self._journal.record(link.kind, link.ref)
+        if columns is None:
+            self.report.blame(f"{where}: removed")
+            return
+        if digest_of(columns) != link.digest:
+            self.report.blame(f"{where}: edited")
+        if link.kind == MESSAGE.name:
+            self._check_message(where, columns)
+        elif link.kind == EVIDENCE.name:
+            self._check_log(where, link.ref, columns[-1])
+        elif link.kind == SEAL.name:
+            self._check_seal(where, link.ref, columns)
+
+    def _check_log(self, where: str, coup: int, digest: bytes | None) -> None:
+        self.report.coups += 1
+        packed = self._journal.packed_log(coup)
+        if packed is None:
+            if self._journal.pruning(coup) is None:
+                self.report.blame(f"{where}: its log was removed")
+            self.report.pruned += 1
+            return
         try:
-            evidence = journal.evidence(coup)
-        except JournalError as error:
-            report.blame(str(error))
-            continue
-        verdict = journal.message(evidence.seq) if evidence and evidence.seq is not None else None
-        if evidence and (verdict is None or verdict.topic != evidence.verdict):
-            report.blame(f"evidence of coup {coup}: its {evidence.verdict} (seq {evidence.seq}) is not there")
+            is_intact = hashlib.sha256(zlib.decompress(packed)).digest() == digest
+        except zlib.error:
+            self.report.blame(f"{where}: its log is damaged")
+            return
+        if not is_intact:
+            self.report.blame(f"{where}: its log was edited")
+
+    def _check_seal(self, where: str, n: int, columns: tuple[bytes | None, ...]) -> None:
+        _, head, at_utc_us, by, why, key_id, signature = (column or b"" for column in columns)
+        changed = f"a record up to {n} is not the one that was stored"
+        check = None if self._keys is None else self._keys.get(key_id.decode(errors="replace"))
+        if (n, head) != (self.report.records, self.report.head):
+            self.report.blame(f"{where}: not what was sealed: {changed}")
+        elif self._keys is not None and check is None:
+            self.report.blame(f"{where}: sealed by another key, {key_id.decode(errors='replace')}")
+        elif check is not None and not check(signature, seal_bytes(columns[:-1])):
+            self.report.blame(f"{where}: the signature is false: {changed}")
+        else:
+            told = (text.decode(errors="replace") for text in (by, why, key_id))
+            self.report.sealed = Sealed(n, int(at_utc_us), *told)
+
+    def _check_message(self, where: str, columns: tuple[bytes | None, ...]) -> None:
+        self.report.messages += 1
+        seq, payload = columns[2], columns[4] or b""
+        if seq is not None:
+            self._check_feed(f"seq {seq.decode(errors='replace')} ({where})", seq, payload)
+
+    def _check_feed(self, where: str, seq: bytes, payload: bytes) -> None:
+        """What subscribers check: numbers without a gap, each message bound to the one before by its `prev`."""
+        report = self.report
+        if seq != b"%d" % (report.last_seq + 1):
+            report.blame(f"{where}: it follows seq {report.last_seq}")
+        try:
+            told = msgspec.json.decode(payload, type=_Link)
+            if seq != b"%d" % told.seq:
+                report.blame(f"{where}: its payload says seq {told.seq}")
+            report.last_hash = verify_link(payload, report.last_hash)
+        except msgspec.MsgspecError as error:
+            report.blame(f"{where}: its payload is not a sealed message ({error})")
+        except SealError as error:
+            report.blame(f"{where}: {error}")
+            report.last_hash = told.hash
+        report.sequenced += 1
+        report.last_seq = int(seq)

@@ -1,0 +1,103 @@
+"""The chain over every record of the journal: what a record is, its canonical bytes, and how each link is made.
+
+A record is one row of one of the tables below, written once. With it goes a link: its number `n` (1, 2, 3, …), the
+record's kind and key, the record's digest, and `head`, which depends on everything up to here:
+
+    digest = SHA-256(columns in the order below, each as a netstring: <bytes>:<the value as text or bytes>, NULL as -)
+    head   = SHA-256(head of n-1, then "<n> <kind> <key> " in ASCII, then digest); the head of 0 is 32 zero bytes
+
+The record's digest stands by itself so that whatever is taken away leaves a chain that can still be followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+Value: TypeAlias = int | str | bytes | None
+
+FIRST_HEAD = bytes(32)
+"""What the first link follows."""
+
+SEAL_MARK = b"wheeld journal head 1\n"
+"""What the signature of a seal covers begins with this: whatever else the key may sign is no seal."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of record: its table, and the columns that the digest covers, the key first."""
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The table's INTEGER PRIMARY KEY, which the link calls `ref`."""
+        return self.columns[0]
+
+    @cached_property
+    def insertion(self) -> str:
+        """The statement that stores a record of this kind."""
+        return f"INSERT INTO {self.table} ({', '.join(self.columns)}) VALUES ({', '.join('?' * len(self.columns))})"  # noqa: S608
+
+    @cached_property
+    def canonical_columns(self) -> str:
+        """The columns for a SELECT that gives them as `canonical` takes them, damaged text too."""
+        return ", ".join(f"CAST({column} AS BLOB)" for column in self.columns)
+
+
+MESSAGE = Kind(
+    "message",
+    "messages",
+    ("id", "topic", "seq", "retained", "payload", "t_us", "at_utc_us", "response_topic", "correlation"),
+)
+EVIDENCE = Kind("evidence", "evidence", ("coup", "verdict", "seq", "at_utc_us", "digest"))
+COMMAND = Kind(
+    "command",
+    "commands",
+    ("row", "id", "name", "by", "reason", "details", "response_topic", "correlation", "received_utc_us"),
+)
+ANSWER = Kind("answer", "answers", ("row", "answered_utc_us", "done", "why"))
+PRUNING = Kind("pruning", "prunings", ("coup", "at_utc_us", "why"))
+SEAL = Kind("seal", "heads", ("n", "head", "at_utc_us", "by", "why", "key_id", "signature"))
+KINDS = {kind.name: kind for kind in (MESSAGE, EVIDENCE, COMMAND, ANSWER, PRUNING, SEAL)}
+
+
+class Link(NamedTuple):
+    """One link of the chain, and the record that it holds."""
+
+    n: int
+    kind: str
+    ref: int
+    digest: bytes
+    head: bytes
+
+
+def canonical(values: Iterable[Value]) -> bytes:
+    """The one way to write a record's columns as bytes."""
+    return b"".join(b"-" if value is None else _netstring(value) for value in values)
+
+
+def follow(n: int, head: bytes, kind: str, ref: int, digest: bytes) -> Link:
+    """The link after number `n` with this `head`."""
+    text = f"{n + 1} {kind} {ref} ".encode()
+    return Link(n + 1, kind, ref, digest, hashlib.sha256(head + text + digest).digest())
+
+
+def digest_of(values: Sequence[Value]) -> bytes:
+    """The digest of a record."""
+    return hashlib.sha256(canonical(values)).digest()
+
+
+def seal_bytes(columns: Iterable[Value]) -> bytes:
+    """What the signature of a seal covers: its other columns (n, head, at_utc_us, by, why, key_id)."""
+    return SEAL_MARK + canonical(columns)
+
+
+def _netstring(value: int | str | bytes) -> bytes:
+    raw = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else b"%d" % value
+    return b"%d:%b" % (len(raw), raw)
