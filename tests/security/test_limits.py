@@ -50,6 +50,31 @@ async def test_a_command_that_is_none_is_answered(bench: Bench, leaf: str, paylo
     assert len(owed.payload) < 1000
 
 
+@pytest.mark.parametrize("number", [2**53, 2**63, 2**64, 10**30])
+async def test_numbers_that_the_journal_cannot_hold(bench: Bench, number: int) -> None:
+    await bench.send("cmd/resend", GOOD | {"from_seq": number})
+    await bench.send("cmd/open", GOOD | {"id": "c-2", "coup": number})
+    await bench.send("ack", {"seq": number})
+    assert ["<= 9007199254740991" in str(answer["why"]) for answer in await bench.answers()] == [True, True]
+    assert bench.door.counters["acks_malformed"] == 1
+
+
+@pytest.mark.parametrize("member", ["id", "by", "reason", "who"])
+@pytest.mark.parametrize("mark", ["\0", "\x1b[2K", "\n", "\x9b", "\u2028", "\u202e"])
+async def test_text_that_would_not_be_read_as_it_was_sent(bench: Bench, member: str, mark: str) -> None:
+    for text in (f"a{mark}b", f"a{mark}", f"{mark}b"):
+        await bench.send("cmd/bouler", GOOD | {"who": "Anna"} | {member: text})
+    answers = await bench.answers()
+    assert ["matching regex" in str(answer["why"]) for answer in answers] == [True] * 3
+    assert all(str(answer[key]).isprintable() for answer in answers for key in ("id", "name"))
+
+
+async def test_names_of_people_are_people_s_names(bench: Bench) -> None:
+    await bench.send("cmd/resend", GOOD | {"id": "a\u00a0b", "by": "Zoë D’Aguì, 王 (4711)", "from_seq": 1})
+    (answer,) = await bench.answers()
+    assert (answer["id"], answer["by"]) == ("a\u00a0b", "Zoë D’Aguì, 王 (4711)")
+
+
 @pytest.mark.parametrize("size", [CORRELATION_BYTES_MAX, CORRELATION_BYTES_MAX + 1])
 async def test_a_correlation_is_stored_up_to_its_limit(bench: Bench, size: int) -> None:
     await bench.send("cmd/resend", GOOD | {"from_seq": 1}, correlation=b"x" * size)

@@ -88,7 +88,9 @@ class CommandDoor:
         record = self._record(name, incoming)
         try:
             payload = _decode(name, incoming, now_utc_us)
-            record = msgspec.structs.replace(record, by=payload.by, reason=payload.reason, details=_details(payload))
+            record = msgspec.structs.replace(
+                record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
+            )
             is_new = await self._note(record, now_utc_us)
         except _RefusedError as refusal:
             self.counters["refused"] += 1
@@ -123,8 +125,8 @@ class CommandDoor:
         except (msgspec.MsgspecError, RecursionError):  # the latter of a thousand brackets
             command_id = None
         return CommandRecord(
-            id=None if command_id is None else command_id[:DAMAGED_TEXT_MAX],
-            name=name[:DAMAGED_TEXT_MAX],
+            id=None if command_id is None else _quoted(command_id),
+            name=_quoted(name),
             response_topic=self._response_topic(incoming),
             correlation=self._correlation(incoming),
         )
@@ -145,6 +147,11 @@ class CommandDoor:
             self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
             return None
         return topic or None
+
+
+def _quoted(text: str) -> str:
+    """As much of it as anyone needs to know it again, and nothing that plays with the reader's terminal."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text[:DAMAGED_TEXT_MAX])
 
 
 def _short(payload: bytes) -> bytes:

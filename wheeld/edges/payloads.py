@@ -10,11 +10,18 @@ from msgspec import Meta
 
 from wheeld.core.observations import CommandName
 
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
+VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
+"""No control characters, no line ends, nothing that turns the direction of writing: whoever reads the log of commands
+in a terminal must see what was sent, on one line."""
+
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern=VISIBLE)]
 """An id or a person: 64 characters hold a UUID with a prefix, or a full name and a staff number."""
 
-Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
+Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, pattern=VISIBLE)]
 """A reason, as the control office will read it."""
+
+WHOLE_MAX = 2**53 - 1
+"""Every JSON reader holds it exactly, SQLite too: a larger number would end the daemon where it meets the journal."""
 
 
 class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,7 +33,7 @@ class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     id: Name
     by: Name
     reason: Sentence
-    coup: Annotated[int, Meta(ge=0)] | None = None
+    coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | None = None
     expires_at: Annotated[datetime, Meta(tz=True)] | None = None
 
 
@@ -39,13 +46,13 @@ class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
 class ResendPayload(CommandPayload, frozen=True, kw_only=True):
     """`cmd/resend`: publish every sequenced message from `from_seq` again."""
 
-    from_seq: Annotated[int, Meta(ge=1)]
+    from_seq: Annotated[int, Meta(ge=1, le=WHOLE_MAX)]
 
 
 class AckPayload(msgspec.Struct, frozen=True):
     """`ack`: the settlement core has stored everything up to `seq`. Unknown keys are its own business."""
 
-    seq: Annotated[int, Meta(ge=0)]
+    seq: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 
 
 class Availability(msgspec.Struct, frozen=True, kw_only=True):
