@@ -1,0 +1,417 @@
+"""The feed in virtual time: gaps, repeats, edits, silence, rollbacks, crashes; then swarms of all of it by seed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tests.feed.wheel import ROOT, LyingMiddle, Wheel, reply_to
+from tests.feed.world import Caller, World, run_virtually
+from wheeld.core.seal import seal
+from wheeld.feed import Feed, FeedMessage, Login, Manner
+
+Told = list[str]
+
+
+def in_virtual_time(test: Callable[[World, Told], Awaitable[None]]) -> Callable[[pytest.MonkeyPatch], None]:
+    async def whole(monkeypatch: pytest.MonkeyPatch) -> None:
+        await test(World(monkeypatch), [])
+
+    def run(monkeypatch: pytest.MonkeyPatch) -> None:
+        run_virtually(whole(monkeypatch))
+
+    run.__doc__ = test.__doc__
+    return run
+
+
+def feed_of(told: Told, *, after: tuple[int, str | None] | None = (0, None), ask: bool = True) -> Feed:
+    after_seq, after_hash = after or (None, None)
+    manner = Manner(tell=told.append, ask=ask)
+    return Feed("broker", root=ROOT, after_seq=after_seq, after_hash=after_hash, manner=manner)
+
+
+def seqs(messages: list[FeedMessage]) -> list[int]:
+    return [message.seq for message in messages]
+
+
+@in_virtual_time
+async def test_in_order_once_and_acknowledged(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(2)
+        world.say("table", "result", "table")
+        await caller.until(lambda: len(caller.stored) == 3)
+    assert [message.payload for message in caller.stored] == [payload for _, payload in world.wheel.sent]
+    assert [message.topic for message in caller.stored] == ["table", "result", "table"]
+    assert world.acks[-1] == 3
+    assert told == []
+    assert [asked["from_seq"] for asked in world.questions] == [1]
+
+
+@in_virtual_time
+async def test_everything_from_the_first_on(world: World, told: Told) -> None:
+    for _ in range(500):
+        world.wheel.say()
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await caller.until(lambda: len(caller.stored) == 500)
+    assert seqs(caller.stored) == list(range(1, 501))
+    assert len(world.questions) == 1
+
+
+@in_virtual_time
+async def test_from_what_was_stored(world: World, told: Told) -> None:
+    for _ in range(9):
+        world.wheel.say()
+    async with feed_of(told, after=(7, world.wheel.hashes[7])) as feed:
+        caller = Caller(feed, [])
+        await caller.until(lambda: len(caller.stored) == 2)
+    assert seqs(caller.stored) == [8, 9]
+
+
+@in_virtual_time
+async def test_whatever_comes_first_and_then_all(world: World, told: Told) -> None:
+    for _ in range(9):
+        world.wheel.say()
+    async with feed_of(told, after=None) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(5)
+        assert world.questions == []
+        world.say("table")
+        world.wheel.say()  # lost
+        await caller.until(lambda: len(caller.stored) == 2)
+    assert seqs(caller.stored) == [10, 11]
+
+
+@in_virtual_time
+async def test_a_gap_is_asked_for(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        world.wheel.say()
+        await asyncio.sleep(2)
+        world.wheel.say()
+        world.wheel.say()
+        world.say()
+        await caller.until(lambda: len(caller.stored) == 4)
+        assert feed.counters["gaps"] == 1
+    assert seqs(caller.stored) == [1, 2, 3, 4]
+    assert told == ["seq 2 to 3 did not come: asking for it"]
+    last = world.questions[-1]
+    assert (last["from_seq"], last["by"], last["reason"]) == (2, "wheeld.feed", "seq 2 is missing")
+    assert len({asked["id"] for asked in world.questions}) == len(world.questions)
+
+
+@in_virtual_time
+async def test_the_last_one_lost_is_found_at_the_next_connection(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        world.say()
+        await caller.until(lambda: len(caller.stored) == 1)
+        await asyncio.sleep(60)
+        world.wheel.say()
+        world.cut()
+        await caller.until(lambda: len(caller.stored) == 2)
+    assert told[-1] == "broker:1883: connected"
+
+
+@in_virtual_time
+async def test_a_resend_that_nobody_answers_is_told_and_asked_again_ever_more_slowly(world: World, told: Told) -> None:
+    world.hears = False
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(2)
+        world.wheel.say()
+        world.say()
+        await asyncio.sleep(3600)
+        assert 12 <= len(world.questions) <= 25, "ever more slowly, and at last every five minutes"
+        assert feed.counters["unanswered"] == len(world.questions) - 1
+        told_of = [line for line in told if line.startswith("no answer to resend from seq 1 (asked")]
+        assert len(told_of) == len(world.questions) - 1
+        assert "access list" in told_of[0]
+        world.hears = True
+        await caller.until(lambda: len(caller.stored) == 2, within_s=301)
+
+
+@in_virtual_time
+async def test_who_does_not_ask_goes_on_behind_a_gap(world: World, told: Told) -> None:
+    async with feed_of(told, after=None, ask=False) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(1)
+        world.say()
+        world.wheel.say()
+        world.say("result", "table")
+        await caller.until(lambda: len(caller.stored) == 3)
+    assert seqs(caller.stored) == [1, 3, 4]
+    assert world.questions == []
+    assert told == ["seq 2 to 2 did not come: it will not be asked for"]
+
+
+@in_virtual_time
+async def test_an_edited_message_is_refused_and_the_true_one_comes(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(2)
+        leaf, payload = world.wheel.say("result", number=17)
+        world.send([(leaf, payload.replace(b'"number":17', b'"number":18'))])
+        await caller.until(lambda: len(caller.stored) == 1)
+        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("edited", 1)]
+        assert caller.stored[0].body["number"] == 17
+
+
+@in_virtual_time
+async def test_a_message_that_does_not_follow_is_refused(world: World, told: Told) -> None:
+    other = Wheel()
+    other.say("result", number=1)
+    forged = other.say("result", number=2)
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(2)
+        world.say()
+        world.send([forged])
+        world.wheel.say("result", number=3)
+        await caller.until(lambda: len(caller.stored) == 2)
+        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("chain", 2)]
+    assert caller.stored[1].body["number"] == 3
+
+
+@in_virtual_time
+async def test_another_message_with_a_known_number_is_a_conflict(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        world.say()
+        await caller.until(lambda: len(caller.stored) == 1)
+        world.send([world.wheel.sent[0], Wheel().say("result", number=5)])
+        await caller.until(lambda: bool(caller.faults))
+        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("conflict", 1)]
+        assert feed.counters["repeats"] >= 2
+
+
+@in_virtual_time
+async def test_a_conflict_with_what_was_stored_before(world: World, told: Told) -> None:
+    world.wheel.say()
+    async with feed_of(told, after=(1, "f" * 64)) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(1)
+        world.send([world.wheel.sent[0]])
+        world.say()
+        await caller.until(lambda: len(caller.faults) == 2)
+        assert {fault.fault for fault in caller.faults} == {"conflict", "chain"}
+
+
+@in_virtual_time
+async def test_a_wheel_that_lost_its_journal_is_noticed(world: World, told: Told) -> None:
+    world.wheel.say()
+    async with feed_of(told, after=(5, "f" * 64)) as feed:
+        caller = Caller(feed, [])
+        await caller.until(lambda: bool(caller.faults))
+        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("rolled_back", 5)]
+        await asyncio.sleep(3600)
+        assert len(world.questions) == 1
+
+
+@in_virtual_time
+async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(2)
+        body = {"schema": "result/1", "seq": 10**9, "site": "campione", "table": "campione-03", "prev": "0" * 64}
+        world.send([("result", seal(json.dumps(body, separators=(",", ":")).encode())[0])])
+        await asyncio.sleep(600)
+        asked = len(world.questions)
+        assert asked <= 5
+        assert "1000000000 came, and the wheel says that 0 is its last" in told[-1]
+        world.say()
+        await caller.until(lambda: len(caller.stored) == 1)
+        await asyncio.sleep(3600)
+        assert len(world.questions) == asked
+
+
+@in_virtual_time
+async def test_rubbish_does_not_make_a_question_each(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        rubbish = [("result", b"rubbish"), ("reply", b"rubbish"), ("reply", b"[]"), ("reply", b"{}")]
+        looking = asyncio.create_task(caller.run())
+        await asyncio.sleep(2)
+        for _ in range(1000):
+            world.send([*rubbish, ("table", b"")])
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
+        assert len(caller.faults) == 1000
+        assert len(world.questions) <= 12
+        looking.cancel()
+        await asyncio.wait({looking})
+
+
+@in_virtual_time
+async def test_a_refused_resend_is_told(world: World, told: Told) -> None:
+    world.hears = False
+    async with feed_of(told):
+        await asyncio.sleep(2)
+        question = json.dumps(world.questions[0]).encode()
+        world.send([reply_to(question, done=False, why="it expired")])
+        world.send([reply_to(b'{"id":"another"}', done=True, why="seq 1 to 7 again")])
+        await asyncio.sleep(1)
+        assert told == ["the wheel would not send again from seq 1: it expired"]
+        await asyncio.sleep(60)
+        assert len(world.questions) > 1
+
+
+@in_virtual_time
+async def test_only_what_was_handed_out_can_be_acknowledged(world: World, told: Told) -> None:
+    world.say("result", "result")
+    async with feed_of(told) as feed:
+        first = await anext(feed)
+        second = FeedMessage(2, "result", b"", {}, "", "")
+        with pytest.raises(ValueError, match="seq 2 was not handed out yet: 1 is the last one"):
+            await feed.ack(second)
+        await feed.ack(first)
+        await asyncio.sleep(60)
+        assert set(world.acks) == {1}, "and nothing that only came"
+
+
+@in_virtual_time
+async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, told: Told) -> None:
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        world.say("result", "result")
+        await caller.until(lambda: len(caller.stored) == 2)
+        await asyncio.sleep(5)
+        world.acks.clear()
+        world.send(world.wheel.sent)
+        await asyncio.sleep(5)
+        assert set(world.acks) == {2}
+        world.acks.clear()
+        world.cut()
+        await asyncio.sleep(60)
+        assert set(world.acks) == {2}
+
+
+@in_virtual_time
+async def test_the_last_ack_goes_out_before_leaving(world: World, told: Told) -> None:
+    world.say()
+    async with feed_of(told) as feed:
+        await feed.ack(await anext(feed))
+    assert world.acks == [1]
+    with pytest.raises(StopAsyncIteration):
+        await anext(feed)
+
+
+@in_virtual_time
+async def test_a_cancelled_wait_takes_no_message_with_it(world: World, told: Told) -> None:
+    rng = random.Random(7)
+    got: list[int] = []
+    async with feed_of(told) as feed:
+        for _ in range(300):
+            world.say()
+            try:
+                async with asyncio.timeout(rng.uniform(0.0, 0.03)):
+                    while True:
+                        got.append((await anext(feed)).seq)
+            except TimeoutError:
+                continue
+        await asyncio.sleep(60)
+        while len(got) < 300:
+            got.append((await anext(feed)).seq)
+    assert got == list(range(1, 301))
+
+
+@in_virtual_time
+async def test_a_slow_caller_is_waited_for_and_nothing_is_asked_in_vain(world: World, told: Told) -> None:
+    for _ in range(1000):
+        world.wheel.say()
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [], store_s=1.0)
+        await caller.until(lambda: len(caller.stored) == 1000)
+        assert len(feed._ready) <= 100
+    assert len(world.questions) == 1
+    assert told == []
+
+
+@in_virtual_time
+async def test_a_broker_that_is_away_is_told_once_and_found_again(world: World, told: Told) -> None:
+    world.is_up = False
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [])
+        await asyncio.sleep(600)
+        assert told == ["broker:1883: connection refused; trying again"]
+        world.is_up = True
+        world.wheel.say()
+        await caller.until(lambda: len(caller.stored) == 1, within_s=40)
+
+
+@in_virtual_time
+async def test_topics_that_the_broker_keeps_back_are_told(world: World, told: Told) -> None:
+    world.grants = 0x80
+    async with feed_of(told):
+        await asyncio.sleep(1)
+    assert told == ["the broker's access list keeps result, void, table, reply from us"]
+
+
+@in_virtual_time
+async def test_a_defect_ends_the_iteration_loudly(world: World, told: Told) -> None:
+    feed = feed_of(told)
+    feed._login = Login(password_file="no path")  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        async with feed:
+            await anext(feed)
+
+
+async def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="after_seq is -1"):
+        feed_of([], after=(-1, None))
+
+
+# --- everything at once ----------------------------------------------------------------------------------------------
+
+MESSAGES = 120
+SWARMS = 40
+
+
+def check(stored: list[FeedMessage], wheel: Wheel, why: Any) -> None:
+    """0 lost, 0 doubled, nothing but what the wheel said."""
+    assert [message.payload for message in stored] == [payload for _, payload in wheel.sent], why
+
+
+@pytest.mark.parametrize("seed", range(SWARMS))
+def test_swarm(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Losses, repeats, reordering, edits, forgeries, cuts, a broker that is away, and a caller that crashes."""
+    rng = random.Random(f"feed {seed}")
+    middle = LyingMiddle(rng, rng.choice((0.02, 0.1, 0.3)))
+    stored: list[FeedMessage] = []
+
+    async def evening() -> None:
+        world = World(monkeypatch, middle)
+        playing = asyncio.create_task(_play(world, rng))
+        while len(stored) < MESSAGES:
+            await _until_a_crash(world, rng, stored)
+        await playing
+        check(stored, world.wheel, f"seed {seed}: {middle.lies} lies, {world.connected} connections")
+
+    run_virtually(evening())
+
+
+async def _play(world: World, rng: random.Random) -> None:
+    for _ in range(MESSAGES):
+        await asyncio.sleep(rng.expovariate(1 / 5))
+        world.say(rng.choice(("result", "void", "table")))
+        if rng.random() < 0.05:
+            world.is_up = rng.random() < 0.5
+            world.cut()
+    world.is_up = True
+
+
+async def _until_a_crash(world: World, rng: random.Random, stored: list[FeedMessage]) -> None:
+    """It may come between storing and the ack, or between handing out and storing."""
+    after = (stored[-1].seq, stored[-1].hash) if stored else (0, None)
+    async with feed_of([], after=after) as feed:
+        caller = Caller(feed, stored, store_s=rng.choice((0.0, 0.5)))
+        with contextlib.suppress(TimeoutError):
+            await caller.until(lambda: len(stored) >= MESSAGES, within_s=rng.expovariate(1 / 600))
+    assert {fault.fault for fault in caller.faults} <= {"malformed", "edited", "conflict", "foreign", "chain"}

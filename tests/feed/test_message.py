@@ -1,0 +1,84 @@
+"""One message: what the core seals is read, whatever is changed in it is refused by name."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from tests.feed.wheel import ROOT, Wheel
+from wheeld.core import messages, seal
+from wheeld.core.seal import verify_link
+from wheeld.feed import GENESIS, SEQUENCED, FeedError
+from wheeld.feed.message import MESSAGE_BYTES_MAX, read_message
+
+
+def fault_of(topic: str, payload: bytes, **more: Any) -> tuple[str, int | None]:
+    with pytest.raises(FeedError) as refused:
+        read_message(topic, payload, root=ROOT, **more)
+    return refused.value.fault, refused.value.seq
+
+
+def test_reads_what_the_core_seals() -> None:
+    wheel = Wheel()
+    wheel.say("table")
+    topic, payload = wheel.say("result", number=17, words="«é»")
+    message = read_message(topic, payload, root=ROOT)
+    assert (message.seq, message.topic, message.payload) == (2, "result", payload)
+    assert (message.prev, message.hash) == (wheel.hashes[1], wheel.hashes[2])
+    assert message.hash == verify_link(payload, wheel.hashes[1])
+    assert message.body["number"] == 17
+
+
+def test_its_rule_of_the_chain_is_the_cores() -> None:
+    assert GENESIS == seal.GENESIS
+    assert [kind.__struct_fields__[-3:] for kind in (messages.Result, messages.Void, messages.Table)] == [
+        ("prev", "hash", "signature")
+    ] * len(SEQUENCED)
+
+
+def test_every_single_byte_is_guarded() -> None:
+    topic, payload = Wheel().say("void", cause="chef")
+    for at in range(len(payload)):
+        changed = payload[:at] + bytes([payload[at] ^ 1]) + payload[at + 1 :]
+        assert fault_of(topic, changed)[0] in ("edited", "malformed"), changed
+        assert fault_of(topic, payload[:at])[0] in ("edited", "malformed"), payload[:at]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"{", b"[]", b'"seq"', b"null", b"{}", b'{"seq":0}', b'{"seq":true}', b'{"seq":"7"}', b'{"seq":1e3}',
+     b'{"seq":9007199254740993}', b"\xff\xfe", b"[" * 60_000, b'{"seq":1' + b"0" * 60_000 + b"}",
+     b" " * (MESSAGE_BYTES_MAX + 1)],
+)  # fmt: skip
+def test_malformed(payload: bytes) -> None:
+    assert fault_of("result", payload) == ("malformed", None)
+
+
+def test_of_another_table_or_topic() -> None:
+    assert fault_of(*Wheel("campione-04").say("result")) == ("foreign", 1)
+    assert fault_of("void", Wheel().say("result")[1]) == ("foreign", 1)
+
+
+def signed(payload: bytes, signature: bytes) -> bytes:
+    return payload[:-1] + b',"signature":"' + base64.b64encode(signature) + b'"}'
+
+
+def test_a_signature_leaves_the_chain_as_it_is() -> None:
+    topic, payload = Wheel().say("result")
+    plain = read_message(topic, payload, root=ROOT)
+    assert read_message(topic, signed(payload, bytes(64)), root=ROOT).hash == plain.hash
+
+
+def test_the_signature_is_over_the_hash_in_hex() -> None:
+    topic, payload = Wheel().say("result")
+    digest = json.loads(payload)["hash"].encode()
+
+    def verify(signature: bytes, over: bytes) -> bool:
+        return (signature, over) == (b"s" * 64, digest)
+
+    assert read_message(topic, signed(payload, b"s" * 64), root=ROOT, verify=verify).seq == 1
+    assert fault_of(topic, signed(payload, b"x" * 64), verify=verify) == ("signature", 1)
+    assert fault_of(topic, payload, verify=verify) == ("signature", 1)

@@ -1,0 +1,20 @@
+"""The other end of the feed: every sequenced message of one table, in order, once, for whoever pays on it.
+
+    async with Feed("broker", root="wheel/v1/campione/campione-03", after_seq=41, after_hash=h) as feed:
+        async for message in feed:
+            store(message)  # its seq and hash too: they are `after_seq` and `after_hash` of the next run
+            await feed.ack(message)
+
+This directory needs Python 3.11 and aiomqtt (`cryptography` too, where signatures are checked) and nothing else of
+wheeld: copy it, as `wheeld/feed`, to where it is used.
+
+What it proves: losses, repeats, accidents and careless edits show by `seq` and chain. Whoever may publish in the
+wheel's place can reckon hashes as well; against them stand the broker's access list and the signature (`public_key`).
+Without one, a false message that fits shows only when the true one comes.
+"""
+
+from wheeld.feed.connection import Feed, Login
+from wheeld.feed.message import GENESIS, SEQUENCED, FeedError, FeedMessage
+from wheeld.feed.order import Manner
+
+__all__ = ["GENESIS", "SEQUENCED", "Feed", "FeedError", "FeedMessage", "Login", "Manner"]

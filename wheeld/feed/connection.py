@@ -1,0 +1,280 @@
+"""The feed over MQTT: connects, and connects again; hears, asks, acknowledges."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import aiomqtt
+
+from wheeld.feed.message import SEQUENCED, FeedError, FeedMessage, ed25519, read_message
+from wheeld.feed.order import Manner, Order
+
+INBOX_MAX = 5_000
+"""Messages waiting in memory, more than a day of them; what comes on top is discarded, missed, and asked for again."""
+READY_MAX = 100
+"""Messages ahead of a caller that is slow to store."""
+STABLE_S = 10.0
+"""A connection that lasted less lengthens the wait: two feeds with one client id would chase each other off."""
+PUBLISH_TIMEOUT_S = 5.0
+"""A broker that takes and does not confirm is no broker: another connection."""
+REFUSED = 0x80
+"""From here on a SUBACK's code means no (MQTT 3.1.1, 3.9.3)."""
+FAREWELL_S = 2.0
+"""How long leaving waits for the last ack to reach the broker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Login:
+    """How to speak to the broker; TLS is on when any of its three files is given. Files are read at each connection.
+
+    With a `client_id`, yours alone, the broker keeps for you what comes while you are away, as long as it can.
+    """
+
+    port: int = 1883
+    client_id: str | None = None
+    username: str | None = None
+    password_file: Path | None = None
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    keepalive_s: int = 15
+
+
+class Feed:
+    """The messages of `root` after `after_seq`, an async iterator. Raises FeedError for each one not to be believed;
+    iterating again goes on. 0 is everything that the wheel ever said, None begins at what comes first.
+
+    Always give the `after_hash` that you stored: without it the first message is taken on trust.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        *,
+        root: str,
+        after_seq: int | None = 0,
+        after_hash: str | None = None,
+        public_key: bytes | None = None,
+        login: Login | None = None,
+        manner: Manner | None = None,
+    ) -> None:
+        self._host = host
+        self._root = root.rstrip("/")
+        self._login = login or Login()
+        self._manner = manner or Manner()
+        self._verify = None if public_key is None else ed25519(public_key)
+        if after_seq is not None and after_seq < 0:
+            raise ValueError(f"after_seq is {after_seq}: 0 is before the first message")
+        self._order = Order(after_seq, after_hash, self._manner)
+        self._ready: deque[FeedMessage | FeedError] = deque()
+        self._news, self._room, self._work, self._ack_sent = (asyncio.Event() for _ in range(4))
+        self._ack_is_due = False
+        self._ack_sent.set()
+        self._handed_seq = self._stored_seq = 0
+        self._told: str | None = None
+        self._keeping: asyncio.Task[None] | None = None
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What happened since the start, by name."""
+        return dict(self._order.counters)
+
+    async def __aenter__(self) -> Self:
+        self._keeping = asyncio.create_task(self._keep(), name="feed")
+        self._keeping.add_done_callback(lambda _: self._news.set())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Hand the last ack to the broker if it can be had soon, and leave."""
+        if self._keeping is None:
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ack_sent.wait(), FAREWELL_S)
+        self._keeping.cancel()
+        await asyncio.wait({self._keeping})
+        if not self._keeping.cancelled():
+            self._keeping.result()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> FeedMessage:
+        while not self._ready:
+            if self._keeping is None or self._keeping.cancelled():
+                raise StopAsyncIteration
+            if self._keeping.done():
+                self._keeping.result()
+            self._news.clear()
+            await self._news.wait()
+        # Nothing is awaited from here on: whoever cancels a waiting caller must not take a message with it.
+        item = self._ready.popleft()
+        self._room.set()
+        if isinstance(item, FeedError):
+            raise item
+        self._handed_seq = item.seq
+        return item
+
+    async def ack(self, message: FeedMessage) -> None:
+        """`message` and all before it are stored: the wheel may close its debt. Returns at once; it is said soon, and
+        again in each new connection and whenever the wheel sends what it covers. Raises ValueError for a message that
+        was not handed out yet.
+        """
+        if message.seq > self._handed_seq:
+            raise ValueError(f"seq {message.seq} was not handed out yet: {self._handed_seq} is the last one")
+        self._stored_seq = max(self._stored_seq, message.seq)
+        self._owe_ack()
+        await asyncio.sleep(0)  # a caller with much to store would else let nobody send it
+
+    def _owe_ack(self) -> None:
+        if self._stored_seq:
+            self._ack_is_due = True
+            self._ack_sent.clear()
+            self._work.set()
+
+    # --- for as long as the feed is open -----------------------------------------------------------------------
+
+    async def _keep(self) -> None:
+        failures = 0
+        clock = asyncio.get_running_loop().time
+        while True:
+            started_s = clock()
+            try:
+                await self._connect_once()
+            except (aiomqtt.MqttError, OSError) as error:
+                self._tell(f"{self._host}:{self._login.port}: {error}; trying again")
+            failures = 0 if clock() - started_s > STABLE_S else failures + 1
+            longest = min(self._manner.retry_s_max, self._manner.retry_s * 2.0 ** min(failures - 1, 16))
+            await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  as above
+
+    async def _connect_once(self) -> None:
+        async with self._client() as client:
+            self._tell(await self._subscribe(client))
+            self._order.connected(asyncio.get_running_loop().time())
+            self._owe_ack()
+            tasks = [asyncio.create_task(work) for work in (self._listen(client), self._talk(client))]
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                ends = await asyncio.gather(*tasks, return_exceptions=True)
+            for end in ends:
+                if isinstance(end, Exception):
+                    raise end
+
+    async def _subscribe(self, client: aiomqtt.Client) -> str | None:
+        """What the broker will not let us hear; a broker that grants and then keeps it back is known by silence."""
+        leaves = (*SEQUENCED, "reply")
+        granted: Sequence[Any] = await client.subscribe([(f"{self._root}/{leaf}", 1) for leaf in leaves])
+        refused = [
+            leaf for leaf, code in zip(leaves, granted, strict=True) if int(getattr(code, "value", code)) >= REFUSED
+        ]
+        return f"the broker's access list keeps {', '.join(refused)} from us" if refused else None
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[aiomqtt.Client]:
+        login = self._login
+        client = aiomqtt.Client(
+            self._host,
+            login.port,
+            identifier=login.client_id,
+            clean_session=login.client_id is None,
+            username=login.username,
+            password=None if login.password_file is None else login.password_file.read_text("utf-8").rstrip("\r\n"),
+            keepalive=login.keepalive_s,
+            timeout=PUBLISH_TIMEOUT_S,
+            tls_params=_tls(login),
+            max_queued_incoming_messages=INBOX_MAX,
+        )
+        entering = asyncio.ensure_future(client.__aenter__())
+        try:
+            await asyncio.shield(entering)
+        except asyncio.CancelledError:
+            # aiomqtt cannot take back half a connection: let it become a whole one or fail, then leave.
+            with suppress(aiomqtt.MqttError):
+                await entering
+                await client.__aexit__(None, None, None)
+            raise
+        try:
+            yield client
+        finally:
+            with suppress(aiomqtt.MqttError):
+                await client.__aexit__(None, None, None)
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        clock = asyncio.get_running_loop().time
+        async for message in client.messages:
+            while len(self._ready) >= READY_MAX:
+                self._room.clear()
+                await self._room.wait()
+            try:
+                self._take(message.topic.value.removeprefix(f"{self._root}/"), bytes(message.payload), clock())
+            except FeedError as error:
+                self._hand_out(error)
+                if error.fault not in ("conflict", "rolled_back"):
+                    self._order.doubt(clock())
+            self._work.set()
+
+    def _take(self, leaf: str, payload: bytes, now_s: float) -> None:
+        if leaf == "reply":
+            self._order.answered(payload, now_s)
+            return
+        if not payload:
+            return  # how MQTT clears a retained message: nobody said anything
+        message = read_message(leaf, payload, root=self._root, verify=self._verify)
+        if self._order.take(message, now_s):
+            self._hand_out(message)
+        elif message.seq <= self._stored_seq:
+            # Sent again because it is still owed: the ack was lost, or somebody asked for it.
+            self._owe_ack()
+
+    def _hand_out(self, item: FeedMessage | FeedError) -> None:
+        self._ready.append(item)
+        self._news.set()
+
+    async def _talk(self, client: aiomqtt.Client) -> None:
+        clock = asyncio.get_running_loop().time
+        while True:
+            self._work.clear()
+            if self._ack_is_due:
+                await self._send_ack(client)
+            # Whatever is unread may be what we would ask for, or the answer.
+            may_ask = len(self._ready) < READY_MAX and not len(client.messages)
+            question = self._order.question(clock()) if may_ask else None
+            if question is not None:
+                await client.publish(f"{self._root}/cmd/resend", question, qos=1)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._order.wait_s(clock()) if may_ask else None):
+                    await self._work.wait()
+
+    async def _send_ack(self, client: aiomqtt.Client) -> None:
+        """Once for all that is stored by now. A connection that ends in the middle says it again in the next."""
+        self._ack_is_due = False
+        try:
+            await client.publish(f"{self._root}/ack", b'{"seq":%d}' % self._stored_seq, qos=1)
+        except BaseException:
+            self._ack_is_due = True
+            raise
+        if not self._ack_is_due:
+            self._ack_sent.set()
+
+    def _tell(self, trouble: str | None) -> None:
+        """Once a change; None when there is none."""
+        if trouble != self._told:
+            self._told = trouble
+            self._manner.tell(trouble or f"{self._host}:{self._login.port}: connected")
+
+
+def _tls(login: Login) -> aiomqtt.TLSParameters | None:
+    files = [login.ca_file, login.cert_file, login.key_file]
+    if not any(files):
+        return None
+    ca_file, cert_file, key_file = (None if path is None else str(path) for path in files)
+    return aiomqtt.TLSParameters(ca_certs=ca_file, certfile=cert_file, keyfile=key_file)

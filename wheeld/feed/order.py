@@ -1,0 +1,181 @@
+"""The order of the feed, decided without clock or connection: what is the next message, and what must be asked for."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, FeedError, FeedMessage
+
+REMEMBERED = 10_000
+"""Hashes kept to tell a repeat from another message with its number: three days of coups; older ones are dropped."""
+CONTRADICTIONS_MAX = 3
+"""So often we ask again for what was announced and the wheel says it never had; then the wheel is believed."""
+
+_LAST = re.compile(r"to (\d{1,16}) again$|the last one is (\d{1,16})$")
+"""Both of the wheel's answers to a resend end with the last number that it has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manner:
+    """How to ask the wheel for what is missing (`by` whom), how long to wait, and whom to `tell` of trouble.
+
+    Without `ask` nothing is asked for: what is missing is told, and skipped. Only for those who just look on.
+    """
+
+    by: str = "wheeld.feed"
+    ask: bool = True
+    tell: Callable[[str], object] = logging.getLogger("wheeld.feed").warning
+    every_s: float = 1.0
+    answer_s: float = 10.0
+    answer_s_max: float = 300.0
+    retry_s: float = 0.5
+    retry_s_max: float = 30.0
+
+
+class Order:
+    """Which message is the next, and what must be asked for. It reads no clock: every `now_s` is the caller's."""
+
+    def __init__(self, after_seq: int | None, after_hash: str | None, manner: Manner) -> None:
+        self.seq = after_seq
+        self.counters = {"taken": 0, "repeats": 0, "gaps": 0, "faults": 0, "questions": 0, "unanswered": 0}
+        self._hash = GENESIS if after_seq == 0 else after_hash
+        self._known: dict[int, str] = {}
+        if after_seq and after_hash:
+            self._known[after_seq] = after_hash
+        self._manner = manner
+        self._unsure = False  # whether something may have come that we never heard of
+        self._beyond = 0  # the highest number known to exist
+        self._asked: str | None = None  # the question that is not answered yet
+        self._asked_from = 0
+        self._asked_s = -manner.answer_s
+        self._due_s = 0.0
+        self._tries = 0
+
+    def connected(self, now_s: float) -> None:
+        """Whatever came meanwhile may be lost, and an answer with it: ask, once what the broker kept has come."""
+        self._asked, self._tries = None, 0
+        self._unsure = True
+        self._due_s = now_s + self._manner.every_s / 2
+
+    def doubt(self, now_s: float) -> None:
+        """A message could not be believed: it may have been the next one."""
+        self.counters["faults"] += 1
+        # Rubbish must not make the wheel answer, and note, a question for each piece of it.
+        self._want(now_s, spacing_s=self._manner.answer_s)
+        self._unsure = True
+
+    def take(self, message: FeedMessage, now_s: float) -> bool:
+        """Whether this is the next one: then hand it out. Raises FeedError (`chain`, `conflict`)."""
+        if self.seq is not None and message.seq <= self.seq:
+            self._repeat(message)
+            return False
+        if self.seq is not None and message.seq > self.seq + 1 and self._wait_for_the_rest(message.seq, now_s):
+            return False
+        if self._hash is not None and message.prev != self._hash:
+            why = f"its prev is not the hash of seq {message.seq - 1}: something was removed, inserted or replaced"
+            raise FeedError("chain", message.seq, why)
+        self._accept(message, now_s)
+        return True
+
+    def answered(self, payload: bytes, now_s: float) -> None:
+        """A reply came. Raises FeedError (`rolled_back`)."""
+        try:
+            reply = json.loads(payload[:MESSAGE_BYTES_MAX])
+            asked, done, why = reply["id"], reply["done"] is True, str(reply["why"])
+        except (ValueError, TypeError, LookupError, RecursionError):
+            return
+        if self.seq is None or asked is None or asked != self._asked:
+            return
+        self._asked = None
+        found = _LAST.search(why)
+        if found is None:
+            self._manner.tell(f"the wheel would not send again from seq {self._asked_from}: {why[:200]}")
+            self._due_s = now_s + self._patience_s()
+            return
+        self._judge(int(found[1] or found[2]), now_s, done=done)
+
+    def question(self, now_s: float) -> bytes | None:
+        """The command `resend` that is due now, if one is."""
+        if not self._is_wanting or now_s < self._due_s or self.seq is None:
+            return None
+        if self._asked is not None:
+            self.counters["unanswered"] += 1
+            self._manner.tell(
+                f"no answer to resend from seq {self._asked_from} (asked {self._tries} times): the wheel is away, or "
+                "the broker's access list keeps the question or the answer back"
+            )
+        self.counters["questions"] += 1
+        self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
+        self._due_s = now_s + self._patience_s()
+        self._tries += 1
+        missing = f"seq {self.seq + 1} is missing" if self._beyond > self.seq else f"is there more than seq {self.seq}?"
+        asked = {"id": self._asked, "by": self._manner.by, "reason": missing, "from_seq": self._asked_from}
+        return json.dumps(asked, separators=(",", ":")).encode()
+
+    def wait_s(self, now_s: float) -> float | None:
+        """How long until the next question is due; None when there is none to ask."""
+        return max(0.0, self._due_s - now_s) if self._is_wanting else None
+
+    @property
+    def _is_wanting(self) -> bool:
+        return self._manner.ask and self.seq is not None and (self._unsure or self._beyond > self.seq)
+
+    def _want(self, now_s: float, *, spacing_s: float) -> None:
+        if not self._is_wanting:
+            self._due_s = max(now_s, self._asked_s + spacing_s)
+
+    def _patience_s(self) -> float:
+        longest = min(self._manner.answer_s_max, self._manner.answer_s * 2.0 ** min(self._tries, 16))
+        return longest * random.uniform(0.75, 1.0)  # noqa: S311  many feeds must not ask at one time; no secret
+
+    def _repeat(self, message: FeedMessage) -> None:
+        self.counters["repeats"] += 1
+        known = self._known.get(message.seq, message.hash)
+        if known != message.hash:
+            raise FeedError("conflict", message.seq, "another message with this number came before: one is not true")
+
+    def _wait_for_the_rest(self, seq: int, now_s: float) -> bool:
+        """Resend brings this one too, so it need not be kept. Who does not ask goes on with it, unable to link it."""
+        first = (self.seq or 0) + 1
+        if self._beyond < first:
+            self.counters["gaps"] += 1
+            then = "asking for it" if self._manner.ask else "it will not be asked for"
+            self._manner.tell(f"seq {first} to {seq - 1} did not come: {then}")
+        if not self._manner.ask:
+            self._hash = None
+            return False
+        self._want(now_s, spacing_s=self._manner.every_s)
+        self._beyond = max(self._beyond, seq)
+        return True
+
+    def _accept(self, message: FeedMessage, now_s: float) -> None:
+        self.counters["taken"] += 1
+        self.seq, self._hash = message.seq, message.hash
+        self._known[message.seq] = message.hash
+        self._known.pop(message.seq - REMEMBERED, None)
+        self._tries = 0
+        if self._asked is not None:  # the answer comes after all that it brings
+            self._due_s = now_s + self._patience_s()
+
+    def _judge(self, last: int, now_s: float, *, done: bool) -> None:
+        """The wheel has the numbers up to `last`, and has just sent what was asked for."""
+        seq = self.seq or 0
+        self._unsure = False
+        if last < self._asked_from - 1:
+            why = f"it was handed out, and the wheel says that its last one is {last}: its journal was replaced or cut"
+            self._beyond = 0
+            raise FeedError("rolled_back", seq, why)
+        if not done and self._beyond > last and self._tries >= CONTRADICTIONS_MAX:
+            self._manner.tell(
+                f"seq {self._beyond} came, and the wheel says that {last} is its last: it was not its own"
+            )
+            self._beyond = last
+        self._beyond = max(self._beyond, last)
+        has_moved = seq >= self._asked_from
+        self._due_s = self._asked_s + self._manner.every_s if has_moved else now_s + self._patience_s()
