@@ -186,6 +186,16 @@ def test_a_refused_step_leaves_nothing(path: Path) -> None:
     again.close()
 
 
+def test_the_chain_goes_on_after_a_step_that_the_program_broke(journal: JournalFile) -> None:
+    feed = Feed()
+    journal.append(feed.step("result"), NOW)
+    with pytest.raises(TypeError):
+        journal.append(Feed().step("notice", "notice", evidence=Evidence(1, "result", "text")), NOW)  # type: ignore[arg-type]
+    journal.append(feed.step("table", evidence=Evidence(1, "result", b"log")), NOW)
+    assert verify(journal).faults == []
+    assert journal.tip()[0] == 3
+
+
 def test_evidence_of_one_coup_twice_is_refused(journal: JournalFile) -> None:
     feed = Feed()
     journal.append(feed.step("void", evidence=Evidence(1, "void", b"a")), NOW)

@@ -328,6 +328,14 @@ def test_another_key_proves_nothing(auditor: ModuleType, whole: Path, journal: P
     assert told == audited_fault(auditor, journal, whole.with_name("wheel.pub"))
 
 
+def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: Path) -> None:
+    private, public = whole.with_name("wheel.key"), whole.with_name("wheel.pub")
+    with closing(JournalFile(journal, signer=FileSigner(private))) as file:
+        sealed = file.seal(by="Zoé", why="now", at_utc_us=NOW)
+        assert sealed is not None
+        assert f"sealed up to record {sealed.n} by Zoé (now)" in auditor.main(str(journal), str(public))
+
+
 def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:
     """Copied away from the package, with an interpreter that cannot see it: whole, a fault, not a journal."""
     names = {
