@@ -24,6 +24,7 @@ import sqlite3
 import sys
 import zlib
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
@@ -105,7 +106,8 @@ class Auditor:
             Ed25519PublicKey.from_public_bytes(self.key).verify(row[6], b"wheeld journal head 1\n" + canonical(row[:6]))
         except InvalidSignature:
             raise Fault(f"{where}: the signature is false: {changed}") from None
-        self.sealed = f"sealed up to record {ref} by {row[3].decode()} ({row[4].decode()})"
+        at = datetime.fromtimestamp(int(row[2]) // 1_000_000, UTC).isoformat()
+        self.sealed = f"sealed up to record {ref}, {at} by {row[3].decode()}, {row[4].decode()}"
 
     def check_log(self, where: str, coup: int, digest: bytes) -> None:
         """A coup's observations, or the record of their removal."""
@@ -138,7 +140,10 @@ class Auditor:
             query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608
             if (ref := self.db.execute(query, (kind,)).fetchone()[0]) is not None:
                 raise Fault(f"{kind} {ref}: in no record: inserted, or its record was cut off")
-            last = self.db.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]  # noqa: S608
+            count, last = self.db.execute(f"SELECT count(*), coalesce(max({key}), 0) FROM {table}").fetchone()  # noqa: S608
+            links = self.db.execute("SELECT count(*) FROM chain WHERE kind = ?", (kind,)).fetchone()[0]
+            if count != links:
+                raise Fault(f"{kind}: {count} rows for {links} records")
             given = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
             if given and given[0] > last:
                 raise Fault(f"{kind} {last + 1} to {given[0]}: cut off at the end")

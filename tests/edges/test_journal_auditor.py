@@ -185,6 +185,16 @@ def inserted(db: sqlite3.Connection, rng: random.Random) -> str:
     return "message "
 
 
+def doubled(db: sqlite3.Connection, rng: random.Random) -> str:
+    """A second row under a used key, in a table that no longer forbids it: who looks it up finds the first."""
+    (ref,) = rng.choice(db.execute("SELECT id FROM messages").fetchall())
+    db.execute("CREATE TABLE other AS SELECT * FROM messages")
+    db.execute("INSERT INTO other SELECT * FROM messages WHERE id = ?", (ref,))
+    db.execute("DROP TABLE messages")
+    db.execute("ALTER TABLE other RENAME TO messages")
+    return "message: 46 rows for 45 records"
+
+
 def truncated(db: sqlite3.Connection, rng: random.Random) -> str | None:
     """The end is cut off: rows and links; sometimes what SQLite counts, too; seals are left, or cut too."""
     last = db.execute("SELECT max(n) FROM chain").fetchone()[0]
@@ -251,6 +261,7 @@ TAMPERINGS: list[Callable[[sqlite3.Connection, random.Random], str | None]] = [
     reordered,
     links_reordered,
     inserted,
+    doubled,
     truncated,
     log_touched,
     signature_forged,
@@ -284,8 +295,9 @@ def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path
     assert report.sealed is not None
     assert (report.coups, report.pruned, report.messages, report.sequenced) == (9, 2, 45, 18)
     told = auditor.main(str(whole), str(public), f"{report.records}:{report.head.hex()}")
+    sealed = f"sealed up to record {report.sealed.n}, 2023-11-22T22:13:20+00:00 by Zoé, shift change"
     assert told.splitlines() == [
-        f"{report.records} records as they were written, sealed up to record {report.sealed.n} by Zoé (shift change)",
+        f"{report.records} records as they were written, {sealed}",
         f"head of record {report.records}: {report.head.hex()}",
     ]
 
@@ -333,7 +345,9 @@ def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: P
     with closing(JournalFile(journal, signer=FileSigner(private))) as file:
         sealed = file.seal(by="Zoé", why="now", at_utc_us=NOW)
         assert sealed is not None
-        assert f"sealed up to record {sealed.n} by Zoé (now)" in auditor.main(str(journal), str(public))
+        assert f"sealed up to record {sealed.n}, 2023-11-14T22:13:20+00:00 by Zoé, now" in auditor.main(
+            str(journal), str(public)
+        )
 
 
 def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:

@@ -140,6 +140,13 @@ class JournalReader(Database):
             found: int | None = self._db.execute(query, (kind,)).fetchone()[0]
         return found
 
+    def counts(self, kind: str) -> tuple[int, int]:
+        """How many records of this kind there are, and how many links hold one: a doubled key shows here."""
+        query = f"SELECT (SELECT count(*) FROM {KINDS[kind].table}), count(*) FROM chain WHERE kind = ?"  # noqa: S608
+        with self._guard():
+            rows, links = self._db.execute(query, (kind,)).fetchone()
+        return rows, links
+
     def cut_off(self, kind: str) -> tuple[int, int] | None:
         """The first and last key that SQLite has given to records of this kind which are no longer at the end."""
         table, key = KINDS[kind].table, KINDS[kind].key

@@ -104,6 +104,9 @@ class _Walk:
         for kind in KINDS.values():
             if (ref := self._journal.unlinked(kind.name)) is not None:
                 self.report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
+            rows, links = self._journal.counts(kind.name)
+            if rows != links:
+                self.report.blame(f"{kind.name}: {rows} rows for {links} records")
             if cut := self._journal.cut_off(kind.name):
                 self.report.blame(f"{kind.name} {cut[0]} to {cut[1]}: cut off at the end")
         if self._noted and self._noted[0] > self.report.records:
