@@ -226,7 +226,7 @@ class _Reader:
             return msgspec.convert(value, field.type, dec_hook=partial(self._path, field.name))
         except msgspec.ValidationError as wrong:
             is_credential = isinstance(value, str) and value.startswith(CREDENTIAL)
-            said = str(wrong) if is_credential or field.name in SECRETS else f"is {_shown(value)}"
+            said = str(wrong) if is_credential or field.name.endswith(SECRETS) else f"is {_shown(value)}"
             self.problems.append(Problem(key, f"{said}; expected {_expected(field.type)}"))
             return None
 
@@ -251,7 +251,7 @@ def _kind(section: str) -> str:
 def _hint(section: str, name: str, known: list[str]) -> str:
     """Where secrets belong; the nearest known name; the section where the key would be right; all known here."""
     if name in MISPLACED:
-        files = " or ".join(key for key in known if key in SECRETS) or "mqtt.password_file"
+        files = " or ".join(key for key in known if key.endswith(SECRETS)) or "mqtt.password_file"
         return f"a secret does not belong in this file: write it to one of its own, and name that in {files}"
     nearest = difflib.get_close_matches(name, known, n=1)
     if nearest:
@@ -340,7 +340,7 @@ def _judge_files(config: Config) -> list[Problem]:
     problems: list[Problem] = []
     for section in structs.fields(Config):
         for key, path in structs.asdict(getattr(config, section.name)).items():
-            if key.endswith("_file") and path is not None and (why := trouble(path, secret=key in SECRETS)):
+            if key.endswith("_file") and path is not None and (why := trouble(path, secret=key.endswith(SECRETS))):
                 problems.append(Problem(f"{section.name}.{key}", why))
     return problems
 

@@ -12,8 +12,8 @@ from pathlib import Path
 CREDENTIAL = "credential:"
 """`credential:mqtt-password` is what `LoadCredential=mqtt-password:…` of systemd brought, for this service only."""
 
-SECRETS = frozenset({"password_file", "key_file"})
-"""Keys of files that only their owner and group may touch."""
+SECRETS = ("password_file", "key_file")
+"""How the keys end whose files only their owner and group may touch."""
 
 MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "private_key", "secret", "token"})
 """Keys under which people write secrets. They have no place in a file that is copied, mailed and kept in versions."""
