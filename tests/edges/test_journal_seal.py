@@ -115,6 +115,16 @@ def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         public_key(public)
 
 
+def test_without_a_key_the_library_is_not_needed(path: Path) -> None:
+    filled(path, 1).close()
+    program = (
+        "import sys; sys.modules['cryptography'] = None; from wheeld.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", program, "journal", "verify", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+
+
 def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> None:
     private, public = write_keys(path.parent)
     seal = ["journal", "seal", str(path), "--key", str(private), "--why", "inspection"]
