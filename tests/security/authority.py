@@ -53,6 +53,16 @@ class Authority:
             key_file=_write(self._directory / f"{name}.key", private),
         )
 
+    def revoke(self, files: TlsFiles) -> Path:
+        """A list of one revoked certificate."""
+        assert files.cert_file is not None
+        lost = x509.load_pem_x509_certificate(files.cert_file.read_bytes())
+        now = datetime.datetime.now(datetime.UTC)
+        entry = x509.RevokedCertificateBuilder().serial_number(lost.serial_number).revocation_date(now - DAY).build()
+        builder = x509.CertificateRevocationListBuilder().issuer_name(self._name).add_revoked_certificate(entry)
+        signed = builder.last_update(now - DAY).next_update(now + DAY).sign(self._key, hashes.SHA256())
+        return _write(self._directory / "revoked.pem", signed.public_bytes(serialization.Encoding.PEM))
+
     def _signed(
         self,
         name: x509.Name,

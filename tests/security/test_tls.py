@@ -96,6 +96,17 @@ async def test_the_broker_keeps_us_out_and_we_say_why_at_once(
     assert names_in(broker) == []
 
 
+async def test_a_revoked_certificate_is_kept_out_and_another_is_not(tmp_path: Path, house: Authority) -> None:
+    lost = house.issue("lost")
+    own = house.issue("broker", server=True)
+    with strict(tmp_path, own, f"crlfile {house.revoke(lost)}") as broker:
+        why = await refusal(secured(broker.port, lost))
+        assert "the broker says that our certificate is revoked: have a new cert_file issued" in why
+        async with connecting(secured(broker.port, house.issue("wheel-3"))) as (connection, _):
+            await session_of(connection)
+    assert names_in(broker) == ["wheel-3"]
+
+
 @pytest.mark.parametrize(
     ("days", "host", "authority", "said"),
     [
