@@ -21,7 +21,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test lint types tests coverage campaign clean mosquitto
+.PHONY: demo test test-systemd lint types tests coverage campaign clean mosquitto
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -50,6 +50,11 @@ campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the 
 	@echo "campaign: seed $(SEED), faults × $(FAULTS) $(MORE)"
 	$(BIN)/hw-sim campaign --coups $(or $(COUPS),100000) --faults $(FAULTS) --seed $(SEED) --jobs $(JOBS) --out $(OUT) $(MORE)
 
+test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; keeps a small Debian in .wheeld-systemd
+	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-systemd boots a machine: be root or have sudo" >&2; exit 1; }
+	$(SUDO) tests/systemd/prepare .wheeld-systemd $(BIN)/python
+	$(SUDO) env WHEELD_ROOT=$(CURDIR)/.wheeld-systemd/root $(BIN)/python -m pytest -p no:cacheprovider tests/systemd
+
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
 
@@ -62,4 +67,5 @@ $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 clean:
+	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
 	rm -rf $(VENV) .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

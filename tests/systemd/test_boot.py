@@ -1,0 +1,191 @@
+"""The unit under a booted systemd: ready, hung, killed, on a read-only file system; the feed goes on where it was."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+
+from tests.systemd.machine import Machine, Wheel
+from wheeld.exits import Exit
+
+pytestmark = pytest.mark.timeout(180)
+
+QUICK = """\
+[Service]
+WatchdogSec=4
+RestartSec=1
+"""
+
+NO_BOARD = """\
+[table]
+site = "test"
+id = "w"
+house = "campione"
+game = "roulette"
+[wheel]
+rotor_ticks = 148
+beams_deg = [0, 90]
+readers_deg = [30]
+[sensors]
+port = "/dev/none"
+"""
+
+
+def board(machine: Machine, name: str) -> str:
+    """A simulated board on a pty, for ever; returns the configuration that it asks for."""
+    hw_sim = f"/opt/wheeld/bin/hw-sim run --pty /run/board-{name}/line --seed 3 --speed 10 --quick"
+    service = f"-p User=wheeld -p RuntimeDirectory=board-{name} -p Environment=PYTHONUNBUFFERED=1"
+    machine.shell(f"systemd-run --quiet --unit=board-{name} {service} {hw_sim}")
+
+    def said() -> str:
+        return machine.ask("journalctl", "--unit", f"board-{name}", "--output", "cat")
+
+    machine.until(lambda: "max_drift_ppm" in said(), "the board tells its configuration")
+    return said()[said().index("[table]") :]
+
+
+def wheel(machine: Machine, name: str, *, sensors: str = "", journal: str = "", mqtt: str = "") -> Wheel:
+    """An instance with its configuration: without a broker, for nothing here depends on one."""
+    sensors = sensors or NO_BOARD
+    journal = journal or f"/var/lib/wheeld/{name}.sqlite"
+    text = f'{sensors}\n[journal]\npath = "{journal}"\n[mqtt]\nhost = "127.0.0.1"\nport = 1883\n{mqtt}'
+    machine.write(f"/etc/wheeld/{name}.toml", text)
+    machine.shell(f"chgrp wheeld /etc/wheeld/{name}.toml && chmod 640 /etc/wheeld/{name}.toml")
+    made = Wheel(machine, name)
+    made.drop_in(QUICK)
+    return made
+
+
+def assert_restarted_in_order(wheel: Wheel, before: list[int]) -> None:
+    """Ready again, and its feed without a gap or a repetition, longer than before."""
+    wheel.machine.until(lambda: wheel.count("daemon.ready") == 2, "it is ready again")
+    wheel.machine.until(lambda: len(wheel.seqs()) > len(before), "the feed goes on")
+    after = wheel.seqs()
+    assert after == list(range(1, len(after) + 1))
+    assert (wheel.show("ActiveState"), wheel.show("NRestarts")) == ("active", "1")
+
+
+def test_it_starts_judges_and_stops(machine: Machine) -> None:
+    night = wheel(machine, "night", sensors=board(machine, "night"))
+    night.systemctl("start")
+    assert night.count("daemon.ready") == 1, "start returns when it is ready"
+    assert night.show("StatusText").startswith("sim-3: ")
+    machine.until(lambda: any(seen["event"] == "board.identified" for seen in night.events()), "the board is there")
+    shown = "runuser -u wheeld -- /opt/wheeld/bin/wheeld journal show /var/lib/wheeld/night.sqlite --topic result"
+    machine.until(lambda: bool(machine.shell(shown)), "a result")
+    pid = night.show("MainPID")
+    groups = machine.shell(f"grep ^Groups /proc/{pid}/status")
+    named = [int(machine.shell(f"getent group {name} | cut -d: -f3")) for name in ("dialout", "gpio")]
+    assert set(map(int, groups.split()[1:])) >= set(named)
+    night.systemctl("stop")
+    assert (night.show("Result"), night.show("ExecMainStatus")) == ("success", "0")
+    assert night.events()[-1]["event"] == "daemon.stopped"
+
+
+def test_journald_knows_each_lines_priority_and_the_wheel(machine: Machine) -> None:
+    talk = wheel(machine, "talk")
+    talk.systemctl("start")
+    machine.until(lambda: talk.count("broker.unreachable") > 0, "that no broker is there")
+    assert {seen["PRIORITY"] for seen in talk.events() if seen["level"] == "info"} == {"6"}
+    warnings = machine.ask("journalctl", "-p", "warning", "-t", "wheeld@talk", "-o", "cat").splitlines()
+    assert warnings
+    assert all('"level":"warning"' in line for line in warnings)
+    talk.systemctl("stop")
+
+
+def test_a_wheel_that_stands_still_is_killed_and_started_again(machine: Machine) -> None:
+    hung = wheel(machine, "hung")
+    hung.systemctl("start")
+    before = hung.seqs()
+    machine.run("kill", f"-{signal.SIGSTOP.value}", hung.show("MainPID"))
+    assert_restarted_in_order(hung, before)
+    messages = [line["MESSAGE"] for line in hung.log()]
+    assert any("Watchdog timeout" in message for message in messages)
+    assert any("Fatal Python error: Aborted" in message for message in messages), "the stack stands in the log"
+    hung.systemctl("stop")
+
+
+def test_a_wheel_that_is_killed_is_started_again(machine: Machine) -> None:
+    killed = wheel(machine, "killed")
+    killed.systemctl("start")
+    before = killed.seqs()
+    machine.run("kill", "-KILL", killed.show("MainPID"))
+    assert_restarted_in_order(killed, before)
+    killed.systemctl("stop")
+
+
+def test_on_a_read_only_file_system_it_stays_down_until_a_person_mends_it(machine: Machine) -> None:
+    disk = "/var/lib/wheeld/disk"
+    machine.shell(f"mkdir -p {disk} && mount -t tmpfs wheel {disk} && chown wheeld: {disk}")
+    fixed = wheel(machine, "fixed", journal=f"{disk}/fixed.sqlite")
+    fixed.systemctl("start")
+    before = fixed.seqs(f"{disk}/fixed.sqlite")
+    machine.shell(f"kill -KILL {fixed.show('MainPID')}; until mount -o remount,ro {disk}; do :; done")
+    machine.until(lambda: fixed.show("ActiveState") == "failed", "it gives up")
+    assert (fixed.show("ExecMainStatus"), fixed.show("NRestarts")) == (str(Exit.NOT_OPENED.value), "1")
+    assert [seen["fault"] for seen in fixed.events() if seen["event"] == "journal.not_opened"] == ["io"]
+    machine.shell(f"mount -o remount,rw {disk}")
+    fixed.systemctl("start")
+    machine.until(lambda: len(fixed.seqs(f"{disk}/fixed.sqlite")) > len(before), "the feed goes on")
+    after = fixed.seqs(f"{disk}/fixed.sqlite")
+    assert after == list(range(1, len(after) + 1))
+    fixed.systemctl("stop")
+
+
+def test_a_wrong_configuration_is_not_tried_again(machine: Machine) -> None:
+    wrong = wheel(machine, "wrong", mqtt="prot = 1\n")
+    assert wrong.systemctl("start", check=False) != 0
+    assert (wrong.show("ExecMainStatus"), wrong.show("NRestarts")) == (str(Exit.BAD_CONFIG.value), "0")
+    assert any("did you mean port?" in line["MESSAGE"] for line in wrong.log())
+
+
+def test_a_wheel_that_falls_over_again_and_again_stays_down(machine: Machine) -> None:
+    falls = wheel(machine, "falls")
+    falls.drop_in("[Service]\nExecStart=\nExecStart=/bin/false\nRestartSec=10ms\n")
+    falls.systemctl("start", check=False)
+    machine.until(lambda: falls.show("Result") == "start-limit-hit" or falls.show("NRestarts") == "20", "it gives up")
+    assert falls.show("ActiveState") == "failed"
+    starts = [line for line in falls.log() if re.match(r"Starting .*falls", line["MESSAGE"])]
+    assert len(starts) == 20
+
+
+def answer_of(machine: Machine, device: str) -> str:
+    """What a wheel hears when it opens /dev/`device` as its board."""
+    tries = wheel(machine, device.lower(), sensors=NO_BOARD.replace("/dev/none", f"/dev/{device}"))
+    tries.systemctl("start")
+    machine.until(lambda: tries.count("link.unavailable") > 0, "what became of it")
+    tries.systemctl("stop")
+    return next(str(seen["why"]) for seen in tries.events() if seen["event"] == "link.unavailable")
+
+
+def test_only_lines_and_pins_can_be_opened(machine: Machine) -> None:
+    """The kernel's answer to a device that is not in the list comes before any that the device could give."""
+    machine.shell("mknod -m 666 /dev/ttyS31 c 4 95 && mknod -m 666 /dev/watchful c 10 237")
+    answers = {name: answer_of(machine, name) for name in ("ttyS31", "watchful")}
+    assert "no permission" in answers["watchful"]
+    assert "no device behind it" in answers["ttyS31"], "the list let it through to the driver"
+
+
+def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> None:
+    machine.shell("umask 077; echo secret > /etc/credstore/wheeld.keeps.mqtt-password")
+    named = 'username = "wheel"\npassword_file = "credential:mqtt-password"\n'
+    keeps = wheel(machine, "keeps", mqtt=named)
+    keeps.systemctl("start")
+    keeps.systemctl("stop")
+    lacks = wheel(machine, "lacks", mqtt=named)
+    assert lacks.systemctl("start", check=False) != 0
+    assert lacks.show("ExecMainStatus") == str(Exit.BAD_CONFIG.value)
+
+
+def test_until_the_clock_is_set_it_says_so(machine: Machine) -> None:
+    early = wheel(machine, "early")
+    early.systemctl("start")
+    assert "UTC not synchronised" in early.show("StatusText")
+    assert early.count("clock.not_synchronised") == 1
+    machine.shell("mkdir -p /run/systemd/timesync && touch /run/systemd/timesync/synchronized")
+    machine.until(lambda: early.count("clock.synchronised") == 1, "it hears of it")
+    assert "UTC" not in early.show("StatusText")
+    machine.shell("rm -r /run/systemd/timesync")
+    early.systemctl("stop")
