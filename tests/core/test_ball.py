@@ -523,3 +523,18 @@ def test_a_pulse_long_after_the_last_pass_does_not_take_its_place() -> None:
             watch.ball.leave()
         watch.see([BallPass(run[-1].t_us + 7_000_000, run[-1].beam)])
         assert watch.ball.last_us == run[-1].t_us
+
+
+def test_while_the_hand_still_speeds_the_ball_up_no_lap_counts() -> None:
+    """The hand carries it past beams before it lets go: slower, and faster from beam to beam."""
+    run = passes("cw", EIGHT, rev_s=0.8, laps=2.9)
+    ran = turns(EIGHT, run)
+    gap_us = run[1].t_us - run[0].t_us
+    carried = [
+        BallPass(run[0].t_us - round(gap_us * 1.07), (run[0].beam - 1) % 8),
+        BallPass(run[0].t_us - round(gap_us * (1.07 + 1.07**2)), (run[0].beam - 2) % 8),
+    ]
+    watch = Watch(EIGHT).see([*carried, *run])
+    assert len(watch.launched) == 1
+    assert watch.ball.laps_proven <= ran
+    assert Watch(EIGHT).see(run).ball.laps_proven >= ran - 1 / 8 - 1e-6

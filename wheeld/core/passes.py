@@ -49,10 +49,13 @@ class Chain(msgspec.Struct):
         two passes or more.
 
         R2: a stray before the launch, or one after the ball has gone, looks like a pass; only a pass beyond it, on
-        either side, proves a hop. With two beams one short run in six would take a stray's lap for its own.
+        either side, proves a hop. With two beams one short run in six would take a stray's lap for its own. Where it
+        speeds up at its beginning, it was still in the hand.
         """
-        span_deg = self.passes[-1].turn_deg
-        return span_deg - max(self.passes[1].turn_deg, span_deg - self.passes[-2].turn_deg)
+        first = self._released()
+        begun_deg, end_deg = self.passes[first].turn_deg, self.passes[-1].turn_deg
+        first_hop_deg, last_hop_deg = self.passes[first + 1].turn_deg - begun_deg, end_deg - self.passes[-2].turn_deg
+        return end_deg - begun_deg - max(first_hop_deg, last_hop_deg)
 
     @property
     def last_us(self) -> int:
@@ -69,6 +72,18 @@ class Chain(msgspec.Struct):
         if len(self.passes) < 2:
             return None
         return hop_rev_s(*self.passes[-2:])
+
+    def _released(self) -> int:
+        """Index of the first pass from which it no longer speeds up: no ball does, the hand that launches it may."""
+        first = 0
+        while first + 2 < len(self.passes) and self._speeds_up(*self.passes[first : first + 3]):
+            first += 1
+        return first
+
+    @staticmethod
+    def _speeds_up(first: Pass, middle: Pass, third: Pass) -> bool:
+        slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
+        return hop_rev_s(middle, third) > hop_rev_s(first, middle) * (1 + slack)
 
     def follows(self, turn_deg: float, t_us: int) -> bool:
         """Whether a ball that slows as balls do can have run `turn_deg` from the last pass until `t_us`."""
