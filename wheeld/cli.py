@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -88,6 +89,22 @@ examples:
 )
 
 
+_WATCH = """\
+Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
+and hash. It begins with what comes first and only listens; with --from-seq the wheel is asked for what is
+missing, which the broker's access list must allow. Nothing is acknowledged.
+"""
+
+_WATCH_EXAMPLES = (
+    """\
+examples:
+  wheeld watch campione/campione-03 --host broker.casino.example --port 8883 --ca-file ca.crt --username display
+  wheeld watch campione/campione-03 --from-seq 1 | grep void
+"""
+    + _EXITS
+)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks; returns the exit code."""
     asked = parser().parse_args(argv)
@@ -120,6 +137,12 @@ def _run(asked: argparse.Namespace) -> Exit:
     return daemon.run(load(asked.config))
 
 
+def _watch(asked: argparse.Namespace) -> Exit:
+    from wheeld import cli_watch  # noqa: PLC0415  with it comes the MQTT client, as above
+
+    return cli_watch.watch(asked)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line, with all its commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
@@ -129,6 +152,7 @@ def parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_replay(commands)
     _add_journal(commands)
+    _add_watch(commands)
     return whole
 
 
@@ -213,3 +237,36 @@ def _add_part(
     part.add_argument("file", metavar="JOURNAL", type=Path, help="the journal's file, as in [journal] path")
     part.set_defaults(do=do)
     return part
+
+
+def _add_watch(commands: Commands[_Parser]) -> None:
+    watch = commands.add_parser(
+        "watch", help="show what a table says over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
+    )
+    watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
+    watch.add_argument("--host", default="localhost", help="the broker (default: localhost)")
+    watch.add_argument("--port", type=_number(65_535), default=1883, help="its port (default: 1883)")
+    watch.add_argument("--username", metavar="NAME", help="for the broker")
+    watch.add_argument("--password-file", metavar="FILE", type=Path, help="where the password stands")
+    watch.add_argument("--ca-file", metavar="FILE", type=Path, help="who may vouch for the broker; turns TLS on")
+    watch.add_argument("--cert-file", metavar="FILE", type=Path, help="our certificate, with TLS")
+    watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
+    watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
+    watch.add_argument("--count", metavar="N", type=_number(), help="end after so many messages")
+    watch.set_defaults(do=_watch)
+
+
+def _table(text: str) -> str:
+    """No wildcards: a feed is one table's."""
+    if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
+    return text
+
+
+def _number(most: int = 2**53) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or len(text) > 16 or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {most}")
+        return int(text)
+
+    return number

@@ -7,12 +7,13 @@ import json
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.feed.wheel import ROOT, Wheel
 from wheeld.core import messages, seal
 from wheeld.core.seal import verify_link
 from wheeld.feed import GENESIS, SEQUENCED, FeedError
-from wheeld.feed.message import MESSAGE_BYTES_MAX, read_message
+from wheeld.feed.message import MESSAGE_BYTES_MAX, ed25519, read_message
 
 
 def fault_of(topic: str, payload: bytes, **more: Any) -> tuple[str, int | None]:
@@ -82,3 +83,13 @@ def test_the_signature_is_over_the_hash_in_hex() -> None:
     assert read_message(topic, signed(payload, b"s" * 64), root=ROOT, verify=verify).seq == 1
     assert fault_of(topic, signed(payload, b"x" * 64), verify=verify) == ("signature", 1)
     assert fault_of(topic, payload, verify=verify) == ("signature", 1)
+
+
+def test_an_ed25519_signature_of_the_wheels_key() -> None:
+    key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+    verify = ed25519(key.public_key().public_bytes_raw())
+    topic, payload = Wheel().say("result")
+    digest = json.loads(payload)["hash"].encode()
+    assert read_message(topic, signed(payload, key.sign(digest)), root=ROOT, verify=verify).seq == 1
+    assert fault_of(topic, signed(payload, other.sign(digest)), verify=verify) == ("signature", 1)
+    assert fault_of(topic, signed(payload, key.sign(payload)), verify=verify) == ("signature", 1)

@@ -1,0 +1,111 @@
+"""`wheeld watch` as a process, against a real mosquitto."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiomqtt
+import pytest
+
+from tests.broker import Mosquitto
+from tests.edges.mqtt_bench import PATIENCE_S
+from tests.feed.test_real import ROOT, TABLE, daemon
+from tests.feed.wheel import SITE, Wheel
+from wheeld.cli import main
+from wheeld.exits import Exit
+
+NAME = f"{SITE}/{TABLE}"
+
+
+class Watch:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self.process, self.out, self.err = process, process.stdout, process.stderr
+
+    async def line(self) -> str:
+        return (await asyncio.wait_for(self.out.readline(), PATIENCE_S)).decode().rstrip("\n")
+
+    async def trouble(self) -> str:
+        return (await asyncio.wait_for(self.err.readline(), PATIENCE_S)).decode().rstrip("\n")
+
+    async def code(self) -> int:
+        return await asyncio.wait_for(self.process.wait(), PATIENCE_S)
+
+
+@asynccontextmanager
+async def watching(port: int, *more: str) -> AsyncIterator[Watch]:
+    words = ("-m", "wheeld", "watch", NAME, "--host", "127.0.0.1", "--port", str(port), *more)
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdout=pipe, stderr=pipe)
+    try:
+        yield Watch(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_it_only_listens_from_what_comes_first(tmp_path: Path) -> None:
+    wheel = Wheel(TABLE)
+    wheel.say("result", coup=1)
+    said = {"state": "faites_vos_jeux", "bets": "open", "waiting_for": "the ball", "at": "2026-01-01T20:00:00.000000Z"}
+    with Mosquitto(tmp_path) as broker:
+        async with aiomqtt.Client("127.0.0.1", broker.port) as house:
+            await house.subscribe(f"{ROOT}/#", qos=1)
+            leaf, payload = wheel.say("table", coup=2, **said)
+            await house.publish(f"{ROOT}/{leaf}", payload, qos=1, retain=True)
+            async with watching(broker.port, "--count", "3") as watch:
+                assert await watch.line() == (
+                    "2026-01-01T20:00:00.000000Z       2  table   coup 2    faites_vos_jeux, bets open: the ball"
+                )
+                wheel.say("void")  # lost
+                evil = wheel.say("result", why="\x1b[2J", coup=4)
+                await house.publish(f"{ROOT}/result", evil[1].replace(b'"coup":4', b'"coup":5'), qos=1)
+                assert (await watch.trouble()).startswith("wheeld: refused (edited): seq 4: its bytes do not have")
+                await house.publish(f"{ROOT}/result", evil[1], qos=1)
+                assert await watch.trouble() == "wheeld: seq 3 to 3 did not come: it will not be asked for"
+                assert "\x1b" not in await watch.line()
+                await house.publish(f"{ROOT}/table", wheel.say("table")[1], qos=1)
+                assert "5  table" in await watch.line()
+                assert await watch.code() == Exit.OK
+            await house.publish(f"{ROOT}/end", b"")
+            heard = []
+            async for message in house.messages:
+                heard.append(message.topic.value.removeprefix(f"{ROOT}/"))
+                if heard[-1] == "end":
+                    break
+            assert set(heard) <= {"table", "result", "end"}, "nothing was asked for, nothing acknowledged"
+
+
+async def test_from_a_number_on_it_asks_and_never_acknowledges(tmp_path: Path) -> None:
+    with Mosquitto(tmp_path) as broker:
+        async with daemon(broker.port, tmp_path) as running:
+            for _ in range(5):
+                await running.say("result")
+            await running.connection.connected()
+            async with watching(broker.port, "--from-seq", "2", "--count", "4") as watch:
+                seqs = [int((await watch.line()).split()[0]) for _ in range(4)]
+                assert await watch.code() == Exit.OK
+            assert seqs == [2, 3, 4, 5]
+            assert await running.outbox.depth() == 5
+            assert running.outbox.counters["acks"] == 0
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(tmp_path / "no-such-file")
+    assert main(["watch", NAME, "--ca-file", missing]) == Exit.NO_INPUT
+    assert missing in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [["campione"], ["campione/#"], ["a/b/c"], ["a/b", "--port", "0"], ["a/b", "--from-seq", "-1"]]
+)
+def test_nonsense_on_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["watch", *words])
+    assert ended.value.code == Exit.USAGE
