@@ -136,6 +136,7 @@ class Wheel:
 
     def log(self) -> list[dict[str, str]]:
         """Everything in journald about the unit, its own lines and systemd's."""
+        self.machine.run("journalctl", "--sync")  # what was written is there, though journald may be busy
         lines = self.machine.ask("journalctl", "--unit", self.unit, "--output", "json", "--all").splitlines()
         return [json.loads(line) for line in lines]
 
