@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import json
 import random
+import re
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from wheeld.core.seal import seal
 from wheeld.feed import Feed, FeedMessage, Login, Manner
 from wheeld.feed.connection import READY_MAX
 
+README = Path(__file__).parents[2] / "README.md"
 Told = list[str]
 
 
@@ -373,6 +376,29 @@ async def test_a_defect_ends_the_iteration_loudly(world: World, told: Told) -> N
     with pytest.raises(AttributeError):
         async with feed:
             await anext(feed)
+
+
+@in_virtual_time
+async def test_the_example_of_the_readme(world: World, told: Told) -> None:
+    (example,) = re.findall(r"```python\n(.+?)```", README.read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(example, README, "exec"), names)
+    stored: list[FeedMessage] = []
+
+    class Ledger:
+        def last(self) -> tuple[int, str | None]:
+            return (0, None)
+
+        def store(self, message: FeedMessage) -> None:
+            stored.append(message)
+
+    settling = asyncio.create_task(names["settle"](Ledger()))
+    world.say("table", "result")
+    await asyncio.sleep(5)
+    settling.cancel()
+    await asyncio.wait({settling})
+    assert seqs(stored) == [1, 2]
+    assert world.acks[-1] == 2
 
 
 async def test_nonsense_is_refused() -> None:
