@@ -130,6 +130,17 @@ def test_names_for_what_only_other_brokers_say() -> None:
     assert fault(OSError(111, "Connection refused")) == ""
 
 
+@pytest.mark.parametrize(("host", "told"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
+async def test_a_password_without_tls_is_told(tmp_path: Path, house: Authority, host: str, told: int) -> None:
+    (tmp_path / "password").write_text("x")
+    with Mosquitto(tmp_path) as broker:
+        wanted = settings(broker.port, host=host, username="wheel", password_file=tmp_path / "password")
+        with capture_logs() as logs:
+            async with connecting(wanted) as (connection, _):
+                await session_of(connection)
+    assert [log["event"] for log in logs].count("password.in_clear") == told
+
+
 # --- renewed without a restart -----------------------------------------------------------------------------------
 
 

@@ -46,6 +46,9 @@ PASSWORD_BYTES_MAX = 4096
 FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Hosts between which and us nobody listens."""
+
 RENEWED = "its TLS files were renewed"
 
 FAREWELL_S = 1.0
@@ -127,6 +130,9 @@ class MqttConnection:
 
     async def run(self) -> None:
         """Connect, and connect again, for ever; ends only by cancellation, after having said `offline`."""
+        settings = self._settings
+        if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
+            self._log.warning("password.in_clear", host=settings.host, then="whoever listens has it: give ca_file")
         failures = 0
         while True:
             started_ns = self._clock.monotonic_ns()
