@@ -255,3 +255,10 @@ def test_a_stray_pulse_is_named_with_its_beam() -> None:
     told = map(msgspec.json.decode, Replay(facts=True).run([HEADER, *lines_of(evening)]))
     named = [(line["t"], line["payload"]["figures"]) for line in told if line["payload"].get("fact") == "stray_pulse"]
     assert named == [(stray.t_us, {"beam": stray.beam})]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_line_of_nothing_but_brackets_is_malformed(*, first: bool) -> None:
+    deep = b'{"t":1,"kind":"ball","beam":' + b"[" * 20_000
+    wrong = problem(deep) if first else problem(HEADER, deep)
+    assert wrong.line == (1 if first else 2)

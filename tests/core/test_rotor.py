@@ -286,3 +286,30 @@ def test_a_sector_entered_again_at_once_is_a_bounce_of_the_contact() -> None:
     edges = turning("cw", 20)
     rotor = tracker(edges)
     assert rotor.tick(Rotor(edges[-1].t_us + 300, edges[-1].tick, "cw")) is None
+
+
+@pytest.mark.parametrize("ticks", [37, 148, 592])
+@pytest.mark.parametrize(("slip", "told"), [(0, False), (1, False), (7, True), (-9, True)])
+@pytest.mark.parametrize("stands_s", [0.0, 4.0])
+def test_a_slip_while_the_rotor_turns_back_or_stands_is_found_out(
+    ticks: int, slip: int, stands_s: float, *, told: bool
+) -> None:
+    """It must be at the border it was at, or at the next; one edge may be lost just there."""
+    rotor = RotorTracker(ticks)
+    surprises = [rotor.tick(Rotor(1_000_000 + n * 100_000, n, "cw")) for n in range(9)]
+    way: Way = "cw" if stands_s else "ccw"
+    if stands_s:
+        rotor.stand()
+    at_us = 1_900_000 + round(stands_s * 1e6)
+    first = 9 if stands_s else 7
+    step = 1 if stands_s else -1
+    surprises += [rotor.tick(Rotor(at_us + n * 100_000, (first + slip + step * n) % ticks, way)) for n in range(5)]
+    assert ("slipped" in surprises) == told
+
+
+def test_a_rotor_held_for_a_moment_and_pushed_on_has_not_slipped() -> None:
+    for ticks in (37, 74, 148):
+        rotor, step_us = RotorTracker(ticks), round(60e6 / 20 / ticks)
+        times = [1_000_000 + n * step_us for n in range(12)]
+        times += [times[-1] + 900_000 + n * step_us for n in range(12)]
+        assert [rotor.tick(Rotor(t, n % ticks, "cw")) for n, t in enumerate(times)] == [None] * 24, ticks

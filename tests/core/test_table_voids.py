@@ -535,3 +535,40 @@ def test_a_suspension_of_a_closed_table_stays_of_a_closed_one_when_the_last_game
     only_void(evening, "breakdown", "Art. 15")
     assert evening.say("resume").done
     assert evening.state == "closed"
+
+
+@pytest.mark.parametrize("seen", ["always", "twice"])
+def test_n8_a_pocket_that_is_filled_while_the_ball_runs_is_no_number(seen: str) -> None:
+    """A second ball, or dirt: the readers see it, and the ball is on the track."""
+    evening = Evening().open()
+    passes = evening.launch(laps=9)
+    evening.lying = 17
+    evening.until(passes[-1].t_us if seen == "always" else passes[0].t_us + 2_300_000)
+    evening.lying = None if seen == "twice" else 17
+    evening.until(passes[-1].t_us)
+    evening.fall(17)
+    only_void(evening, "breakdown", "Art. 15")
+    assert evening.of("result") == []
+
+
+def test_a_ball_seen_in_a_pocket_before_any_fall_can_be_over_is_not_counted() -> None:
+    evening = Evening(rpm=40).open()
+    passes = evening.launch(laps=8)
+    evening.until(passes[-1].t_us + 600_000)
+    evening.lying = 27
+    evening.wait(1.3)
+    evening.lying = None
+    evening.wait(1.0)
+    evening.fall(9)
+    assert evening.verdicts() == [("result", 9)]
+
+
+def test_a_rotor_just_turned_round_is_judged_by_its_next_edges() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, rotor_ticks=37), way="cw").open()
+    evening.turn(8, "ccw")
+    evening.wait(0.15)
+    passes = evening.launch("cw", laps=8)
+    evening.until(passes[-1].t_us)
+    evening.turn(20, "ccw")
+    evening.fall(9)
+    assert evening.verdicts() == [("result", 9)]

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.reading import Seen
+from wheeld.core.reading import OFF_CENTRE_MAX, Seen
 
 Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "time"]
 
@@ -21,7 +21,6 @@ SURE_LEAD = 6
 """Passes by which a reading leads every contrary one, or that show a weak launch: one more than two laps of three
 beams give a stray to spoil."""
 SURE_S = 1.0
-HALF_POCKET = 0.5
 
 
 class Margin(msgspec.Struct, frozen=True, order=True):
@@ -57,9 +56,9 @@ def passes(count: int) -> Margin:
 
 
 def pocket(sightings: list[Seen]) -> Margin:
-    """R3: how far from the wall of its pocket the ball was seen, on average of its sightings."""
+    """R3: how far from where no sighting is believed any more the ball was seen, on average of its sightings."""
     mean = sum(seen.offset for seen in sightings) / len(sightings)
-    return Margin.part(1 - abs(mean) / HALF_POCKET, "pocket")
+    return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 
 
 def rotor(tick_interval_us: float, silence_us: int) -> Margin:

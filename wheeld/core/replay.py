@@ -99,7 +99,7 @@ class Replay:
                 seen = self._read(line)
                 if seen is not None:
                     _within(seen, beams=beams, readers=readers, ticks=ticks, last_us=last_us)
-            except ValueError as problem:
+            except (ValueError, RecursionError) as problem:  # brackets in brackets, thousands deep
                 if not self._lenient:
                     raise LogError(number, str(problem)) from problem
                 self.counters["malformed"] += 1
@@ -175,7 +175,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step]:
         if header.snapshot is not None:
             return Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot), Step()
         return Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise LogError(number, f"not a header that a table can be made of: {problem}") from problem
 
 

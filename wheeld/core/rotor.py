@@ -29,15 +29,16 @@ FRESH_TICKS = 6
 """Older ticks, by the time or by how often they came, say nothing of where the rotor is now."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
 """A jump by so much, of the encoder's sectors and of pockets, is a slip; less moves no ball into another pocket."""
-HAND_REV_S2 = 0.5
+HAND_REV_S2, FREE_REV_S2 = 0.5, 0.05
 JITTER_US = 2_000
-"""What else moves a tick: the hardest hand, and edges that come early or late."""
+"""What else moves a tick: the hardest hand, one that leaves no change of speed behind, edges early or late."""
+LOST_EDGE_STEPS = 1.2
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
     """What the tracker remembers: `points` are (t_us, turned degrees, clockwise positive, never wrapped
-    since `begun_us`, when the rotor last began to turn)."""
+    since `begun_us`, when the rotor last began to turn). `opposite_us`: the latest first edge the other way."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -45,6 +46,7 @@ class RotorState(msgspec.Struct):
     glitch_ticks: int = 0
     last_tick_us: int | None = None
     begun_us: int = 0
+    opposite_us: int = 0
     stopped: bool = True
     odd: bool = False
 
@@ -72,6 +74,11 @@ class RotorTracker:
             self._begin(seen, angle_deg)
             return None
         if seen.direction != state.direction:
+            way = 1 if seen.direction == "cw" else -1
+            border_deg = state.points[-1][1] + way * state.opposite_ticks * self._step_deg
+            if self._torn(border_deg, angle_deg):
+                self._begin(seen, angle_deg)
+                return "slipped"
             return "turned_back" if self._opposite(seen, angle_deg) else None
         rattled, state.opposite_ticks = state.opposite_ticks > 0, 0
         return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
@@ -143,6 +150,8 @@ class RotorTracker:
     def _opposite(self, seen: Rotor, angle_deg: float) -> bool:
         """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was."""
         self.state.opposite_ticks += 1
+        if self.state.opposite_ticks == 1:
+            self.state.opposite_us = seen.t_us
         was_turning = not self.state.stopped and self.direction is not None
         if was_turning and self.state.opposite_ticks < REVERSAL_TICKS:
             return False
@@ -153,8 +162,10 @@ class RotorTracker:
         """Take a tick the same way in; True when it shows that the encoder slipped."""
         state = self.state
         if state.stopped:
+            way = 1 if seen.direction == "cw" else -1
+            torn = not rattled and self._torn(state.points[-1][1] + way * self._step_deg, angle_deg)
             self._begin(seen, angle_deg)
-            return False
+            return torn
         last_us, last_deg = state.points[-1]
         forward = 1 if seen.direction == "cw" else -1
         moved_deg = (forward * (angle_deg - last_deg)) % 360
@@ -191,11 +202,21 @@ class RotorTracker:
         self._begin(seen, angle_deg)
         return True
 
+    def _torn(self, border_deg: float, angle_deg: float) -> bool:
+        """Whether a rotor that turned back, or stood, shows another place than the border it must be at.
+
+        One edge may have been lost just there: a slip by one sector can't be told from it.
+        """
+        off_deg = abs((angle_deg - border_deg + 180) % 360 - 180)
+        return off_deg > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
+
     def _is_odd(self, moved_deg: float, passed_us: int) -> bool:
         """Whether a tick came from elsewhere than the ticks before it foretell; the next one shows why."""
         if len(self.state.points) < 3:
             return False
         (before_us, before_deg), (last_us, last_deg) = self.state.points[-3:-1]
+        if moved_deg < 1.5 * self._step_deg and passed_us > last_us - before_us:
+            return False  # the next sector, only later: a hand slowed it
         return abs(moved_deg - abs(last_deg - before_deg) / (last_us - before_us) * passed_us) > self._slip_deg
 
     def _slipped(self) -> bool:
@@ -206,7 +227,9 @@ class RotorTracker:
         """
         (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = self.state.points[-4:]
         passed_us = c_us - b_us
-        usual_deg = ((b_deg - a_deg) / (b_us - a_us) + (d_deg - c_deg) / (d_us - c_us)) / 2 * passed_us
-        hand_deg = HAND_REV_S2 * 360 / 4 * (passed_us / 1e6) ** 2
+        before, after = (b_deg - a_deg) / (b_us - a_us), (d_deg - c_deg) / (d_us - c_us)
+        pushed_deg = abs(after - before) / 2 * passed_us + FREE_REV_S2 * 360 / 4 * (passed_us / 1e6) ** 2
+        hand_deg = min(HAND_REV_S2 * 360 / 4 * (passed_us / 1e6) ** 2, pushed_deg)
+        usual_deg = (before + after) / 2 * passed_us
         jitter_deg = abs(usual_deg) * JITTER_US / passed_us
         return abs(c_deg - b_deg - usual_deg) > self._slip_deg + hand_deg + jitter_deg

@@ -34,6 +34,11 @@ PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
 SOON_US = 4_000_000
 """When leaving is told: early enough to be of use, late enough to be right within a second."""
+REST_US = 2_000_000
+"""From the last pass to rest no ball takes less (2.5 s in every recorded evening): seen sooner, it bounces."""
+FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
+"""A pocket seen filled so often while the ball runs holds something else, and so often before the ball is called in
+it, perhaps: one sighting may be a glint."""
 STILL_THERE = 2
 """Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
 
@@ -63,6 +68,8 @@ class WitnessState(msgspec.Struct):
     slowed_told: bool = False
     void_foreseen: bool = False
     leaving_foreseen: bool = False
+    filled: dict[int, int] = msgspec.field(default_factory=dict)
+    glimpsed: list[int] = msgspec.field(default_factory=list)
     habit: Habit = msgspec.field(default_factory=Habit)
     overdue_told: bool = False
 
@@ -157,7 +164,9 @@ class Witness:
             return self._slipped(seen.t_us)
         if not self.ball.launched:
             return []
-        told = self._rotor_stopped(last_us) if surprise == "turned_back" else []
+        # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
+        while_it_ran = self.rotor.state.opposite_us > (self.ball.state.launched_us or 0)
+        told = self._rotor_stopped(last_us) if surprise == "turned_back" and while_it_ran else []
         return told + self._directions(seen.t_us)
 
     def _slipped(self, t_us: int) -> list[Testimony]:
@@ -196,6 +205,8 @@ class Witness:
             return [Testimony(Fact.ROTOR_WRONG_WAY, t_us, {"rotor_direction": rotor, "configured": wanted})]
         if ball is None or self.state.directions_told:
             return []
+        if ball == rotor and self.rotor.state.opposite_ticks:
+            return []  # a hand may just have turned it round: its next edges tell, and N1 can't be taken back
         self.state.directions_told, self.state.opposite = True, ball != rotor
         fact = Fact.OPPOSITE_DIRECTION if self.state.opposite else Fact.SAME_DIRECTION
         figures: Figures = {"ball_direction": ball, "rotor_direction": rotor, **self._run()}
@@ -205,18 +216,37 @@ class Witness:
 
     def _pulse(self, seen: BallPass) -> list[Testimony]:
         strays = self.ball.state.strays
+        told: list[Testimony] = []
         if self.ball.pulse(seen.t_us, seen.beam) or self.ball.again():
             self.reading.restart()
-        stray = self.ball.state.strays > strays
-        told = [Testimony(Fact.STRAY_PULSE, seen.t_us, {"beam": seen.beam})] if stray else []
+            told += self._filled(seen.t_us)
+        if self.ball.state.strays > strays:
+            told.append(Testimony(Fact.STRAY_PULSE, seen.t_us, {"beam": seen.beam}))
         if self.ball.launch():
             told.append(self._launched())
         if self.ball.decide_direction() is not None:
             self.state.directions_told = False
         return told + self._directions(seen.t_us) + self._slowed(seen.t_us) + self._foreseen(seen.t_us)
 
+    def _filled(self, t_us: int) -> list[Testimony]:
+        """Pockets that readers saw filled before a pass of the running ball: it was not the ball that they saw.
+
+        Another ball, or dirt: its number would be told for the running ball's (N8).
+        """
+        state = self.state
+        for pocket in state.glimpsed:
+            state.filled[pocket] = state.filled.get(pocket, 0) + 1
+        state.glimpsed = []
+        filled = [pocket for pocket, count in state.filled.items() if count == FILLED_SIGHTINGS]
+        if not filled or not self.ball.launched:
+            return []
+        state.filled[filled[0]] += 1  # told once
+        what = f"readers see the pocket of {ROTOR_ORDER[filled[0]]} filled while the ball runs"
+        return [Testimony(Fact.SENSOR_FAULT, t_us, {"sensor": "reader", "what": what})]
+
     def _launched(self) -> Testimony:
         state = self.state
+        state.filled, state.glimpsed = {}, []
         state.directions_told = state.opposite = state.rotor_told = state.slowed_told = state.overdue_told = False
         state.void_foreseen = state.leaving_foreseen = False
         state.left_us = None
@@ -309,8 +339,12 @@ class Witness:
     # --- pocket -------------------------------------------------------------------------------------------------------
 
     def _sighting(self, seen: Sighting) -> list[Testimony]:
-        lay_in = self.reading.state.lying
+        lay_in, before_us = self.reading.state.lying, self.reading.state.last_us
+        if self.ball.launched and seen.t_us < (self.ball.last_us or 0) + REST_US:
+            self.reading.restart()
         called = self.reading.sighting(seen.t_us, seen.reader, self.rotor)
+        if self.ball.state.on_track and self.reading.state.last_us != before_us and self.reading.pocket is not None:
+            self.state.glimpsed.append(self.reading.pocket)
         if not self.ball.launched:
             return self._lies(lay_in, seen.t_us, called=called)
         if not called:
@@ -333,14 +367,16 @@ class Witness:
             return []
         told = []
         streak = self.reading.state.streak
-        if lay_in is not None and self.ball.few_passes(streak[0].t_us):
+        began_us = streak[0].t_us
+        if lay_in is not None and (self.ball.last_us or 0) <= began_us and self.ball.few_passes(began_us):
             told.append(self._weak_launch())
         self.ball.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
         return [*told, Testimony(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
 
     def _number(self, t_us: int, streak: list[Seen]) -> Testimony:
-        whole = self.state.opposite and self.ball.laps_proven >= self._setting.min_laps - 1e-6
+        filled = self.state.filled.get(streak[-1].pocket_index, 0) >= FILLED_BEFORE
+        whole = self.state.opposite and not filled and self.ball.laps_proven >= self._setting.min_laps - 1e-6
         figures: Figures = {**self._run(), **_placed(streak)}
         if not whole:
             return Testimony(Fact.NUMBER_UNPROVEN, t_us, figures)
