@@ -135,8 +135,10 @@ async def test_a_resend_that_nobody_answers_is_told_and_asked_again_ever_more_sl
         await asyncio.sleep(3600)
         assert 12 <= len(world.questions) <= 25, "ever more slowly, and at last every five minutes"
         assert feed.counters["unanswered"] == len(world.questions) - 1
-        told_of = [line for line in told if line.startswith("no answer to resend from seq 1 (asked")]
+        told_of = [line for line in told if line.startswith("no answer to resend from seq 1 (")]
         assert len(told_of) == len(world.questions) - 1
+        assert "(1 in a row)" in told_of[0]
+        assert "(10 in a row)" in told_of[9]
         assert "access list" in told_of[0]
         world.hears = True
         await caller.until(lambda: len(caller.stored) == 2, within_s=301)
@@ -295,6 +297,18 @@ async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, told
         world.cut()
         await asyncio.sleep(60)
         assert set(world.acks) == {2}
+
+
+@in_virtual_time
+async def test_one_ack_speaks_for_a_backlog(world: World, told: Told) -> None:
+    for _ in range(500):
+        world.wheel.say()
+    async with feed_of(told) as feed:
+        caller = Caller(feed, [], store_s=0.001)
+        await caller.until(lambda: len(caller.stored) == 500)
+    assert world.acks[-1] == 500
+    assert world.acks == sorted(world.acks)
+    assert len(world.acks) <= 8
 
 
 @in_virtual_time

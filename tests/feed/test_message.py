@@ -6,14 +6,21 @@ import base64
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from hw_sim import log as sim_log
+from hw_sim.evening import script
 from tests.feed.wheel import ROOT, Wheel
 from wheeld.core import messages, seal
+from wheeld.core.observations import Header, Observation
 from wheeld.core.seal import verify_link
-from wheeld.feed import GENESIS, SEQUENCED, FeedError
+from wheeld.core.setting import from_header
+from wheeld.core.table import Table
+from wheeld.feed import GENESIS, SEQUENCED, FeedError, Manner
 from wheeld.feed.message import MESSAGE_BYTES_MAX, ed25519, read_message
+from wheeld.feed.order import Order
 
 
 def fault_of(topic: str, payload: bytes, **more: Any) -> tuple[str, int | None]:
@@ -31,6 +38,21 @@ def test_reads_what_the_core_seals() -> None:
     assert (message.prev, message.hash) == (wheel.hashes[1], wheel.hashes[2])
     assert message.hash == verify_link(payload, wheel.hashes[1])
     assert message.body["number"] == 17
+
+
+def test_reads_a_whole_evening_of_the_core() -> None:
+    night = script(["same_direction", "valid", "valid"], seed=5)
+    first, *rest = sim_log.lines(night.header, night.events())
+    setting = from_header(msgspec.json.decode(first, type=Header))
+    table, opening = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
+    order = Order(0, None, Manner())
+    steps = [opening, *(table.apply(msgspec.json.decode(line, type=Observation)) for line in rest)]
+    told = [message for step in steps if step for message in step.messages if message.seq is not None]
+    root = f"wheel/v1/{setting.site}/{setting.table}"
+    taken = [order.take(read_message(message.topic, message.payload, root=root), 0.0) for message in told]
+    assert len(taken) > 10
+    assert all(taken)
+    assert {message.topic for message in told} == set(SEQUENCED)
 
 
 def test_its_rule_of_the_chain_is_the_cores() -> None:

@@ -26,6 +26,9 @@ PUBLISH_TIMEOUT_S = 5.0
 """A broker that takes and does not confirm is no broker: another connection."""
 REFUSED = 0x80
 """From here on a SUBACK's code means no (MQTT 3.1.1, 3.9.3)."""
+CANCEL_AGAIN_S = 1.0
+ACK_EVERY_S = 0.1
+"""Each ack is a write to the wheel's disk, and one speaks for all before it: a long backlog must not cost one each."""
 FAREWELL_S = 2.0
 """How long leaving waits for the last ack to reach the broker."""
 
@@ -76,6 +79,7 @@ class Feed:
         self._ready: deque[FeedMessage | FeedError] = deque()
         self._news, self._room, self._work, self._ack_sent = (asyncio.Event() for _ in range(4))
         self._ack_is_due = False
+        self._acked_s = -ACK_EVERY_S
         self._ack_sent.set()
         self._handed_seq = self._stored_seq = 0
         self._told: str | None = None
@@ -97,8 +101,7 @@ class Feed:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ack_sent.wait(), FAREWELL_S)
-        self._keeping.cancel()
-        await asyncio.wait({self._keeping})
+        await _end({self._keeping})
         if not self._keeping.cancelled():
             self._keeping.result()
 
@@ -158,16 +161,14 @@ class Feed:
             self._tell(await self._subscribe(client))
             self._order.connected(asyncio.get_running_loop().time())
             self._owe_ack()
-            tasks = [asyncio.create_task(work) for work in (self._listen(client), self._talk(client))]
+            tasks = {asyncio.create_task(work) for work in (self._listen(client), self._talk(client))}
             try:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for task in tasks:
-                    task.cancel()
-                ends = await asyncio.gather(*tasks, return_exceptions=True)
-            for end in ends:
-                if isinstance(end, Exception):
-                    raise end
+                await _end(tasks)
+            for task in tasks:
+                if not task.cancelled():
+                    task.result()
 
     async def _subscribe(self, client: aiomqtt.Client) -> str | None:
         """What the broker will not let us hear; a broker that grants and then keeps it back is known by silence."""
@@ -243,20 +244,25 @@ class Feed:
         clock = asyncio.get_running_loop().time
         while True:
             self._work.clear()
-            if self._ack_is_due:
+            if self._ack_wait_s(clock()) == 0.0:
                 await self._send_ack(client)
             # Whatever is unread may be what we would ask for, or the answer.
             may_ask = len(self._ready) < READY_MAX and not len(client.messages)
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
                 await client.publish(f"{self._root}/cmd/resend", question, qos=1)
+            waits_s = [self._ack_wait_s(clock()), self._order.wait_s(clock()) if may_ask else None]
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._order.wait_s(clock()) if may_ask else None):
+                async with asyncio.timeout(min((wait_s for wait_s in waits_s if wait_s is not None), default=None)):
                     await self._work.wait()
+
+    def _ack_wait_s(self, now_s: float) -> float | None:
+        return max(0.0, self._acked_s + ACK_EVERY_S - now_s) if self._ack_is_due else None
 
     async def _send_ack(self, client: aiomqtt.Client) -> None:
         """Once for all that is stored by now. A connection that ends in the middle says it again in the next."""
         self._ack_is_due = False
+        self._acked_s = asyncio.get_running_loop().time()
         try:
             await client.publish(f"{self._root}/ack", b'{"seq":%d}' % self._stored_seq, qos=1)
         except BaseException:
@@ -270,6 +276,14 @@ class Feed:
         if trouble != self._told:
             self._told = trouble
             self._manner.tell(trouble or f"{self._host}:{self._login.port}: connected")
+
+
+async def _end(tasks: set[asyncio.Task[None]]) -> None:
+    """Cancel until they have ended: `wait_for` of Python 3.11, in aiomqtt, may lose a cancellation to its result."""
+    while pending := {task for task in tasks if not task.done()}:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=CANCEL_AGAIN_S)
 
 
 def _tls(login: Login) -> aiomqtt.TLSParameters | None:

@@ -56,6 +56,7 @@ class Order:
         self._asked_s = -manner.answer_s
         self._due_s = 0.0
         self._tries = 0
+        self._silences = 0
 
     def connected(self, now_s: float) -> None:
         """Whatever came meanwhile may be lost, and an answer with it: ask, once what the broker kept has come."""
@@ -92,7 +93,7 @@ class Order:
             return
         if self.seq is None or asked is None or asked != self._asked:
             return
-        self._asked = None
+        self._asked, self._silences = None, 0
         found = _LAST.search(why)
         if found is None:
             self._manner.tell(f"the wheel would not send again from seq {self._asked_from}: {why[:200]}")
@@ -106,8 +107,9 @@ class Order:
             return None
         if self._asked is not None:
             self.counters["unanswered"] += 1
+            self._silences += 1
             self._manner.tell(
-                f"no answer to resend from seq {self._asked_from} (asked {self._tries} times): the wheel is away, or "
+                f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is away, or "
                 "the broker's access list keeps the question or the answer back"
             )
         self.counters["questions"] += 1
