@@ -384,6 +384,15 @@ async def test_topics_that_the_broker_keeps_back_are_told(world: World, told: To
 
 
 @in_virtual_time
+async def test_leaving_ends_even_when_a_cancellation_is_lost(world: World, told: Told) -> None:
+    world.loses_cancellation = True
+    async with asyncio.timeout(60):
+        async with feed_of(told):
+            await asyncio.sleep(0.515)  # the first question is on its way
+    assert not world.loses_cancellation
+
+
+@in_virtual_time
 async def test_a_defect_ends_the_iteration_loudly(world: World, told: Told) -> None:
     feed = feed_of(told)
     feed._login = Login(password_file="no path")  # type: ignore[arg-type]
