@@ -1,0 +1,68 @@
+"""Bytes into lines. No meaning here; see `status`."""
+
+from __future__ import annotations
+
+import re
+
+LINE_BYTES_MAX = 128
+"""The longest line known, the answer to `*V`, has 69 characters; this bounds what noise can make us hold."""
+
+_END = re.compile(rb"[\r\n]")
+_FRESH = re.compile(rb"[*\r\n]")
+CAUSES = ("torn", "too_long", "not_text")
+"""What `LineDecoder.rejected` counts: cut off by the next `*`; without an end; with bytes that are no plain text."""
+
+
+class LineDecoder:
+    """Finds the lines in a stream of bytes that arrives in slices of any size.
+
+    A line ends with CR, LF or both (wheels.md 1.1). `*` begins one wherever it stands, so what precedes it was torn: it
+    is dropped even when it looks complete, because nothing says where it would have ended. Holds at most one
+    unfinished line.
+    """
+
+    def __init__(self) -> None:
+        self.rejected: dict[str, int] = dict.fromkeys(CAUSES, 0)
+        self._tail = b""
+        self._skipping = False
+
+    def feed(self, data: bytes) -> list[str]:
+        """The lines completed by `data`, without their ends, oldest first; empty ones mean nothing and are left out."""
+        if self._skipping:
+            fresh = _FRESH.search(data)
+            if fresh is None:
+                return []
+            data = data[fresh.start() :]
+            self._skipping = False
+        *pieces, self._tail = _END.split(self._tail + data)
+        lines = [line for piece in pieces if piece and (line := self._open(piece)) is not None]
+        self._bound_tail()
+        return lines
+
+    def reset(self) -> None:
+        """Forget the unfinished line: what follows comes from another opening of the port."""
+        self._tail, self._skipping = b"", False
+
+    def _open(self, piece: bytes) -> str | None:
+        piece = self._last_of(piece)
+        if len(piece) > LINE_BYTES_MAX:
+            self.rejected["too_long"] += 1
+            return None
+        text = piece.decode("latin-1")
+        if not (text.isascii() and text.isprintable()):
+            self.rejected["not_text"] += 1
+            return None
+        return text
+
+    def _last_of(self, piece: bytes) -> bytes:
+        """`piece` from its last `*` on; what stands before was torn."""
+        *torn, last = piece.split(b"*")
+        self.rejected["torn"] += sum(map(bool, torn))
+        return b"*" + last if torn else last
+
+    def _bound_tail(self) -> None:
+        if len(self._tail) > LINE_BYTES_MAX:
+            self._tail = self._last_of(self._tail)
+        if len(self._tail) > LINE_BYTES_MAX:
+            self.rejected["too_long"] += 1
+            self._tail, self._skipping = b"", True

@@ -1,0 +1,61 @@
+"""What happens to lines between wheel and host. Each fault has its rate, a line's chance to suffer it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+HELD_UP_US_MAX = 5_000_000
+"""A host blocked by something else for ten lines."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host stops reading for up
+    to 5 s, then has it all at once. `absent`: the host is gone for some 20 s. `noise`: a few bytes nobody sent."""
+
+    torn: float = 0.0
+    merged: float = 0.0
+    held_up: float = 0.0
+    absent: float = 0.0
+    noise: float = 0.0
+
+
+CLEAN = Rates()
+ROUGH = Rates(torn=0.03, merged=0.02, held_up=0.01, absent=0.001, noise=0.01)
+
+
+class Cable:
+    """Carries lines, or does not. `harmed` counts the lines that did not arrive as they were sent."""
+
+    def __init__(self, rng: random.Random, rates: Rates = CLEAN) -> None:
+        self.harmed = 0
+        self._rng = rng
+        self._rates = rates
+        self._held_until_us = 0
+        self._absent_until_us = 0
+
+    def carry(self, line: bytes, now_us: int) -> tuple[int, bytes]:
+        """When what is left of `line` arrives, and that."""
+        rng, rates = self._rng, self._rates
+        if rng.random() < rates.held_up and now_us >= self._held_until_us:
+            self._held_until_us = now_us + rng.randint(600_000, HELD_UP_US_MAX)
+        if rng.random() < rates.absent:
+            self._absent_until_us = now_us + rng.randint(2_500_000, 40_000_000)
+        if now_us < self._absent_until_us:
+            self.harmed += 1
+            return now_us, b""
+        return max(now_us, self._held_until_us), self._spoiled(line)
+
+    def _spoiled(self, line: bytes) -> bytes:
+        rng, rates = self._rng, self._rates
+        sent = line
+        if rng.random() < rates.torn:
+            start = rng.randrange(len(line))
+            line = line[:start] + line[start + rng.randint(1, 6) :]
+        if rng.random() < rates.merged:
+            line = line.removesuffix(b"\n").removesuffix(b"\r")
+        if rng.random() < rates.noise:
+            line = bytes(rng.randrange(256) for _ in range(rng.randint(1, 4))) + line
+        self.harmed += line != sent
+        return line

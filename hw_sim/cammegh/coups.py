@@ -1,0 +1,272 @@
+"""Coups as a wheel head plays them: phases of status lines, and the truth of each.
+
+A phase is a state that stands for so many lines, 500 ms each. Durations are those of real games, but the ball's run,
+which is shortened: the lines of its middle are all alike.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TypeAlias
+
+RUNAWAY_RPM = 9.5
+"""What the runaway rotor on record gained from line to line."""
+
+LAPS_PER_LINE_MAX = 1.5
+"""A hard throw: three laps a second."""
+
+
+class Model(Enum):
+    """Which wheel head."""
+
+    MERCURY_360 = "mercury-360"
+    SLINGSHOT_2 = "slingshot-2"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """`rpm` and `laps` go from their first to their second value; `rotor` and `ball`: 0 clockwise, 1 anticlockwise."""
+
+    state: int
+    lines: int
+    rotor: int
+    rpm: tuple[float, float]
+    ball: int = 0
+    flags: int = 0
+    laps: tuple[int, int] = (0, 0)
+
+    def rpm_at(self, line: int) -> float:
+        """The rotor's speed at line number `line` of this phase."""
+        return self.rpm[0] + (self.rpm[1] - self.rpm[0]) * line / max(1, self.lines - 1)
+
+    def laps_at(self, line: int) -> int:
+        """Laps counted by then. A ball about to leave takes more than a second a lap: two lines show the last one."""
+        return min(self.laps[1], self.laps[0] + (self.laps[1] - self.laps[0]) * line // max(1, self.lines - 2))
+
+
+@dataclass
+class Coup:
+    """The truth of one coup, and how it is played.
+
+    `number`: None when the wheel gives none. `laps`: what a Mercury counted, and what nobody knows of a SlingShot.
+    `said`: what a host that hears every line can tell of it, beside the number. `power_cycle`: then the wheel goes off.
+    """
+
+    kind: str
+    phases: list[Phase]
+    number: int | None
+    laps: int
+    ball: int
+    rotor: int
+    said: set[str] = field(default_factory=set)
+    power_cycle: bool = False
+    spin: int = 0
+    number_us: int = 0
+    """When the wheel gave its number."""
+    heard: bool = True
+    """Every line of it reached the host; a cable that loses some says False."""
+
+
+Play: TypeAlias = Callable[["Drawing"], Coup]
+
+
+class Drawing:
+    """Draws coups for one wheel head; the rotor turns round from game to game."""
+
+    def __init__(self, model: Model, rng: random.Random) -> None:
+        self.model = model
+        self.rng = rng
+        self.rotor = rng.randrange(2)
+        self.rpm = 16.0
+
+    @property
+    def is_mercury(self) -> bool:
+        """Whether it counts laps."""
+        return self.model is Model.MERCURY_360
+
+    def coups(self, kinds: list[str]) -> Iterator[Coup]:
+        """Coup after coup, each of a kind drawn from `kinds`."""
+        while True:
+            yield self.coup(self.rng.choice(kinds))
+
+    def coup(self, kind: str) -> Coup:
+        """One coup of that kind."""
+        coup = KINDS[self.model][kind](self)
+        coup.kind = kind
+        return coup
+
+    def lines(self, least: int, most: int) -> int:
+        """A duration."""
+        return self.rng.randint(least, most)
+
+    def before_launch(self) -> list[Phase]:
+        """State 2: a SlingShot brakes its rotor, waits and turns it round; a bouler's Mercury keeps turning."""
+        before, self.rpm = self.rpm, self.rng.uniform(14.0, 19.9)
+        if self.is_mercury:
+            self.rotor = self.rng.randrange(2)
+            return [
+                Phase(1, self.lines(2, 4), self.rotor, (before, self.rpm)),
+                Phase(2, self.lines(4, 10), self.rotor, (self.rpm, self.rpm)),
+            ]
+        turned = 1 - self.rotor
+        phases = [
+            Phase(2, self.lines(2, 6), self.rotor, (before, before)),
+            Phase(2, self.lines(3, 7), self.rotor, (before, 0.4)),
+            Phase(2, self.lines(2, 4), self.rotor, (0.0, 0.0)),
+            Phase(2, self.lines(2, 4), turned, (6.5, self.rpm)),
+        ]
+        self.rotor = turned
+        return phases
+
+    def run(self, *, same: bool = False, laps: int | None = None, flags: int = 0) -> list[Phase]:
+        """States 3 and 4 of a ball against the rotor, or with it."""
+        laps = self.rng.randint(6, 20) if laps is None else laps
+        ball = self.rotor if same else 1 - self.rotor
+        early = max(1, laps - 4)
+        turning = (self.rpm, self.rpm - 0.3)
+        in_rim = max(self.lines(3, 7), 2 + math.ceil((early - 1) / LAPS_PER_LINE_MAX))
+        return [
+            Phase(3, in_rim, self.rotor, turning, ball, flags, (1, early)),
+            Phase(4, self.lines(6, 16), self.rotor, turning, ball, laps=(early, laps)),
+        ]
+
+    def fallen(self) -> Phase:
+        """State 5; the number comes with its first line."""
+        return Phase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
+
+    def played(self, phases: list[Phase], *said: str, number: bool = True, same: bool = False) -> Coup:
+        """A coup of these phases, each line of which the host may hear."""
+        laps = max(phase.laps[1] for phase in phases)
+        ball = self.rotor if same else 1 - self.rotor
+        number_or_none = self.rng.randrange(37) if number else None
+        return Coup("", phases, number_or_none, laps, ball, self.rotor, set(said))
+
+
+def valid(draw: Drawing) -> Coup:
+    """A ball against the rotor, some laps, a number."""
+    return draw.played([*draw.before_launch(), *draw.run(), draw.fallen()])
+
+
+def same_direction(draw: Drawing) -> Coup:
+    """The ball runs with the rotor: a SlingShot is reset and spins again, a Mercury goes on to a number."""
+    before, run = draw.before_launch(), draw.run(same=True, flags=2)
+    if draw.is_mercury:
+        return draw.played([*before, *run, draw.fallen()], "same_direction", same=True)
+    return draw.played([*before, run[0]], "same_direction", "void", number=False, same=True)
+
+
+def same_direction_unflagged(draw: Drawing) -> Coup:
+    """The same on a Mercury that raises no flag: its directions alone say it."""
+    return draw.played([*draw.before_launch(), *draw.run(same=True), draw.fallen()], "same_direction", same=True)
+
+
+def few_laps(draw: Drawing) -> Coup:
+    """A Mercury counts one or two laps and takes the number all the same."""
+    return draw.played([*draw.before_launch(), *draw.run(laps=draw.rng.randint(1, 2)), draw.fallen()])
+
+
+def rotor_stopped(draw: Drawing) -> Coup:
+    """The rotor slows to nothing under the ball, and the game ends without a number."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    braking = replace(leaving, rpm=(draw.rpm, 0.5))
+    standing = Phase(4, draw.lines(4, 8), draw.rotor, (0.0, 0.0), leaving.ball, laps=(leaving.laps[1], leaving.laps[1]))
+    closed = Phase(6, draw.lines(2, 5), draw.rotor, (0.0, 0.0))
+    return draw.played([*before, rim, braking, standing, closed], "rotor_stopped", "void", number=False)
+
+
+def runaway(draw: Drawing) -> Coup:
+    """The rotor runs away, past what three digits hold, and back; the number comes nevertheless."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    up = Phase(4, 10, draw.rotor, (draw.rpm, draw.rpm + 9 * RUNAWAY_RPM), leaving.ball, laps=leaving.laps)
+    last = (leaving.laps[1], leaving.laps[1])
+    over = Phase(4, draw.lines(3, 6), draw.rotor, (118.0, 104.0), leaving.ball, laps=last)
+    down = Phase(4, 4, draw.rotor, (69.9, draw.rpm), leaving.ball, laps=last)
+    return draw.played([*before, rim, up, over, down, draw.fallen()], "unknown_speed")
+
+
+def sensor_fault(draw: Drawing) -> Coup:
+    """A sensor fails in state 4; after a while the wheel closes, and is mended."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    faulty = Phase(4, draw.lines(10, 20), draw.rotor, (draw.rpm, draw.rpm), leaving.ball, 4, (leaving.laps[1],) * 2)
+    closed = [Phase(6, 4, draw.rotor, (0.0, 0.0), flags=4), Phase(6, 3, draw.rotor, (0.0, 0.0))]
+    return draw.played([*before, rim, leaving, faulty, *closed], "sensor_fault", "void", number=False)
+
+
+def closed_in_game(draw: Drawing) -> Coup:
+    """The table is closed while the ball runs."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    return draw.played([*before, rim, leaving, Phase(6, 4, draw.rotor, (draw.rpm, 0.5))], "void", number=False)
+
+
+def power_cycle(draw: Drawing) -> Coup:
+    """After the number the wheel is switched off and on: spin 1, no last number."""
+    coup = valid(draw)
+    coup.power_cycle = True
+    return coup
+
+
+def launch_failed(draw: Drawing) -> Coup:
+    """A SlingShot's ball does not fly; the controller turns the rotor and tries again, under the same spin number."""
+    first = draw.before_launch()
+    turning = (draw.rpm, draw.rpm)
+    failing = [Phase(2, draw.lines(3, 12), draw.rotor, turning, flags=flags) for flags in (2, 8)]
+    again = [replace(phase, flags=8) for phase in draw.before_launch()]
+    return draw.played([*first, *failing, *again, *draw.run(), draw.fallen()], "launch_failed")
+
+
+def ball_flickers(draw: Drawing) -> Coup:
+    """Single lines of state 4 do not detect the ball: nothing to worry about."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    flicker = Phase(4, 1, draw.rotor, (draw.rpm, draw.rpm), flags=1)
+    return draw.played([*before, rim, leaving, flicker, leaving, flicker, replace(leaving, lines=2), draw.fallen()])
+
+
+def ball_lost(draw: Drawing) -> Coup:
+    """The ball is not detected for more than 5 s of state 4, and the wheel closes."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    lost = replace(leaving, lines=draw.lines(10, 30), flags=1)
+    closed = Phase(6, 4, draw.rotor, (0.3, 0.0))
+    return draw.played([*before, rim, leaving, lost, closed], "void", number=False)
+
+
+def off_track(draw: Drawing) -> Coup:
+    """A SlingShot with option 32 tells when the ball leaves the track: states 4, 7, 5."""
+    phases = [*draw.before_launch(), *draw.run()]
+    left = Phase(7, draw.lines(2, 5), draw.rotor, (draw.rpm, draw.rpm))
+    return draw.played([*phases, left, draw.fallen()], "off_track")
+
+
+def void_game(draw: Drawing) -> Coup:
+    """A Mercury voids the game, with other warnings in the same digit, and starts anew."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    flags = draw.rng.choice((8, 9))
+    void = replace(leaving, lines=draw.lines(1, 3), flags=flags, laps=(leaving.laps[1],) * 2)
+    start = Phase(1, 3, draw.rotor, (draw.rpm, draw.rpm), flags=flags)
+    return draw.played([*before, rim, leaving, void, start], "void", number=False)
+
+
+def dealer_lock(draw: Drawing) -> Coup:
+    """A Mercury is locked by the dealer while the ball runs."""
+    before, (rim, leaving) = draw.before_launch(), draw.run()
+    return draw.played([*before, rim, leaving, Phase(7, 4, draw.rotor, (draw.rpm, draw.rpm))], "void", number=False)
+
+
+def slow_rotor(draw: Drawing) -> Coup:
+    """A Mercury warns that its rotor is slower than 10 rpm; the coup is good."""
+    before = draw.before_launch()
+    slow = [replace(phase, flags=1, rpm=(8.2, 8.0)) for phase in draw.run()]
+    return draw.played([*before, *slow, draw.fallen()])
+
+
+_BOTH = (valid, same_direction, rotor_stopped, runaway, sensor_fault, closed_in_game, power_cycle)
+_SLINGSHOT = (launch_failed, ball_flickers, ball_lost, off_track)
+_MERCURY = (same_direction_unflagged, few_laps, void_game, dealer_lock, slow_rotor)
+KINDS: dict[Model, dict[str, Play]] = {
+    Model.SLINGSHOT_2: {play.__name__: play for play in (*_BOTH, *_SLINGSHOT)},
+    Model.MERCURY_360: {play.__name__: play for play in (*_BOTH, *_MERCURY)},
+}
+"""The kinds of coups of each wheel head, by name."""

@@ -1,0 +1,219 @@
+"""A wheel head's electronics: status lines in time, bare numbers, replies. No I/O, no clock.
+
+Drive it as the host's line would: `advance` to a time, then `data_to_send`; hand it what the host writes by `receive`.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hw_sim.cammegh.cable import Cable
+from hw_sim.cammegh.coups import Coup, Model, Phase
+
+LINE_US = 500_000
+"""A status line every so often."""
+REPLY_US = (25_000, 195_000)
+"""Replies on record took so long."""
+POWER_ON_SILENCE_LINES = 8
+"""A wheel that is switched on says nothing for a few seconds."""
+SPINS = {Model.SLINGSHOT_2: 256, Model.MERCURY_360: 255}
+PARAMETERS = {"d": "15", "s": "14.0 17.50000", "t": "4000", "r": "28000 32000", "h": "60", "g": "0", "m": "2"}
+LEVELS = ("advanced", "basic", "extended")
+BARE_OFF, AUTOMATIC = 16, 128
+FIXED = {"S": "V2.50", "V": "V2.50 simulated SlingShot 2", "R": "OK", "K": "OK", "u": "OK", "F": "BUSY"}
+"""Answers that are always the same."""
+
+
+@dataclass(frozen=True)
+class HeadSetup:
+    """`port`: 1 hears commands and gives bare numbers, 2 does neither. `ignores`: parameters that it says OK to and
+    keeps. `bonus`: now and then a bonus line. `first_spin`: the number of the first game."""
+
+    mode: int = 1158
+    port: int = 1
+    ignores: str = ""
+    bonus: bool = False
+    first_spin: int = 1
+
+
+class SimHead:
+    """Plays `coups`; those that are over stand in `truth`."""
+
+    def __init__(
+        self,
+        model: Model,
+        coups: Iterator[Coup],
+        rng: random.Random,
+        setup: HeadSetup | None = None,
+        cable: Cable | None = None,
+    ) -> None:
+        setup = setup or HeadSetup()
+        self.model = model
+        self.setup = setup
+        self.mode = setup.mode
+        self.over = False
+        """No more coups; the last status goes on."""
+        self.truth: list[Coup] = []
+        self.parameters = dict(PARAMETERS)
+        self.level = "advanced"
+        self.heard: list[str] = []
+        """Every command that came, in order."""
+        self.automatic = bool(setup.mode & AUTOMATIC)
+        self.last_number: int | None = None
+        self.spin = setup.first_spin
+        self._coups = coups
+        self._rng = rng
+        self._cable = cable or Cable(rng)
+        self._lines = self._play()
+        self._now_us = 0
+        self._next_line_us = LINE_US
+        self._status: tuple[Phase, int, int | None] | None = None
+        self._powered = True
+        self._arriving: list[tuple[int, bytes]] = []
+        self._typed = b""
+
+    @property
+    def wants_us(self) -> int:
+        """When something happens next."""
+        return min([self._next_line_us, *(due_us for due_us, _ in self._arriving)])
+
+    def advance(self, now_us: int) -> None:
+        """Live on to `now_us`."""
+        while self._next_line_us <= now_us:
+            self._now_us = self._next_line_us
+            self._next_line_us += LINE_US
+            self.over = next(self._lines, True) is not None
+        self._now_us = max(self._now_us, now_us)
+
+    def data_to_send(self) -> bytes:
+        """What has arrived at the host by now."""
+        due = [data for due_us, data in self._arriving if due_us <= self._now_us]
+        self._arriving = [(due_us, data) for due_us, data in self._arriving if due_us > self._now_us]
+        return b"".join(due)
+
+    def receive(self, data: bytes) -> None:
+        """What the host writes."""
+        *commands, self._typed = re.split(rb"[\r\n]", self._typed + data)
+        for command in commands:
+            if command and self.setup.port == 1:
+                self._obey(command.decode("latin-1"))
+
+    # The game
+
+    def _play(self) -> Iterator[None]:
+        for coup in self._coups:
+            coup.spin = self.spin
+            harmed = self._cable.harmed
+            for phase in coup.phases:
+                yield from self._stand(phase, coup)
+            coup.heard = self._cable.harmed == harmed
+            self.truth.append(coup)
+            if coup.number is not None:
+                self.spin = self.spin % SPINS[self.model] + 1
+            if coup.power_cycle:
+                yield from self._power_cycle()
+
+    def _stand(self, phase: Phase, coup: Coup) -> Iterator[None]:
+        for line in range(phase.lines):
+            if phase.state == 5 and line == 0:
+                self.last_number, coup.number_us = coup.number, self._now_us
+                if self.setup.port == 1 and not self.mode & BARE_OFF:
+                    self._say(f"{coup.number:2d}" if self.level != "basic" else f"*W{coup.number:2d}")
+            self._status = (phase, line, coup.number if phase.state == 5 else None)
+            if self.setup.bonus and self._rng.random() < 0.02:
+                self._say(self._rng.choice(("*Y;1;123", "*Y;6;010;30", "*Y;1;999;00")))
+            if self.automatic and self.level != "basic":
+                self._say_status()
+            yield
+
+    def _power_cycle(self) -> Iterator[None]:
+        self.spin, self.last_number, self._status = 1, None, None
+        self.level = LEVELS[0]
+        for _ in range(POWER_ON_SILENCE_LINES):
+            yield
+
+    def _say_status(self) -> None:
+        if self._status:
+            self._say(self._status_text(*self._status))
+
+    def _status_text(self, phase: Phase, line: int, fallen: int | None) -> str:
+        tenths = round(phase.rpm_at(line) * 10)
+        last = "  " if self.last_number is None else f"{self.last_number:2d}"
+        speed = 0 if tenths > 999 else tenths  # three digits hold no more, and then show none
+        text = f"*X;{phase.state};{self.spin:03d};{last};{phase.flags:X};{speed:03d};{phase.rotor}"
+        if self.level != "extended":
+            return text
+        field_7 = "0122" if phase.state == 5 else "0022"
+        ticks = 0xB099 + self._now_us // 1000 % 0xF0000
+        pocket = "??" if fallen is None else f"{fallen:2d}"
+        return f"{text};{field_7};{phase.laps_at(line):02X};{phase.ball};{ticks:05X};{pocket}"
+
+    def _say(self, text: str, after_us: int = 0) -> None:
+        due_us, data = self._cable.carry(text.encode("ascii") + b"\r\n", self._now_us)
+        self._arriving.append((due_us + after_us, data))
+
+    # Commands
+
+    def _obey(self, command: str) -> None:
+        self.heard.append(command)
+        answer = self._mercury(command) if self.model is Model.MERCURY_360 else self._slingshot(command)
+        if answer is not None:
+            self._say(answer, self._rng.randint(*REPLY_US))
+
+    def _mercury(self, command: str) -> str | None:
+        if command == "*X":
+            self._say_status()
+        elif level := re.fullmatch(r"\*m ?([012]) \1 \1", command):
+            self.level = LEVELS[int(level[1])]
+        return None
+
+    def _slingshot(self, command: str) -> str | None:
+        word = re.fullmatch(r"\*(.)(?: (.+))?", command)
+        if word is None or word[1] == " ":
+            # The real one takes *Tr for *T, says OK and changes nothing.
+            return f"*{command[1:2]} OK" if command[1:2] == "T" else f"*{command[1:2] or ' '} NO"
+        return self._known(word[1], word[2] or "")
+
+    def _known(self, key: str, rest: str) -> str | None:
+        if key == "X":
+            self._say_status()
+            return None
+        if key == "q":
+            self.automatic = rest == "1"
+            return None
+        asking = {"T": self._parameter, "P": self._power, "o": self._mode, "O": self._overview}
+        if key in asking:
+            return asking[key](rest)
+        return f"*{key} {FIXED.get(key, 'NO')}"
+
+    def _overview(self, rest: str) -> str:  # noqa: ARG002  it takes none, and no harm in some
+        state = self._status[0].state if self._status else 6
+        return f"*O {state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
+
+    def _mode(self, rest: str) -> str:
+        if self._status and self._status[0].state != 6:
+            return "*o BUSY"
+        if rest:
+            self.mode = int(rest)
+        return f"*o {self.mode}"
+
+    def _power(self, rest: str) -> str:
+        if self._powered is (rest == "1"):
+            return "*P NO"
+        self._powered = rest == "1"
+        return "*P OK"
+
+    def _parameter(self, rest: str) -> str:
+        key, _, values = rest.partition(" ")
+        if rest == "f":  # store
+            return "*T OK"
+        if key.lower() not in self.parameters:
+            return "*T OK" if values else "*T NO"
+        if not values:
+            return f"*T {key.lower()} {self.parameters[key.lower()]}"
+        if key not in self.setup.ignores:
+            self.parameters[key] = values
+        return "*T OK"

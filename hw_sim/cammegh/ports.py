@@ -1,0 +1,139 @@
+"""A wheel head's ports, paced to the wall clock: a pseudo-terminal, and TCP as a serial box on Ethernet offers it.
+
+TCP is on the loopback only; raw, which is pyserial's `socket://`, or with RFC 2217, its `rfc2217://`. As on RS-232
+without flow control, what nobody reads is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import serial
+from serial import rfc2217
+
+from hw_sim.cammegh.head import SimHead
+from hw_sim.pty_link import Pty
+
+LOOPBACK = "127.0.0.1"
+NAP_S_MAX = 0.02
+"""What a host writes is heard within this."""
+UNSENT_BYTES_MAX = 65_536
+"""A host that leaves minutes of lines unread will never read them."""
+Send = Callable[[bytes], None]
+
+
+class Pace:
+    """Lives a head in time, `speed` simulated seconds a real one, and hands what it says to every port."""
+
+    def __init__(self, head: SimHead, *, speed: float = 1.0) -> None:
+        self.head = head
+        self.ports: list[Send] = []
+        self.listeners: list[Callable[[], bytes]] = []
+        """Ports that are to be asked for what the host wrote."""
+        self._speed = speed
+
+    async def live(self) -> None:
+        """Until the head has no more coups."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        while not self.head.over:
+            for listen in self.listeners:
+                self.head.receive(listen())
+            self.head.advance(int((loop.time() - began_s) * self._speed * 1e6))
+            self.flush()
+            await asyncio.sleep(min(NAP_S_MAX, 0.2 / self._speed))
+
+    def flush(self) -> None:
+        """Say what is to be said."""
+        data = self.head.data_to_send()
+        if data:
+            for send in self.ports:
+                send(data)
+
+    def on_pty(self, pty: Pty) -> None:
+        """Use an entered pseudo-terminal as a port."""
+
+        def send(data: bytes) -> None:
+            with contextlib.suppress(BlockingIOError):
+                os.write(pty.master, data)
+
+        self.ports.append(send)
+        self.listeners.append(pty.read)
+
+
+class RawPort(asyncio.Protocol):
+    """One connection: bytes as they are."""
+
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+        self.transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A host has come."""
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.pace.ports.append(self.send)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio calls it so
+        """It has gone."""
+        self.pace.ports.remove(self.send)
+
+    def data_received(self, data: bytes) -> None:
+        """What the host wrote."""
+        self.pace.head.receive(data)
+
+    def send(self, data: bytes) -> None:
+        """What the wheel says."""
+        self.write(data)
+
+    def write(self, data: bytes) -> None:
+        """To the network; also what pyserial's PortManager calls."""
+        assert self.transport is not None
+        if self.transport.get_write_buffer_size() <= UNSENT_BYTES_MAX:
+            self.transport.write(data)
+
+
+class Rfc2217Port(RawPort):
+    """One connection with RFC 2217: a host may set the baud rate of a port that there is not."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A host has come: negotiate."""
+        super().connection_made(transport)
+        self._nowhere = serial.serial_for_url("loop://", 9600)
+        # The stubs ask for more than the class does: any port, anything with a `write`.
+        self._manager = rfc2217.PortManager(self._nowhere, self)  # type: ignore[arg-type]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It has gone."""
+        super().connection_lost(exc)
+        self._nowhere.close()
+
+    def data_received(self, data: bytes) -> None:
+        """What the host wrote, telnet taken out."""
+        super().data_received(b"".join(self._manager.filter(data)))
+
+    def send(self, data: bytes) -> None:
+        """What the wheel says, telnet put in."""
+        self.write(b"".join(self._manager.escape(data)))
+
+
+@asynccontextmanager
+async def on_tcp(pace: Pace, port: int, *, rfc: bool) -> AsyncIterator[int]:
+    """Listen on the loopback while this is entered; yields the port number, which is `port` unless that is 0."""
+    server = await asyncio.get_running_loop().create_server(
+        lambda: (Rfc2217Port if rfc else RawPort)(pace), LOOPBACK, port
+    )
+    try:
+        number: int = server.sockets[0].getsockname()[1]
+        yield number
+    finally:
+        server.close()
+        for one in pace.ports:
+            owner = getattr(one, "__self__", None)
+            if isinstance(owner, RawPort) and owner.transport is not None:
+                owner.transport.close()
+        await server.wait_closed()

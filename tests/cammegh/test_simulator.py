@@ -1,0 +1,149 @@
+"""The session against the simulated heads: what it tells is what was played, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from firmware_protocol.cammegh import events as e
+from firmware_protocol.cammegh.session import CammeghSession, Setup
+from firmware_protocol.cammegh.status import Product
+from hw_sim.cammegh.cable import ROUGH, Rates
+from hw_sim.cammegh.coups import KINDS, Coup, Model
+from hw_sim.cammegh.head import HeadSetup
+from tests.cammegh.bench import head, listen, of
+
+COUPS = 2000 if os.environ.get("WHEELD_FAULTS") == "long" else 200
+LATE_NS = 8_000_000_000
+"""State 5 and a host held up: no two numbers are that near."""
+TURNS = ("cw", "ccw")
+SEED = int(os.environ.get("WHEELD_CAMMEGH_SEED", "1"))
+
+PORTS = {
+    "slingshot-2, port 1": (Model.SLINGSHOT_2, Setup(Product.SLINGSHOT_2), HeadSetup(bonus=True, first_spin=200)),
+    "slingshot-2, polled": (
+        Model.SLINGSHOT_2,
+        Setup(Product.SLINGSHOT_2, poll_ns=250_000_000),
+        HeadSetup(mode=1030, first_spin=200),
+    ),
+    "slingshot-2, port 2": (
+        Model.SLINGSHOT_2,
+        Setup(Product.SLINGSHOT_2, writable=False, bare_number=False),
+        HeadSetup(port=2),
+    ),
+    "mercury-360, port 1": (Model.MERCURY_360, Setup(Product.MERCURY_360), HeadSetup(first_spin=200)),
+    "mercury-360, advanced": (Model.MERCURY_360, Setup(Product.MERCURY_360, extended=False), HeadSetup(first_spin=200)),
+}
+each_port = pytest.mark.parametrize("port", PORTS)
+
+
+def play(port: str, seed: int, rates: Rates | None = None) -> tuple[list[Coup], list[e.Event]]:
+    model, setup, wiring = PORTS[port]
+    wheel = head(model, seed, COUPS, rates=rates or Rates(), setup=wiring)
+    return wheel.truth, listen(wheel, CammeghSession(setup))
+
+
+def voids(told: Iterable[e.Event]) -> list[e.WheelVoid]:
+    return of(e.WheelVoid, told)
+
+
+def counts_laps(port: str) -> bool:
+    return port == "mercury-360, port 1"
+
+
+@each_port
+def test_every_coup_is_told_as_it_was_played(port: str) -> None:
+    truth, told = play(port, SEED)
+    numbered = [coup for coup in truth if coup.number is not None]
+    numbers = of(e.Number, told)
+    assert [(one.spin, one.number) for one in numbers] == [(one.spin, one.number) for one in numbered], SEED
+    assert [TURNS.index(one.rotor) for one in numbers] == [one.rotor for one in numbered], SEED
+    assert all(one.whole for one in numbers), SEED
+    laps = [one.laps if counts_laps(port) else None for one in numbered]
+    assert [one.laps for one in numbers] == laps, SEED
+    assert len(of(e.BallSeen, told)) == len(truth), SEED
+    assert all(one.from_launch for one in of(e.BallSeen, told)), SEED
+    assert {coup.kind for coup in truth} == set(KINDS[PORTS[port][0]]), SEED
+
+
+@each_port
+def test_nothing_is_told_that_was_not_played(port: str) -> None:
+    truth, told = play(port, SEED + 1)
+    restarts = sum(coup.power_cycle for coup in truth[:-1])
+    assert len(of(e.WheelRestarted, told)) == restarts, SEED
+    assert not any(isinstance(one, e.UnobservedCoup | e.NumberDisagrees | e.CommandIgnored) for one in told), SEED
+    assert len(of(e.Silent, told)) - len(of(e.Heard, told)) in {0, 1}, SEED
+    assert len(of(e.Heard, told)) == restarts, SEED
+    said = Counter(word for coup in truth for word in coup.said)
+    assert len(voids(told)) == said["void"], SEED
+    assert len(of(e.RotorStopped, told)) == said["rotor_stopped"], SEED
+    assert len(of(e.SensorFault, told)) == said["sensor_fault"], SEED
+    assert len(of(e.LaunchFailed, told)) == said["launch_failed"], SEED
+    assert len(of(e.BallOffTrack, told)) == said["off_track"], SEED
+    assert len(of(e.SensorFault, told)) - len(of(e.SensorMended, told)) in {0, 1}, SEED
+
+
+@each_port
+def test_the_direction_is_told_as_it_was(port: str) -> None:
+    truth, told = play(port, SEED + 2)
+    flagged = [coup for coup in truth if coup.kind == "same_direction"]
+    same = [coup for coup in truth if "same_direction" in coup.said]
+    knows = same if counts_laps(port) else flagged
+    assert [one.spin for one in of(e.SameDirection, told)] == [coup.spin for coup in knows], SEED
+    directions = of(e.BallDirection, told)
+    played = truth if counts_laps(port) else []
+    assert [(TURNS.index(one.ball), TURNS.index(one.rotor)) for one in directions] == [
+        (coup.ball, coup.rotor) for coup in played
+    ], SEED
+    ways = [(coup.number, 4 in {phase.state for phase in coup.phases}) for coup in truth]
+    assert len(of(e.BallLeaving, told)) == sum(left for _, left in ways), SEED
+    if PORTS[port][0] is Model.SLINGSHOT_2:
+        assert all(one.opposite for one in of(e.BallLeaving, told)), SEED
+
+
+def test_a_runaway_rotor_has_no_speed_and_a_standing_one_has() -> None:
+    wheel = head(Model.SLINGSHOT_2, SEED, 40, kinds=["runaway", "valid"])
+    told = listen(wheel, CammeghSession(Setup(Product.SLINGSHOT_2)))
+    phases = [phase for coup in wheel.truth for phase in coup.phases]
+    too_fast = sum(round(phase.rpm_at(line) * 10) > 999 for phase in phases for line in range(phase.lines))
+    speeds = of(e.RotorSpeed, told)
+    assert sum(one.rpm is None for one in speeds) == too_fast > 0
+    assert sum(one.rpm == 0.0 for one in speeds) > 40
+    assert of(e.RotorStopped, told) == []
+
+
+@each_port
+@pytest.mark.parametrize("seed", range(SEED, SEED + 3))
+def test_on_a_rough_cable_none_is_invented_and_none_is_dropped_in_silence(port: str, seed: int) -> None:
+    truth, told = play(port, seed, ROUGH)
+    numbers = of(e.Number, told)
+    played = iter([coup for coup in truth if coup.number is not None])
+    missing = []
+    for one in numbers:
+        for coup in played:
+            if 0 <= one.host_ns - coup.number_us * 1000 <= LATE_NS:
+                break
+            missing.append(coup)
+        else:
+            pytest.fail(f"seed {seed}: {one} was never played")
+        assert (one.spin, one.number) == (coup.spin, coup.number), seed
+        assert TURNS.index(one.rotor) == coup.rotor, seed
+        assert one.laps is None or one.laps <= coup.laps, seed
+        assert one.ball is None or TURNS.index(one.ball) == coup.ball, seed
+    missing += list(played)
+    assert [coup for coup in missing if coup.heard and not port.endswith("polled")] == [], seed
+    assert all(is_accounted_for(coup, told) for coup in missing if coup is not truth[-1]), seed
+    assert len(numbers) > COUPS / 4, seed
+
+
+def is_accounted_for(coup: Coup, told: list[e.Event]) -> bool:
+    """Whether the session said around that time that a coup has no result, or that it heard nothing of one."""
+    span_ns = range(coup.number_us * 1000 - 20_000_000_000, coup.number_us * 1000 + 90_000_000_000)
+    last = [one for one in told if isinstance(one, e.Silent | e.Heard)][-1:]
+    if any(isinstance(one, e.Silent) and one.since_ns <= coup.number_us * 1000 for one in last):
+        return True  # silent ever since
+    kinds = (e.UnobservedCoup, e.NumberDisagrees, e.WheelVoid, e.WheelRestarted)
+    return any(isinstance(one, kinds) and one.host_ns in span_ns for one in told)
