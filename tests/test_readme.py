@@ -11,6 +11,7 @@ import pytest
 
 import hw_sim.cli
 import wheeld.cli
+from hw_sim.faults import KINDS
 from hw_sim.stage import laps_safe
 from wheeld import config
 
@@ -23,10 +24,10 @@ TARGETS = re.findall(r"^ {4}make (\w+)", README, re.MULTILINE)
 
 def test_the_configuration_is_good(tmp_path: Path) -> None:
     (text,) = re.findall(r"```toml\n(.+?)```", README, re.DOTALL)
-    for key in ("password_file", "ca_file"):  # stand on a wheel's computer only
+    for key in ("password_file", "ca_file", "signing_key_file"):  # stand on a wheel's computer only
         (tmp_path / key).write_text("secret")
         (tmp_path / key).chmod(0o600)
-        text = re.sub(rf'{key} = ".+?"', f'{key} = "{tmp_path / key}"', text)
+        text = re.sub(rf'\b{key} = ".+?"', f'{key} = "{tmp_path / key}"', text)
     parsed = config.parse(text)
     assert parsed.setting().check() == []
     assert parsed.table.last_number == 17
@@ -66,6 +67,10 @@ def test_how_short_a_run_each_layout_proves_is_what_it_says(beams_deg: tuple[flo
     (sentence,) = re.findall(r"More beams prove more.+?void\.", README, re.DOTALL)
     rounded_up = f"{laps_safe(beams_deg) + 0.049:.1f}"
     assert rounded_up in re.findall(r"\d\.\d", sentence)
+
+
+def test_the_simulator_has_as_many_kinds_of_fault_as_it_says() -> None:
+    assert f"and {len(KINDS)} kinds of fault" in README
 
 
 def test_there_is_something_to_check() -> None:

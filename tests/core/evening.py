@@ -26,6 +26,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Evidence, Reply, Step
 from wheeld.core.table import Table
+from wheeld.core.witness import SensorWitness
 
 Way = Literal["cw", "ccw"]
 # fmt: off
@@ -224,6 +225,12 @@ class Evening:
     @property
     def state(self) -> str:
         return self.table.state
+
+    @property
+    def witness(self) -> SensorWitness:
+        """What the table knows, for tests that look inside."""
+        assert isinstance(self.table._witness, SensorWitness)
+        return self.table._witness
 
     def _keep(self, t_us: int, step: Step) -> None:
         self.heard += [Heard(t_us, m.topic, m.payload, msgspec.json.decode(m.payload)) for m in step.messages]

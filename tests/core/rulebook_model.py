@@ -2,7 +2,9 @@
 
 A game is a few booleans; each fact of the law is one method, which says what the rulebook lets happen then. Nothing
 here is taken from the table of the law: only the names of facts and causes are common. Sections and rows (C11, N2, A5,
-§6) are the rulebook's. Where it is silent a method gives several ways on: each is named in `FREE`, with its reason.
+§6) are the rulebook's. Of a wheel whose sensors cannot prove all of C10 a setting says that the chef may answer for the
+rest: between its number and his word the coup still runs, and its ball rests. Where the rulebook is silent a method
+gives several ways on: each is named in `FREE`, with its reason.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ class Game:
     running: bool = False
     """A coup: launched, neither a number nor a void yet."""
     obstacle: bool = False
+    awaiting: bool = False
+    """The number is out, and the chef has not yet answered for what no sensor proves of its run."""
     no_more_bets: bool = False
     operations_owed: bool = False
     tout_va_owed: bool = False
@@ -58,6 +62,7 @@ class Game:
         names = (
             (self.suspended, "suspended"),
             (not self.on, "closed"),
+            (self.awaiting, "rien_ne_va_plus"),
             (self.obstacle, "ball_on_obstacle"),
             (self.running and not self.no_more_bets, "ball_running"),
             (self.tout_va_owed, "rien_va"),
@@ -89,12 +94,16 @@ class Game:
 
     def null(self, cause: Cause, *, begins: bool = False, **changes: bool) -> Way:
         """Rien va (§3): the coup is null, and "tout va" is owed before the next."""
-        over = {"running": False, "obstacle": False, "no_more_bets": False, "tout_va_owed": True}
+        over = {"running": False, "obstacle": False, "awaiting": False, "no_more_bets": False, "tout_va_owed": True}
         return Way(replace(self, **{**over, **changes}), verdict=cause, begins=begins)
 
     def if_running(self, cause: Cause) -> Ways:
         """A cause that only a running coup can have."""
         return (self.null(cause) if self.running else self.stays(),)
+
+    def until_the_drop(self, cause: Cause) -> Ways:
+        """A cause that a ball at rest in its pocket cannot have any more (N4, N5, N6: "before")."""
+        return (self.stays(),) if self.awaiting else self.if_running(cause)
 
     def breaks_down(self) -> Ways:
         """N8, A6: what runs is null as a breakdown, and the table waits for someone to resume it."""
@@ -118,6 +127,8 @@ class Game:
         """A ball is launched; in a game that waits for it, it makes a coup, null at once if `cause` says so."""
         if self.at_rest:
             return (self.stays(notice=True),)
+        if self.awaiting:
+            return self.breaks_down()
         if self.running:
             return free("second_launch", *self.breaks_down(), *(self.null(c) for c in (cause,) if c is not None))
         if self.owing:
@@ -184,11 +195,11 @@ class Game:
 
     def void_foreseen(self) -> Ways:
         """R2: only what passes prove counts, a forecast is none."""
-        return (self.stays(notice=self.running),)
+        return (self.stays(notice=self.running and not self.awaiting),)
 
     def leaving_foreseen(self) -> Ways:
         """The same."""
-        return (self.stays(notice=self.running),)
+        return (self.stays(notice=self.running and not self.awaiting),)
 
     def left_track(self) -> Ways:
         """§6: the number is awaited; bets close at the drop."""
@@ -202,14 +213,29 @@ class Game:
 
     def fall_overdue(self) -> Ways:
         """N5: not void at once; bets are locked."""
-        return (self.become(obstacle=True) if self.running else self.stays(),)
+        return (self.become(obstacle=True) if self.running and not self.awaiting else self.stays(),)
 
     def number(self) -> Ways:
         """R3: the coup is valid; after a void the number is only evidence (§2)."""
         if not self.running:
             return self.unseen(evidence=True)
-        after = Game(on=True, operations_owed=True, played=self.announced)
-        return (Way(after, verdict=RESULT),)
+        return self.breaks_down() if self.awaiting else self.valid()
+
+    def valid(self) -> Ways:
+        """The number counts; operations begin."""
+        return (Way(Game(on=True, operations_owed=True, played=self.announced), verdict=RESULT),)
+
+    def number_unconfirmed(self) -> Ways:
+        """N8: not valid of itself; bets stay closed until the chef has answered for it. Two numbers are none."""
+        if not self.running:
+            return self.unseen(evidence=True)
+        if self.awaiting:
+            return self.breaks_down()
+        return (self.become(awaiting=True, no_more_bets=True, obstacle=False),)
+
+    def confirm(self) -> Ways:
+        """He answers for what awaits him, and for nothing else."""
+        return self.valid() if self.awaiting else (self.refuses(),)
 
     def number_unproven(self) -> Ways:
         """N8: never called valid; a breakdown, and the table is suspended."""
@@ -228,6 +254,32 @@ class Game:
             return (told,)
         return free("unseen_launch", told, self.null(Cause.BREAKDOWN, begins=True, suspended=True))
 
+    def launch_unseen(self) -> Ways:
+        """§6, N8: launched, nobody saw when: never valid. While operations are owed it was too early, whenever."""
+        if self.at_rest:
+            return (self.stays(notice=True),)
+        if self.tout_va_owed:
+            return free("unseen_launch", self.stays(), self.null(Cause.EARLY_LAUNCH, begins=True))
+        if self.operations_owed:
+            return (self.null(Cause.EARLY_LAUNCH, begins=True),)
+        return (self.null(Cause.BREAKDOWN, begins=not self.running, suspended=True),)
+
+    def unobserved_coup(self) -> Ways:
+        """N8: a coup that the wheel has counted and nobody has seen; with bets closed it was the one awaited."""
+        if self.running:
+            return self.breaks_down()
+        if self.at_rest or not self.no_more_bets:
+            return (self.stays(notice=True),)
+        return (self.null(Cause.BREAKDOWN, begins=True, suspended=True),)
+
+    def number_corrected(self) -> Ways:
+        """N8: no number of that wheel is sure; a verdict once given stands (§2), and people are told."""
+        return self.breaks_down() if self.running else (self.stays(notice=True),)
+
+    def wheel_void(self) -> Ways:
+        """N8: the mechanism declares itself at fault; of no coup, it is only told."""
+        return self.breaks_down() if self.running else (self.stays(notice=not self.tout_va_owed),)
+
     def ball_in_place(self) -> Ways:
         """§3: as it ought to."""
         return (self.stays(),)
@@ -236,11 +288,11 @@ class Game:
 
     def rotor_stopped_running(self) -> Ways:
         """N4: armed only from launch to drop."""
-        return self.if_running(Cause.ROTOR_STOPPED_RUNNING)
+        return self.until_the_drop(Cause.ROTOR_STOPPED_RUNNING)
 
     def rotor_stopped_before_drop(self) -> Ways:
         """N5: void only when the rotor stops first."""
-        return self.if_running(Cause.ROTOR_STOPPED_BEFORE_DROP)
+        return self.until_the_drop(Cause.ROTOR_STOPPED_BEFORE_DROP)
 
     def rotor_wrong_way(self) -> Ways:
         """A7: a fault."""
@@ -250,7 +302,7 @@ class Game:
 
     def object_in(self) -> Ways:
         """N6: before the number is out."""
-        return self.if_running(Cause.FOREIGN_OBJECT)
+        return self.until_the_drop(Cause.FOREIGN_OBJECT)
 
     def object_out(self) -> Ways:
         """N6: the next coup need wait no more."""

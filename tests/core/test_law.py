@@ -8,15 +8,18 @@ from collections import Counter
 import pytest
 
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law import CLAUSES, LAW, RETURN, STAY, Act, Row, rule
+from wheeld.core.law import CLAUSES, LAW, rule
+from wheeld.core.law_rows import RETURN, STAY, Act, Row
 
 RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
+COUP = RUNNING | {State.AWAITING_CHEF}
 NULL = {State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED}
 ROWS = sorted(LAW.items(), key=lambda item: (item[0][0].value, item[0][1].value))
 COMMANDS = {
     Fact.OPEN, Fact.OPEN_FAULTY, Fact.RIEN_NE_VA_PLUS, Fact.CHEF_VOID, Fact.CHEF_VOID_AT_LAUNCH, Fact.TOUT_VA,
     Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED, Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE, Fact.OPERATIONS_DONE_LAST,
     Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.BOULER,
+    Fact.CONFIRM,
 }  # fmt: skip
 
 
@@ -25,7 +28,7 @@ def targets(row: Row, state: State) -> set[State]:
     if row.next is STAY:
         return {state}
     if row.next is RETURN:
-        return set(State) - RUNNING - {State.SUSPENDED}
+        return set(State) - COUP - {State.SUSPENDED}
     assert isinstance(row.next, State)
     return {row.next}
 
@@ -84,13 +87,14 @@ def test_each_voids_row_names_its_rulebook_row() -> None:
             assert row.why.startswith(("N8", "A6")), (pair, row.why)
 
 
-def test_a_result_comes_only_from_a_running_ball_and_a_number() -> None:
+def test_a_result_comes_only_from_a_running_ball_and_a_number_or_from_the_chef_who_confirms_one() -> None:
     for (state, fact), row in ROWS:
         if Act.RESULT in row.acts:
-            assert (state in RUNNING, fact) == (True, Fact.NUMBER)
+            assert (fact is Fact.NUMBER) == (state in RUNNING)
+            assert (fact is Fact.CONFIRM) == (state is State.AWAITING_CHEF)
             assert row.next is State.OPERATIONS
             assert row.void is None
-    assert {state for (state, _), row in ROWS if Act.RESULT in row.acts} == RUNNING
+    assert {state for (state, _), row in ROWS if Act.RESULT in row.acts} == COUP
 
 
 def test_a_refused_command_changes_nothing() -> None:
@@ -103,7 +107,7 @@ def test_a_refused_command_changes_nothing() -> None:
 def test_a_coup_is_voided_only_while_it_runs_or_by_the_launch_that_begins_it() -> None:
     for (state, _fact), row in ROWS:
         if row.void is not None:
-            assert state in RUNNING or Act.BEGIN in row.acts
+            assert state in COUP or Act.BEGIN in row.acts
 
 
 def test_a_void_always_leaves_the_running_states() -> None:
@@ -125,9 +129,9 @@ def test_a_coup_that_began_runs_or_is_void_at_once() -> None:
             assert row.void is not None or row.next in RUNNING, pair
 
 
-def test_running_states_are_left_only_with_a_verdict() -> None:
+def test_a_coup_is_left_only_with_a_verdict() -> None:
     for (state, fact), row in ROWS:
-        if state in RUNNING and not targets(row, state) <= RUNNING:
+        if state in COUP and not targets(row, state) <= COUP:
             assert (row.void is None) == (Act.RESULT in row.acts), (state, fact)
 
 
@@ -136,6 +140,14 @@ def test_running_states_are_entered_only_by_a_launch() -> None:
         if state not in RUNNING and targets(row, state) & RUNNING:
             assert fact is Fact.LAUNCHED, state
             assert Act.BEGIN in row.acts
+
+
+def test_a_number_awaits_the_chef_only_from_a_running_ball_and_never_runs_again() -> None:
+    ways = {(state, fact) for (state, fact), row in ROWS if row.next is State.AWAITING_CHEF}
+    assert ways == {(state, Fact.NUMBER_UNCONFIRMED) for state in RUNNING}
+    assert all(Act.AWAIT in rule(*way).acts for way in ways)
+    for fact in Fact:
+        assert not targets(rule(State.AWAITING_CHEF, fact), State.AWAITING_CHEF) & RUNNING
 
 
 def test_nothing_but_resume_and_close_leaves_a_suspension() -> None:

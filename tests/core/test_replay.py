@@ -262,3 +262,61 @@ def test_a_line_of_nothing_but_brackets_is_malformed(*, first: bool) -> None:
     deep = b'{"t":1,"kind":"ball","beam":' + b"[" * 20_000
     wrong = problem(deep) if first else problem(HEADER, deep)
     assert wrong.line == (1 if first else 2)
+
+
+HEAD_HEADER = (
+    b'{"kind":"wheel","format":1,"table":"campione-05","house":"campione","game":"roulette","wheel":"french",'
+    b'"rotor_ticks":0,"beams_deg":[],"readers_deg":[],"head":"mercury-360","rotor":"head","ball":"head",'
+    b'"pocket":"head","min_laps":3,"started":"2026-11-20T18:00:00Z","last_number":17}\n'
+)
+HEAD_GAME = (
+    b'{"t":500000,"kind":"head_game","phase":"ready","spin":11}',
+    b'{"t":600000,"kind":"command","name":"open","by":"chef"}',
+    b'{"t":1000000,"kind":"head_game","phase":"running","spin":11}',
+    b'{"t":1000000,"kind":"head_ball","runs":true}',
+    b'{"t":1000000,"kind":"head_rotor","rpm":15.4,"direction":"ccw"}',
+    b'{"t":1500000,"kind":"head_ball","runs":true,"direction":"cw","laps":3}',
+    b'{"t":1500000,"kind":"head_rotor","rpm":null,"direction":"ccw"}',
+    b'{"t":2000000,"kind":"head_warning"}',
+    b'{"t":9000000,"kind":"sensor","sensor":"head/sensors","ok":true}',
+    b'{"t":9000000,"kind":"head_number","number":26,"spin":11}',
+    b'{"t":9500000,"kind":"head_jump","from_spin":11,"to_spin":12}',
+)
+
+
+def test_a_heads_evening_written_by_hand_is_judged() -> None:
+    out = [msgspec.json.decode(line) for line in replay([HEAD_HEADER, *HEAD_GAME])]
+    (result,) = [line["payload"] for line in out if line["topic"] == "result"]
+    assert (result["number"], result["laps"], result["rotor_rpm"]) == (26, 3.0, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"t":1,"kind":"head_game","phase":"ready","spin":1000}', "spin 1000 is not within"),
+        (b'{"t":1,"kind":"head_game","phase":"asleep","spin":1}', "asleep"),
+        (b'{"t":1,"kind":"head_ball","runs":true,"laps":256}', "laps 256"),
+        (b'{"t":1,"kind":"head_rotor","rpm":100.1,"direction":"cw"}', "rpm 100.1 is not within"),
+        (b'{"t":1,"kind":"head_rotor","rpm":-1,"direction":"cw"}', "rpm -1.0 is not within"),
+        (b'{"t":1,"kind":"head_number","number":37,"spin":1}', "number 37"),
+        (b'{"t":1,"kind":"head_number","number":3,"spin":-1}', "spin -1"),
+        (b'{"t":1,"kind":"head_jump","from_spin":1000,"to_spin":1}', "from_spin 1000"),
+        (b'{"t":1,"kind":"head_jump","from_spin":1,"to_spin":1000}', "to_spin 1000"),
+        (b'{"t":1,"kind":"rotor","tick":0,"direction":"cw"}', "tick 0"),
+        (b'{"t":1,"kind":"ball","beam":0}', "beam 0"),
+        (b'{"t":1,"kind":"sensor","sensor":"beam/0","ok":false}', "head/sensors"),
+    ],
+)
+def test_what_no_head_of_this_header_can_report_is_malformed(line: bytes, words: str) -> None:
+    error = problem(HEAD_HEADER, line)
+    assert error.line == 2
+    assert words in error.problem
+
+
+@pytest.mark.parametrize("line", [*HEAD_GAME[2:6], *HEAD_GAME[7:]])
+def test_without_a_head_nobody_reports_for_one(line: bytes) -> None:
+    assert "head" in problem(HEADER, line).problem
+
+
+def test_a_setting_that_cannot_be_judged_is_no_header() -> None:
+    assert "unproven: is missing" in problem(HEAD_HEADER.replace(b"mercury-360", b"slingshot-2")).problem

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import Evening
-from wheeld.core.seal import GENESIS, SealError, seal, verify_link
+from wheeld.core.seal import GENESIS, SealError, seal, sealed_hash, signature, signed, unsigned, verify_link
 
 SEQUENCED = {"result", "void", "table"}
 
@@ -106,3 +106,22 @@ def test_every_single_byte_counts(feed: list[bytes]) -> None:
         wrong[at] ^= 1
         with pytest.raises(SealError):
             verify_link(bytes(wrong), GENESIS)
+
+
+def test_a_signature_closes_a_message_and_changes_nothing_else(feed: list[bytes]) -> None:
+    in_base64 = b"A" * 86 + b"=="
+    for payload in feed:
+        closed = signed(payload, in_base64)
+        said = msgspec.json.decode(closed)
+        assert said.pop("signature").encode() == signature(closed) == in_base64
+        assert said == msgspec.json.decode(payload)
+        assert unsigned(closed) == payload == unsigned(payload)
+        assert signature(payload) is None
+        assert sealed_hash(closed) == sealed_hash(payload) == said["hash"].encode()
+    assert broken_at([signed(payload, in_base64) for payload in feed]) == (-1, "")
+
+
+def test_what_is_no_signature_breaks_the_seal(feed: list[bytes]) -> None:
+    for wrong in (b"", b"A" * 85 + b"==", b"A" * 86, b"!" * 86 + b"=="):
+        with pytest.raises(SealError, match="no hash at its end"):
+            verify_link(signed(feed[0], wrong), GENESIS)

@@ -144,6 +144,48 @@ def test_a_launch_soon_after_a_restart_is_judged_by_the_clock_of_now() -> None:
     assert after.state == "ball_running"
 
 
+def goes_on(before: Evening) -> Evening:
+    """The daemon starts again at once; the ball runs on, and what is to come is seen by the new run."""
+    after = again(before)
+    rest = [msgspec.structs.replace(seen, t_us=seen.t_us - before.now_us) for seen in before._planned]
+    assert rest
+    after.lying = None
+    after.plan(*rest)
+    after.wait(15)
+    return after
+
+
+def test_the_ball_of_a_void_coup_that_still_runs_is_no_second_launch() -> None:
+    """One launch, one coup: the run of which a void was said is not another's, early or of the suspended table."""
+    before = stood("faites_vos_jeux")
+    before.launch()
+    before.wait(2)
+    assert before.say("rien_va").done
+    after = goes_on(before)
+    assert after.verdicts() == []
+    assert (after.state, after.table.coup) == ("rien_va", before.table.coup)
+
+
+def test_the_ball_of_a_coup_that_the_restart_voided_is_no_second_launch() -> None:
+    """Its passes come from the board's ring at once, the first of them at the very time of the start."""
+    before = stood("rien_ne_va_plus")
+    first = min(seen.t_us for seen in before._planned)
+    before.until(first - 1)
+    before.now_us = first
+    after = goes_on(before)
+    assert after.verdicts() == [("void", "breakdown")]
+    assert after.table.coup == before.table.coup
+    assert "launch_while_suspended" not in after.notices()
+
+
+def test_a_launch_before_tout_va_is_early_also_after_a_restart() -> None:
+    after = again(stood("rien_va"))
+    after.wait(3)
+    after.launch()
+    after.wait(1.5)
+    assert after.verdicts() == [("void", "early_launch")]
+
+
 def test_what_is_owed_after_an_early_launch_is_still_owed() -> None:
     after = again(stood("rien_va, operations owed"))
     after.put_back()

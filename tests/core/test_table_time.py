@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.observations import BallPass, ClockReading, Command, End, Rotor, TimePassed
+from wheeld.core.observations import BallPass, ClockReading, Command, End, Rotor, SensorState, TimePassed
 from wheeld.core.table import Table
 
 MINUTE_US = 60_000_000
@@ -108,6 +108,27 @@ def test_a_command_is_never_late() -> None:
     assert evening.state == "rien_ne_va_plus"
 
 
+def test_a_sensor_that_works_again_is_believed_however_late_it_says_so() -> None:
+    """A person spoke while the line was silent, by the host's clock; what the board then says is dated earlier."""
+    evening = Evening().open()
+    evening.sensor("link", ok=False)
+    silent_us = evening.now_us
+    evening.tell(Command(silent_us + 3_000_000, "last_coup", "chef"))
+    evening.tell(SensorState(silent_us, "link", ok=True))
+    evening.now_us = evening.table.now_us
+    assert evening.table.counters["late"] == 0
+    assert evening.say("resume").done
+
+
+def test_a_fault_is_known_however_late_it_is_told() -> None:
+    evening = Evening().open()
+    before_us = evening.now_us
+    evening.tell(Command(before_us + 3_000_000, "last_coup", "chef"))
+    evening.tell(SensorState(before_us, "beam/2", ok=False))
+    assert evening.state == "suspended"
+    assert evening.last("table").payload["t_us"] == before_us + 3_000_000
+
+
 def stopping() -> tuple[Evening, int, Rotor]:
     """A ball runs, the rotor stands: the table, when its silence is a stop, and the edge that would deny it."""
     evening = Evening().open()
@@ -115,7 +136,7 @@ def stopping() -> tuple[Evening, int, Rotor]:
     evening.wait(2)
     evening.turn(0)
     tick = [seen for seen in evening.seen if isinstance(seen, Rotor)][-1]
-    due_us = evening.table._witness._stop_due_us()
+    due_us = evening.witness._stop_due_us()
     assert due_us is not None
     evening.until(due_us - 1)
     assert evening.verdicts() == []

@@ -28,6 +28,7 @@ class State(Enum):
     BALL_RUNNING = "ball_running"
     RIEN_NE_VA_PLUS = "rien_ne_va_plus"
     BALL_ON_OBSTACLE = "ball_on_obstacle"
+    AWAITING_CHEF = "awaiting_chef"  # the number is out, and of its run only what no sensor here proves is open
     OPERATIONS = "operations"
     RIEN_VA = "rien_va"
     RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed"
@@ -46,6 +47,7 @@ _PUBLISHED: dict[State, StateName] = {
     State.BALL_RUNNING: "ball_running",
     State.RIEN_NE_VA_PLUS: "rien_ne_va_plus",
     State.BALL_ON_OBSTACLE: "ball_on_obstacle",
+    State.AWAITING_CHEF: "rien_ne_va_plus",
     State.OPERATIONS: "operations",
     State.RIEN_VA: "rien_va",
     State.RIEN_VA_OPERATIONS_OWED: "rien_va",
@@ -74,6 +76,8 @@ class Fact(Enum):
     FALL_OVERDUE = "no pocket yet, longer than a fall takes"
     NUMBER = "the ball came to rest in a pocket, its run proven"
     NUMBER_UNPROVEN = "the ball came to rest in a pocket, its run not proven"
+    NUMBER_UNCONFIRMED = "the ball came to rest in a pocket, proven as far as these sensors can"
+    NUMBER_CORRECTED = "the wheel takes its number back, or tells another for the same game"
     BALL_MOVED = "the ball lies in another pocket, no launch was seen"
     BALL_IN_PLACE = "the ball lies in the pocket of the last number"
     ROTOR_STOPPED_RUNNING = "the rotor stopped while the ball ran"
@@ -83,6 +87,9 @@ class Fact(Enum):
     OBJECT_OUT = "the cylinder is clear again"
     SENSOR_FAULT = "a sensor or its link failed"
     SENSOR_MENDED = "a sensor or its link works again"
+    LAUNCH_UNSEEN = "a ball runs, its launch was not seen"
+    UNOBSERVED_COUP = "the wheel counted a coup that it never told"
+    WHEEL_VOID = "the wheel declares its own game void"
     RESTARTED = "the controller was restarted"
     BOULER_DUE = "the bouler has spun for his time"
     OPEN = "open"
@@ -90,6 +97,7 @@ class Fact(Enum):
     RIEN_NE_VA_PLUS = "rien ne va plus"
     CHEF_VOID = "rien va"
     CHEF_VOID_AT_LAUNCH = "rien va, passes seen, the launch not yet proven"
+    CONFIRM = "confirm"
     TOUT_VA = "tout va, the ball in its pocket"
     TOUT_VA_LAST = "tout va, the ball in its pocket, la dernière was played"
     TOUT_VA_MISPLACED = "tout va, the ball not seen in its pocket"

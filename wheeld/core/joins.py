@@ -7,22 +7,41 @@ with its own rows in the law.
 from __future__ import annotations
 
 from wheeld.core.facts import Fact, State
-from wheeld.core.law import NULL
+from wheeld.core.law_rows import NULL
 from wheeld.core.ledger import Ledger
 from wheeld.core.observations import Command
 from wheeld.core.pockets import index_of
-from wheeld.core.witness import Testimony, Witness
+from wheeld.core.testimony import Testimony, Witness
+
+NUMBERS = (Fact.NUMBER, Fact.NUMBER_UNPROVEN, Fact.NUMBER_UNCONFIRMED)
 
 
 def in_place(witness: Witness, ledger: Ledger, now_us: int) -> bool:
-    """C11: the ball lies in the last number's pocket; without a last number the chef's word serves."""
+    """C11: the ball lies in the last number's pocket; without a last number, or a sensor, the chef's word serves."""
     number = ledger.last_number
-    return number is None or witness.reading.lies_in(index_of(number), witness.rotor, now_us)
+    return number is None or witness.lies_in(index_of(number), now_us) is not False
+
+
+def place_unseen(witness: Witness, ledger: Ledger, now_us: int) -> bool:
+    """Whether the ball belongs in a pocket, and no sensor can say whether it lies there."""
+    number = ledger.last_number
+    return number is not None and witness.lies_in(index_of(number), now_us) is None
+
+
+def missing(command: Command) -> str:
+    """What a command lacks that it can't be understood without; empty when nothing."""
+    if command.name == "bouler" and not command.who:
+        return 'it names nobody: give "who"'
+    if command.name == "confirm" and command.coup is None:
+        return 'it names no coup, and another may have come: give "coup"'
+    if command.name == "confirm" and not command.reason:
+        return 'it gives no reason, and the result records one: give "reason"'
+    return ""
 
 
 def asked(command: Command, witness: Witness, ledger: Ledger, now_us: int) -> Fact:
     """A command joined with what decides whether it may pass."""
-    present, faults = witness.state.object_present, witness.state.faults
+    present, faults = witness.object_present, witness.faults
     match command.name:
         case "tout_va" if present:
             return Fact.TOUT_VA_OBJECT
@@ -52,7 +71,7 @@ def joined(told: Testimony, witness: Witness, ledger: Ledger) -> Fact:
             return Fact.LAUNCHED_OVER_OBJECT
         case Fact.BALL_MOVED if home or (ledger.last_number is None and "from_pocket_index" not in told.figures):
             return Fact.BALL_IN_PLACE
-        case Fact.NUMBER | Fact.NUMBER_UNPROVEN if home and ledger.state in (*NULL, State.SUSPENDED):
+        case fact if fact in NUMBERS and home and ledger.state in (*NULL, State.SUSPENDED):
             return Fact.BALL_IN_PLACE
         case fact:
             return fact

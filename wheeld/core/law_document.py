@@ -6,22 +6,30 @@ python -m wheeld.core.law_document > wheeld/core/LAW.md
 from __future__ import annotations
 
 from wheeld.core.facts import Fact, State
-from wheeld.core.law import BEFORE_LAUNCH, CLAUSES, RUNNING, Goto, Row, rule
+from wheeld.core.law import CLAUSES, rule
+from wheeld.core.law_rows import BEFORE_LAUNCH, COUP, RUNNING, Goto, Row
 
 _INTRO = """\
 # The law of the table
 
-Made from the table in `law.py` by `python -m wheeld.core.law_document`; a test fails when they differ. For every state
-and every fact there is one row. C = Campione roulette, V = Venezia roulette francese, VF = Venezia Fair Roulette, by
-article; R, N and A are the rulebook's rows: R what makes a coup valid, N what makes it void, A what happens around it.
+Made from the table in `law.py` and `law_people.py` by `python -m wheeld.core.law_document`; a test fails when they
+differ. For every state and every fact there is one row. C = Campione roulette, V = Venezia roulette francese, VF =
+Venezia Fair Roulette, by article; R, N and A are the rulebook's rows: R what makes a coup valid, N what makes it void,
+A what happens around it.
 """
 
-_GROUPS = {"any_state": tuple(State), "any_running_state": RUNNING, "either_before_launch": BEFORE_LAUNCH}
+_GROUPS = {
+    "any_state": tuple(State),
+    "any_coup": COUP,
+    "any_running_state": RUNNING,
+    "either_before_launch": BEFORE_LAUNCH,
+}
 """States that mostly move alike: one arrow for all of them instead of one each. Not states themselves."""
 _KEY = """\
-`any_state`, `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`) and `either_before_launch`
-(`faites_vos_jeux`, `bets_closed_early`) stand for all of their states, `where_it_was` for the one that a suspension
-hid. What leads from any state makes a coup that was running void (breakdown).
+`any_state`, `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and
+`awaiting_chef`) and `either_before_launch` (`faites_vos_jeux`, `bets_closed_early`) stand for all of their states,
+`where_it_was` for the one that a suspension hid. What leads from any state makes a coup that was running void
+(breakdown).
 """
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.facts import State
+from wheeld.core.margin import Margin
 from wheeld.core.messages import Bets, Figures, LastVoid
+from wheeld.core.reading import Seen
 from wheeld.core.seal import GENESIS
 
 NUMBERS_KEPT = 20
@@ -16,13 +18,29 @@ BOULER_US = 30 * 60 * 1_000_000
 """C13: a bouler customarily spins for half an hour."""
 
 
+class Called(msgspec.Struct, frozen=True):
+    """A number that came out, with what the result says of it; `laps` and `rotor_rpm` None where nobody told them.
+
+    `unproven`: the rulebook's rows of Art. 10 that the chef must answer for.
+    """
+
+    number: int
+    t_us: int
+    laps: float | None
+    rotor_rpm: float | None
+    sightings: list[Seen]
+    margin: Margin | None
+    unproven: tuple[str, ...]
+
+
 class Coup(msgspec.Struct):
-    """What the result of the coup at hand will say of its run. Times: sensing clock."""
+    """What the result of the coup at hand will say of its run. Times: sensing clock. `called`: awaits the chef."""
 
     launched_us: int | None = None
     bets_closed_us: int | None = None
     left_track_us: int | None = None
     directions: Figures = {}
+    called: Called | None = None
 
 
 class Stood(msgspec.Struct):

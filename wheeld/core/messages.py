@@ -46,6 +46,8 @@ class SightingFigures(msgspec.Struct, frozen=True):
 class Result(Common, frozen=True, kw_only=True):
     """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones.
 
+    What no sensor of the table tells is null. `unproven`: the rulebook's rows (R1, R2) that no sensor could prove, for
+    which the chef answers (`confirmed_by`, `confirmed_reason`); empty where sensors proved all.
     `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
     """
 
@@ -61,15 +63,18 @@ class Result(Common, frozen=True, kw_only=True):
     sectors: tuple[str, ...]
     final: int
     neighbours: tuple[int, int, int, int]
-    laps: float
-    ball_direction: Direction
-    rotor_direction: Direction
-    rotor_rpm: float
+    laps: float | None
+    ball_direction: Direction | None
+    rotor_direction: Direction | None
+    rotor_rpm: float | None
     launched_at: str
     bets_closed_at: str
-    left_track_at: str
+    left_track_at: str | None
     number_at: str
     sightings: tuple[SightingFigures, ...]
+    unproven: tuple[str, ...]
+    confirmed_by: str | None
+    confirmed_reason: str | None
     margin: float | None
     margin_of: Measure | None
     prev: str
@@ -145,7 +150,10 @@ class Board(Common, frozen=True, kw_only=True):
 
 
 class ReplyPayload(msgspec.Struct, frozen=True):
-    """The answer to one command: its `id` (null when it gave none), done or refused, and why."""
+    """The answer to one command: its `id` (null when it gave none), done or refused, and why.
+
+    `last_seq`, in answers to `resend` only: the highest number of the feed so far.
+    """
 
     schema: str
     id: str | None
@@ -153,8 +161,10 @@ class ReplyPayload(msgspec.Struct, frozen=True):
     by: str
     done: bool
     why: str
+    last_seq: int | UnsetType = UNSET
 
 
 def reply_payload(reply: Reply) -> bytes:
     """The JSON of one `reply`."""
-    return msgspec.json.encode(ReplyPayload("reply/1", reply.id, reply.name, reply.by, reply.done, reply.why))
+    last_seq = UNSET if reply.last_seq is None else reply.last_seq
+    return msgspec.json.encode(ReplyPayload("reply/1", reply.id, reply.name, reply.by, reply.done, reply.why, last_seq))

@@ -1,9 +1,10 @@
 """What a sensor saw: the observation log, format 1, and the same things in memory.
 
 One structure a line kind; `t_us` is always the sensing clock, integer microseconds since the log's header.
-Angles are degrees clockwise seen from above. Three kinds are this program's own and mean nothing to others, who skip
-them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC) and
-`restart`.
+Angles are degrees clockwise seen from above. Some kinds are this program's own and mean nothing to others, who skip
+them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
+`restart`, and what a commercial wheel head reports (`head_…`; source: `wheels.md`, Cammegh 1.2-1.8). A head's report is
+dated by the host's receipt of its line, up to half a second after what it tells.
 """
 
 from __future__ import annotations
@@ -18,12 +19,23 @@ CommandName: TypeAlias = Literal[
     "operations_done",
     "rien_ne_va_plus",
     "rien_va",
+    "confirm",
     "tout_va",
     "last_coup",
     "close",
     "suspend",
     "resume",
     "bouler",
+]
+
+HeadProduct: TypeAlias = Literal["mercury-360", "slingshot-2"]
+Source: TypeAlias = Literal["sensors", "head"]
+"""Who tells of rotor, ball or pocket: sensors of our own on a board or on pins, or the wheel's head."""
+Unproven: TypeAlias = Literal["void", "chef"]
+"""What becomes of a coup of which these sensors cannot prove all that Art. 10 asks."""
+HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track", "number", "locked"]
+HeadWarned: TypeAlias = Literal[
+    "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"
 ]
 
 LINE_BYTES_MAX = 65_536
@@ -60,7 +72,8 @@ class ForeignObject(_Line, frozen=True, tag="object"):
 
 
 class SensorState(_Line, frozen=True, tag="sensor"):
-    """Self-test: `sensor` (`beam/N`, `reader/N`, `rotor`, `object`, `link`) works, or does not."""
+    """Self-test: `sensor` works, or does not: `beam/N`, `reader/N`, `rotor`, `object`, `link`; of a wheel head `head`,
+    its line, and `head/sensors`, its own."""
 
     sensor: str
     ok: bool
@@ -75,6 +88,69 @@ class Command(_Line, frozen=True, tag="command"):
     who: str | None = None
     id: str | None = None
     coup: int | None = None
+
+
+class HeadGame(_Line, frozen=True, tag="head_game"):
+    """Where the wheel says that its game stands (1.3), and its own number of the game.
+
+    `idle`: table closed (6). `ready`: no ball runs (1, 2); a SlingShot 2 stops and reverses its rotor, fires, and fires
+    again. `running`: the ball has run a revolution (3). `closing`: no more bets (4). `off_track`: a SlingShot 2's 7.
+    `number`: 5. `locked`: a Mercury 360's 7.
+    """
+
+    phase: HeadPhase
+    spin: int
+
+
+class HeadBall(_Line, frozen=True, tag="head_ball"):
+    """The ball by the wheel's own sensors (1.6): whether it runs, which way once two lines agree, and its laps so far.
+
+    `laps` and `direction` None: this wheel, or this line, does not say.
+    """
+
+    runs: bool
+    direction: Direction | None = None
+    laps: int | None = None
+
+
+class HeadRotor(_Line, frozen=True, tag="head_rotor"):
+    """The rotor's speed and direction, with each status line. `rpm` None: the field has wrapped, or may have (1.8);
+    0: it stands, as far as the field can say."""
+
+    rpm: float | None
+    direction: Direction
+
+
+class HeadNumber(_Line, frozen=True, tag="head_number"):
+    """The winning number (1.5) of game `spin`; `number` None: the wheel's own lines disagree about it.
+
+    `whole` False: whoever reads the line has not heard this game from its launch on.
+    """
+
+    number: int | None
+    spin: int
+    whole: bool = True
+
+
+class HeadWarning(_Line, frozen=True, tag="head_warning"):
+    """The warnings that stand now, by name (1.4); none: all are gone. `void`: the game is over without a number, by the
+    wheel's own word or by its guide's rule. A sensor of its own that fails is a `SensorState` besides (`head/sensors`).
+    """
+
+    warnings: tuple[HeadWarned, ...] = ()
+    void: bool = False
+
+
+class HeadJump(_Line, frozen=True, tag="head_jump"):
+    """The wheel has counted games from `from_spin` to `to_spin` that nobody was told of (1.8). Equal: a number came and
+    no run."""
+
+    from_spin: int
+    to_spin: int
+
+
+HeadReport: TypeAlias = HeadGame | HeadBall | HeadRotor | HeadNumber | HeadWarning | HeadJump
+"""Whatever a wheel head can tell."""
 
 
 class ClockReading(_Line, frozen=True, tag="clock"):
@@ -99,13 +175,24 @@ class End(_Line, frozen=True, tag="end"):
 
 
 Observation: TypeAlias = (
-    Rotor | BallPass | Sighting | ForeignObject | SensorState | Command | ClockReading | TimePassed | Restarted | End
+    Rotor
+    | BallPass
+    | Sighting
+    | ForeignObject
+    | SensorState
+    | Command
+    | HeadReport
+    | ClockReading
+    | TimePassed
+    | Restarted
+    | End
 )
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="wheel", omit_defaults=True):
     """First line of a log: the wheel, its sensors, and what the table knew when the log begins.
 
+    `head` and what follows it are for wheels with one (see `TableSetting`); logs of others do not have them.
     `snapshot` is only in evidence that a daemon stored: the whole state of the adjudicator just before the first
     line, so that replaying the evidence gives the bytes that were published.
     """
@@ -125,5 +212,10 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="w
     site: str = ""
     sightings_to_call: int = 3
     auto_rien_ne_va_plus_rev_s: float | None = None
+    head: HeadProduct | None = None
+    rotor: Source = "sensors"
+    ball: Source = "sensors"
+    pocket: Source = "sensors"
+    unproven: Unproven | None = None
     boot_id: str = ""
     snapshot: dict[str, Any] | None = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import get_args
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, get_args
 
 import msgspec
 
-from wheeld.core.instants import from_text
+from wheeld.core.instants import ClockState, from_text
+from wheeld.core.ledger import Ledger
 from wheeld.core.messages import Figures, reply_payload
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
@@ -17,12 +19,21 @@ from wheeld.core.observations import (
     ClockReading,
     Command,
     End,
+    HeadBall,
     Header,
+    HeadGame,
+    HeadJump,
+    HeadNumber,
+    HeadReport,
+    HeadRotor,
+    HeadWarning,
     Observation,
     Rotor,
     SensorState,
     Sighting,
 )
+from wheeld.core.pockets import POCKETS
+from wheeld.core.seal import GENESIS
 from wheeld.core.setting import TableSetting, from_header
 from wheeld.core.step import Judged, Step
 from wheeld.core.table import NOTHING, Table
@@ -35,6 +46,12 @@ KNOWN_KEYS = {
 T_US_MAX = 10 * 366 * 86_400_000_000
 """Ten years on one sensing clock: more is no sensing time, and dates made of it would leave the calendar."""
 UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
+RATE_PPB_MAX = 100_000_000_000
+"""A sensing clock a hundred times as fast as life, as none is: ten years of it stay in the calendar."""
+SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
+"""As many as the fields of a head's line can say (wheels.md 1.2, 1.6)."""
+SEQ_MAX = 2**53
+"""JSON readers agree on whole numbers up to here."""
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
@@ -89,16 +106,15 @@ class Replay:
         """
         numbered = enumerate(lines, start=1)
         number, first = next(numbered, (1, b""))
-        table, opening = _begin(number, first)
+        table, opening, is_resumed = _begin(number, first)
+        judge = _trusting_no_snapshot(table.apply) if is_resumed else table.apply
         yield from self._told(opening)
-        beams, ticks = len(table.setting.beams_deg), table.setting.rotor_ticks
-        readers = len(table.setting.readers_deg)
         last_us = table.now_us
         for number, line in numbered:
             try:
                 seen = self._read(line)
                 if seen is not None:
-                    _within(seen, beams=beams, readers=readers, ticks=ticks, last_us=last_us)
+                    _within(seen, table.setting, last_us=last_us)
             except (ValueError, RecursionError) as problem:  # brackets in brackets, thousands deep
                 if not self._lenient:
                     raise LogError(number, str(problem)) from problem
@@ -107,7 +123,7 @@ class Replay:
             if seen is None:
                 continue
             last_us = seen.t_us
-            step = table.apply(seen)
+            step = judge(seen)
             if step is not NOTHING:
                 yield from self._told(step)
             if isinstance(seen, End):
@@ -164,8 +180,8 @@ def _fact_line(judged: Judged) -> bytes:
     return msgspec.json.encode(Told(judged.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 
-def _begin(number: int, line: bytes) -> tuple[Table, Step]:
-    """The table that the header describes, from its beginning or from the snapshot it holds."""
+def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
+    """The table that the header describes, from its beginning or, then True, from the snapshot it holds."""
     try:
         header = _header.decode(line)
         started_utc_us = _calendar("started", from_text(header.started))
@@ -173,10 +189,38 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step]:
         _refuse(setting)
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
         if header.snapshot is not None:
-            return Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot), Step()
-        return Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us)
-    except (ValueError, RecursionError) as problem:
+            table = Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot)
+            _refuse_snapshot(header.snapshot, table.now_us)
+            return table, Step(), True
+        return *Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us), False
+    except (ValueError, LookupError, ArithmeticError, RecursionError) as problem:
         raise LogError(number, f"not a header that a table can be made of: {problem}") from problem
+
+
+def _refuse_snapshot(snapshot: dict[str, Any], now_us: int) -> None:
+    """ValueError for a snapshot whose next message would be none of a feed, or of no day in the calendar."""
+    ledger, clock = msgspec.convert(snapshot["ledger"], Ledger), msgspec.convert(snapshot["clock"], ClockState)
+    _counts("snapshot's seq", ledger.seq, SEQ_MAX)
+    if not re.fullmatch("[0-9a-f]{64}", ledger.prev) or (ledger.seq == 0) != (ledger.prev == GENESIS):
+        message = f"the snapshot's prev {ledger.prev[:64]!r} is not the hash of seq {ledger.seq}"
+        raise ValueError(message)
+    for numbers in (ledger.numbers, [ledger.last_number or 0]):
+        for number in numbers:
+            _counts("snapshot's number", number, 37)
+    _counts("snapshot's now_us", now_us, T_US_MAX)
+    _refuse_clock(clock.utc_us, clock.error_us, clock.rate_ppb)
+
+
+def _trusting_no_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
+    """What a table that was made of a snapshot cannot judge is the snapshot's fault: it is as deep as the table."""
+
+    def judge(seen: Observation) -> Step:
+        try:
+            return apply(seen)
+        except (ValueError, LookupError, ArithmeticError) as problem:
+            raise LogError(1, f"its snapshot is no state of a table: {problem}") from problem
+
+    return judge
 
 
 def _refuse(setting: TableSetting) -> None:
@@ -185,7 +229,7 @@ def _refuse(setting: TableSetting) -> None:
         raise ValueError("; ".join(f"{key}: {problem}" for key, problem in problems))
 
 
-def _within(seen: Observation, *, beams: int, readers: int, ticks: int, last_us: int) -> None:
+def _within(seen: Observation, setting: TableSetting, *, last_us: int) -> None:
     """ValueError when a line is about a sensor that the header does not have, or goes back in time."""
     if seen.t_us < last_us and not isinstance(seen, Command):
         message = f"t {seen.t_us} is older than the line before it ({last_us}): lines stand in time order"
@@ -195,15 +239,38 @@ def _within(seen: Observation, *, beams: int, readers: int, ticks: int, last_us:
         raise ValueError(message)
     match seen:
         case Rotor():
-            _among("tick", seen.tick, ticks)
+            _among("tick", seen.tick, setting.rotor_ticks)
         case BallPass():
-            _among("beam", seen.beam, beams)
+            _among("beam", seen.beam, len(setting.beams_deg))
         case Sighting():
-            _among("reader", seen.reader, readers)
+            _among("reader", seen.reader, len(setting.readers_deg))
         case ClockReading():
-            _calendar("utc_us", seen.utc_us)
+            _refuse_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
         case SensorState():
-            _named(seen.sensor, {"beam": beams, "reader": readers})
+            _named(seen.sensor, setting)
+        case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
+            _of_head(seen, setting)
+
+
+def _of_head(seen: HeadReport, setting: TableSetting) -> None:
+    """ValueError when no head can have reported that."""
+    if setting.head is None:
+        message = "a head's report, and the header names no head"
+        raise ValueError(message)
+    match seen:
+        case HeadGame():
+            _counts("spin", seen.spin, SPIN_MAX + 1)
+        case HeadBall(laps=int()):
+            _counts("laps", seen.laps or 0, HEAD_LAPS_MAX + 1)
+        case HeadRotor(rpm=float()) if not 0 <= (seen.rpm or 0) <= HEAD_RPM_MAX:
+            message = f"rpm {seen.rpm} is not within 0…{HEAD_RPM_MAX:g}"
+            raise ValueError(message)
+        case HeadNumber():
+            _counts("spin", seen.spin, SPIN_MAX + 1)
+            _counts("number", seen.number or 0, POCKETS)
+        case HeadJump():
+            _counts("from_spin", seen.from_spin, SPIN_MAX + 1)
+            _counts("to_spin", seen.to_spin, SPIN_MAX + 1)
 
 
 def _among(name: str, value: int, most: int) -> None:
@@ -212,11 +279,13 @@ def _among(name: str, value: int, most: int) -> None:
         raise ValueError(message)
 
 
-def _named(sensor: str, most: dict[str, int]) -> None:
+def _named(sensor: str, setting: TableSetting) -> None:
     """ValueError unless the header has that sensor."""
+    most = {"beam": len(setting.beams_deg), "reader": len(setting.readers_deg)}
+    once = ("rotor", "object", "link", *(("head", "head/sensors") if setting.head is not None else ()))
     kind, _, place = sensor.partition("/")
-    if sensor not in ("rotor", "object", "link") and not (place.isdecimal() and int(place) < most.get(kind, 0)):
-        message = f"sensor {sensor!r}: beam/N, reader/N, rotor, object or link, with N as in the header"
+    if sensor not in once and not (place.isdecimal() and int(place) < most.get(kind, 0)):
+        message = f"sensor {sensor!r}: beam/N, reader/N, {', '.join(once)}, with N as in the header"
         raise ValueError(message)
 
 
@@ -225,3 +294,16 @@ def _calendar(name: str, utc_us: int) -> int:
         message = f"{name} {utc_us} is not between the years 1970 and 3000, in microseconds"
         raise ValueError(message)
     return utc_us
+
+
+def _refuse_clock(utc_us: int, error_us: int, rate_ppb: int) -> None:
+    """ValueError for a reading that dates beyond the calendar could be made of."""
+    _calendar("utc_us", utc_us)
+    _counts("error_us", error_us, UTC_US_MAX)
+    _counts("rate_ppb", abs(rate_ppb), RATE_PPB_MAX + 1)
+
+
+def _counts(name: str, value: int, most: int) -> None:
+    if not 0 <= value < most:
+        message = f"{name} {value} is not within 0…{most - 1}"
+        raise ValueError(message)

@@ -10,12 +10,11 @@ import msgspec
 from wheeld.core import messages
 from wheeld.core.facts import Cause
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.ledger import Ledger
+from wheeld.core.ledger import Called, Ledger
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import facts_of
-from wheeld.core.reading import Seen
 from wheeld.core.seal import seal
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Message, Topic
@@ -48,30 +47,31 @@ class Scribe:
         self._setting, self._boot_id = setting, boot_id
         self._ledger, self._clock = ledger, clock
 
-    def result(
-        self, now_us: int, number: int, laps: float, rotor_rpm: float, sightings: list[Seen], margin: Margin | None
-    ) -> Message:
-        """The valid coup at hand, its number called now."""
-        coup = self._ledger.current
+    def result(self, now_us: int, called: Called, confirmed: tuple[str, str] | None) -> Message:
+        """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
+        coup, sure = self._ledger.current, called.margin
         return self._sealed(
             "result",
             now_us,
             messages.Result(
                 **self._common("result", now_us),
                 seq=self._ledger.seq,
-                **msgspec.structs.asdict(facts_of(number)),
-                announcement=announcement(number),
-                laps=laps,
+                **msgspec.structs.asdict(facts_of(called.number)),
+                announcement=announcement(called.number),
+                laps=called.laps,
                 ball_direction=_direction(coup.directions, "ball_direction"),
                 rotor_direction=_direction(coup.directions, "rotor_direction"),
-                rotor_rpm=round(rotor_rpm, 2),
+                rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
                 launched_at=self._text(coup.launched_us),
                 bets_closed_at=self._text(coup.bets_closed_us),
-                left_track_at=self._text(coup.left_track_us),
-                number_at=self._text(now_us),
-                sightings=tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in sightings),
-                margin=margin.value if margin else None,
-                margin_of=margin.of if margin else None,
+                left_track_at=None if coup.left_track_us is None else self._text(coup.left_track_us),
+                number_at=self._text(called.t_us),
+                sightings=tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings),
+                unproven=called.unproven,
+                confirmed_by=confirmed[0] if confirmed else None,
+                confirmed_reason=confirmed[1] if confirmed else None,
+                margin=sure.value if sure else None,
+                margin_of=sure.of if sure else None,
                 prev=self._ledger.prev,
             ),
         )
@@ -180,5 +180,6 @@ class Scribe:
         return to_text(self._clock.utc_at_us(t_us or 0))
 
 
-def _direction(figures: Figures, key: str) -> Direction:
-    return "cw" if figures[key] == "cw" else "ccw"
+def _direction(figures: Figures, key: str) -> Direction | None:
+    way = figures.get(key)
+    return None if way is None else "cw" if way == "cw" else "ccw"

@@ -1,18 +1,20 @@
 """The chain over the sequenced messages: each carries `prev`, the hash of the one before, and its own `hash`.
 
 The hash is SHA-256 over the message's own bytes up to the hash: everything before `,"hash":`. Whoever has the feed
-can check it with nothing but those bytes (interfaces, `prev` and `hash`).
+can check it with nothing but those bytes (interfaces, `prev` and `hash`). Where a key is configured, an Ed25519
+signature of the hash, as its 64 hexadecimal digits in ASCII, closes the message.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
-_MARK = b',"hash":"'
-_HASH_HEX = 64
-_TAIL = b'"}'
+_SEALED = re.compile(
+    rb'(?P<body>.*),"hash":"(?P<hash>[0-9a-f]{64})"(?:,"signature":"(?P<signature>[A-Za-z0-9+/]{86}==)")?\}', re.DOTALL
+)
 
 
 class SealError(ValueError):
@@ -23,17 +25,43 @@ def seal(payload: bytes) -> tuple[bytes, str]:
     """Close a JSON object whose last member is `prev` with its hash: (the final bytes, the hash)."""
     body = payload[:-1]
     digest = hashlib.sha256(body).hexdigest()
-    return body + _MARK + digest.encode() + _TAIL, digest
+    return body + b',"hash":"%b"}' % digest.encode(), digest
+
+
+def sealed_hash(payload: bytes) -> bytes:
+    """The hash that a sealed message carries: what a signature covers. SealError when it carries none."""
+    return _parts(payload)["hash"]
+
+
+def signature(payload: bytes) -> bytes | None:
+    """The signature of a sealed message, in base64; None when nobody signed it. SealError when it is not sealed."""
+    return _parts(payload)["signature"]
+
+
+def signed(payload: bytes, in_base64: bytes) -> bytes:
+    """A sealed message, closed with the signature of its hash."""
+    return payload[:-1] + b',"signature":"%b"}' % in_base64
+
+
+def unsigned(payload: bytes) -> bytes:
+    """A sealed message without its signature, if it has one: the bytes that a replay gives."""
+    in_base64 = signature(payload)
+    return payload if in_base64 is None else payload.removesuffix(b',"signature":"%b"}' % in_base64) + b"}"
 
 
 def verify_link(payload: bytes, prev_hash: str) -> str:
     """Check one sealed message against its predecessor's hash; its own hash, or SealError saying what differs."""
-    body, mark, tail = payload.rpartition(_MARK)
-    if not mark or len(tail) != _HASH_HEX + len(_TAIL) or not tail.endswith(_TAIL):
-        raise SealError("it carries no hash at its end: it was not sealed, or was cut")
-    if not body.endswith(b',"prev":"' + prev_hash.encode() + b'"'):
+    parts = _parts(payload)
+    if not parts["body"].endswith(b',"prev":"' + prev_hash.encode() + b'"'):
         raise SealError("its prev is not the hash of the message before it: one was removed, inserted or moved")
-    digest = hashlib.sha256(body).hexdigest()
-    if tail[:_HASH_HEX] != digest.encode():
+    digest = hashlib.sha256(parts["body"]).hexdigest()
+    if parts["hash"] != digest.encode():
         raise SealError("its bytes do not have its hash: it was edited")
     return digest
+
+
+def _parts(payload: bytes) -> dict[str, bytes]:
+    found = _SEALED.fullmatch(payload)
+    if found is None:
+        raise SealError("it carries no hash at its end: it was not sealed, or was cut")
+    return found.groupdict()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from wheeld.core.houses import PROFILES, Profile
-from wheeld.core.observations import Direction, Header
+from wheeld.core.observations import Direction, Header, HeadProduct, Source, Unproven
 
 BEAMS_MAX = 32
 READERS_MAX = 16
@@ -20,9 +20,29 @@ MIRROR_DEG = 20.0
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
+class Head(msgspec.Struct, frozen=True):
+    """What a commercial wheel head says of a run beyond its number: `name` for people, what of Art. 10 its own lines
+    cannot prove, and `opposite_by_state`, whether its state "no more bets" means that the ball runs against the rotor.
+    """
+
+    name: str
+    lacks: tuple[str, ...]
+    opposite_by_state: bool
+
+
+HEADS: dict[HeadProduct, Head] = {
+    "mercury-360": Head("Mercury 360", (), opposite_by_state=False),
+    "slingshot-2": Head("SlingShot 2", ("R2",), opposite_by_state=True),
+}
+"""Cammegh's (wheels.md 1.3, 1.6, 1.7): the Mercury's extended lines carry laps and the ball's direction, no line of a
+SlingShot 2 does."""
+
+
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the core needs to know of a table. Angles: degrees clockwise from the bowl's mark.
 
+    `head`: the commercial wheel head, if there is one; `rotor`, `ball` and `pocket` say whether it tells of them, or
+    sensors of our own. `unproven`: what becomes of a coup of which these cannot prove all that Art. 10 asks.
     `last_number` counts only at a journal's very first start. `auto_rien_ne_va_plus_rev_s`: ball speed, laps per
     second, at which "rien ne va plus" says itself (A1); None leaves it to the chef.
     """
@@ -32,9 +52,14 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     house: str
     game: str
     wheel: Literal["french", "fair"]
-    rotor_ticks: int
-    beams_deg: tuple[float, ...]
-    readers_deg: tuple[float, ...]
+    rotor_ticks: int = 0
+    beams_deg: tuple[float, ...] = ()
+    readers_deg: tuple[float, ...] = ()
+    head: HeadProduct | None = None
+    rotor: Source = "sensors"
+    ball: Source = "sensors"
+    pocket: Source = "sensors"
+    unproven: Unproven | None = None
     rotor_direction: Direction | None = None
     min_laps: int = 3
     sightings_to_call: int = 3
@@ -46,9 +71,44 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         """The house's game; KeyError unless `check()` is empty."""
         return PROFILES[self.house, self.game]
 
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """The rulebook's rows of Art. 10 (R1, R2) that nothing here can ever prove."""
+        return HEADS[self.head].lacks if self.ball == "head" and self.head is not None else ()
+
     def check(self) -> list[tuple[str, str]]:
         """What is wrong, as (key, problem) pairs; empty when this table can be adjudicated."""
-        return [*_names(self), *_wheel(self), *_beams(self.beams_deg), *_readers(self.readers_deg), *_limits(self)]
+        return [*_names(self), *_wheel(self), *_sources(self), *_sensors(self), *_limits(self), *_policy(self)]
+
+
+def header_of(
+    setting: TableSetting, *, started: str, last_number: int | None, boot_id: str, snapshot: dict[str, Any]
+) -> Header:
+    """The first line of a log of this table that goes on from `snapshot`."""
+    return Header(
+        format=1,
+        table=setting.table,
+        house=setting.house,
+        game=setting.game,
+        wheel=setting.wheel,
+        rotor_ticks=setting.rotor_ticks,
+        beams_deg=setting.beams_deg,
+        readers_deg=setting.readers_deg,
+        min_laps=setting.min_laps,
+        started=started,
+        last_number=last_number,
+        rotor_direction=setting.rotor_direction,
+        site=setting.site,
+        sightings_to_call=setting.sightings_to_call,
+        auto_rien_ne_va_plus_rev_s=setting.auto_rien_ne_va_plus_rev_s,
+        head=setting.head,
+        rotor=setting.rotor,
+        ball=setting.ball,
+        pocket=setting.pocket,
+        unproven=setting.unproven,
+        boot_id=boot_id,
+        snapshot=snapshot,
+    )
 
 
 def from_header(header: Header) -> TableSetting:
@@ -67,6 +127,11 @@ def from_header(header: Header) -> TableSetting:
         sightings_to_call=header.sightings_to_call,
         last_number=header.last_number,
         auto_rien_ne_va_plus_rev_s=header.auto_rien_ne_va_plus_rev_s,
+        head=header.head,
+        rotor=header.rotor,
+        ball=header.ball,
+        pocket=header.pocket,
+        unproven=header.unproven,
     )
 
 
@@ -87,8 +152,47 @@ def _wheel(setting: TableSetting) -> Iterator[tuple[str, str]]:
         yield "rotor_direction", 'a fair wheel turns one way only (A7): say "cw" or "ccw"'
     if setting.wheel == "french" and setting.rotor_direction is not None:
         yield "rotor_direction", "a french rotor may turn either way (A7): leave it out"
-    if not ROTOR_TICKS_MIN <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
+
+
+def _sources(setting: TableSetting) -> Iterator[tuple[str, str]]:
+    """Each of rotor, ball and pocket by one source, and no sensor that nobody listens to."""
+    by_head = {"rotor": setting.rotor, "ball": setting.ball, "pocket": setting.pocket}
+    given = {"rotor": setting.rotor_ticks, "ball": setting.beams_deg, "pocket": setting.readers_deg}
+    for key, source in by_head.items():
+        if source == "head" and setting.head is None:
+            yield key, 'is "head", and the wheel has none: describe it in a section [head], or leave this out'
+        elif source == "head" and given[key]:
+            yield _KEY_OF[key], f'{key} = "head" leaves them without use: take them out, or say {key} = "sensors"'
+    if setting.head is not None and setting.pocket == "sensors":
+        yield "pocket", 'is "sensors", and a head is there to give the number: say "head", or take the head away'
+
+
+_KEY_OF = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
+
+
+def _sensors(setting: TableSetting) -> Iterator[tuple[str, str]]:
+    """The sensors of our own, where they are to tell something."""
+    if setting.rotor == "sensors" and setting.rotor_ticks == 0:
+        yield "rotor_ticks", "is missing: how many ticks has the rotor's encoder?"
+    elif setting.rotor == "sensors" and not ROTOR_TICKS_MIN <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
         yield "rotor_ticks", f"{setting.rotor_ticks} is not within {ROTOR_TICKS_MIN}…{ROTOR_TICKS_MAX}"
+    if setting.ball == "sensors":
+        yield from _beams(setting.beams_deg)
+    if setting.pocket == "sensors" and setting.head is None:
+        yield from _readers(setting.readers_deg)
+
+
+def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
+    if setting.lacks and setting.unproven is None:
+        yield (
+            "unproven",
+            (
+                f"is missing: nothing here proves {' and '.join(setting.lacks)} (Art. 10). Add beams, or say what "
+                'becomes of such a coup: "void", or "chef" where he confirms each'
+            ),
+        )
+    if setting.unproven is not None and not setting.lacks:
+        yield "unproven", f'is "{setting.unproven}", and these sensors prove all of Art. 10: leave it out'
 
 
 def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tuple[str, str]]:
@@ -128,3 +232,5 @@ def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
     speed = setting.auto_rien_ne_va_plus_rev_s
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", f"{speed} is not within 0.3…3 laps per second"
+    if speed is not None and setting.ball == "head":
+        yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not tell how fast the ball runs"

@@ -29,7 +29,10 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The answer to one command: done, or refused and why. `id` is None for a button: logged, not published."""
+    """The answer to one command: done, or refused and why. `id` is None for a button: logged, not published.
+
+    `last_seq`, of an answer to `resend`: up to where the feed goes, so that the asker knows when it has all.
+    """
 
     t_us: int
     id: str | None
@@ -37,6 +40,7 @@ class Reply(msgspec.Struct, frozen=True):
     by: str
     done: bool
     why: str = ""
+    last_seq: int | None = None
 
 
 class Evidence(msgspec.Struct, frozen=True):

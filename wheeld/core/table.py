@@ -13,9 +13,11 @@ import msgspec
 
 from wheeld.core import joins, margin
 from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.head import HeadWitness
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law import BEFORE_LAUNCH, NULL, RUNNING, Act, Goto, Row, rule
-from wheeld.core.ledger import BOULER_US, Coup, Ledger
+from wheeld.core.law import rule
+from wheeld.core.law_rows import BEFORE_LAUNCH, COUP, NULL, Act, Goto, Row
+from wheeld.core.ledger import BOULER_US, Called, Coup, Ledger
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import (
@@ -24,17 +26,22 @@ from wheeld.core.observations import (
     Command,
     End,
     Header,
+    HeadReport,
     Observation,
     Restarted,
     Rotor,
+    SensorState,
     TimePassed,
 )
+from wheeld.core.passes import LEAVE_REV_S
 from wheeld.core.pockets import index_of
 from wheeld.core.scribe import Scribe
-from wheeld.core.setting import TableSetting
+from wheeld.core.setting import TableSetting, header_of
 from wheeld.core.step import Evidence, Judged, Message, Reply, Step
+from wheeld.core.testimony import Testimony
 from wheeld.core.waiting import waiting_for
-from wheeld.core.witness import Testimony, Witness, WitnessState
+from wheeld.core.witness import SensorWitness
+from wheeld.core.witness_state import WitnessState
 
 EVIDENCE_IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
@@ -43,7 +50,16 @@ SAME_TO_A_LAUNCH = ({*NULL}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
 NOTHING = Step()
 _SELDOM_MATTER = {Rotor, BallPass, TimePassed}
 """What comes often and by itself seldom changes anything to be told; when it does, a fact says so."""
+STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
+"""After a restart: a ball that ran already is seen within a turn, however slow. When its coup was void (rulebook 2:
+once void, never another), the same run is no second launch."""
+STANDING = (SensorState, *HeadReport.__args__)
+"""Told late, when a person spoke while their source was silent: a fault that stayed for ever, or was never known, would
+be worse than one dated late. A head's reports are dated by their receipt anyway."""
 OF_NO_COUP = (Fact.LAUNCHED_NULL, Fact.LAUNCHED_IDLE)
+TOUT_VA = (Fact.TOUT_VA, Fact.TOUT_VA_LAST)
+BY_WORD = "no sensor sees where the ball lies: the chef's word serves"
+"""C11 asks that it lies in the pocket of the last number."""
 Said: TypeAlias = tuple[str, str] | None
 
 
@@ -65,7 +81,8 @@ class Table:
         self._ledger, self._clock = snapshot.ledger, snapshot.clock
         self._started_utc_us = snapshot.clock.utc_at_us(0)
         self._now_us = snapshot.now_us
-        self._witness = Witness(setting, snapshot.witness)
+        kind = SensorWitness if setting.head is None else HeadWitness
+        self._witness: SensorWitness | HeadWitness = kind(setting, snapshot.witness)
         self._scribe = Scribe(setting, boot_id, self._ledger, self._clock)
         self._messages: list[Message] = []
         self._replies: list[Reply] = []
@@ -95,6 +112,9 @@ class Table:
             witness.reading.lying = index_of(ledger.last_number)
         table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
         opening = table.apply(Restarted(0))
+        if memory is not None and ledger.state in (*NULL, State.SUSPENDED):
+            ledger.null_us = STILL_RUNNING_US
+            ledger.stand(STILL_RUNNING_US)
         table._remember_from_here()
         return table, opening
 
@@ -114,20 +134,29 @@ class Table:
         return self._ledger.state.published
 
     @property
+    def is_running(self) -> bool:
+        """Whether a coup runs: from the launch to its verdict."""
+        return self._ledger.state in COUP
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no game is on."""
+        return self._ledger.state is State.CLOSED
+
+    @property
     def coup(self) -> int:
         """Number of the coup at hand."""
         return self._ledger.coup
 
     @property
+    def bouler(self) -> str | None:
+        """Who launches, as last told."""
+        return self._ledger.bouler
+
+    @property
     def counters(self) -> dict[str, int]:
         """What was seen and counts for nothing, since the start: for diagnosing sensors from afar."""
-        ball, reading = self._witness.ball.state, self._witness.reading.state
-        return {
-            "late": self._late,
-            "stray_pulses": ball.strays,
-            "double_pulses": ball.doubles,
-            "unplaced_sightings": reading.unplaced,
-        }
+        return {"late": self._late, **self._witness.counters}
 
     @property
     def next_deadline_us(self) -> int | None:
@@ -135,10 +164,13 @@ class Table:
         return self._due_us
 
     def apply(self, seen: Observation) -> Step:
-        """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing."""
+        """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing; but what
+        says how something stands, and not when it came to, holds from now on."""
         if seen.t_us < self._now_us and not isinstance(seen, Command):
-            self._late += 1
-            return NOTHING
+            if not isinstance(seen, STANDING):
+                self._late += 1
+                return NOTHING
+            seen = msgspec.structs.replace(seen, t_us=self._now_us)
         kind = type(seen)
         due = self._due_us is not None and self._due_us < seen.t_us
         if due or kind is not TimePassed:
@@ -156,6 +188,10 @@ class Table:
         if self._looked or not self._witness.only_later:
             self._due_us = self._next_deadline_us()
         return self._finish()
+
+    def remark(self, kind: str, text: str, figures: Figures, said: Said = None) -> Step:
+        """A notice from around the table, dated now. It changes nothing here, so no replay of evidence repeats it."""
+        return Step((self._scribe.notice(self._now_us, kind, text, figures, said),))
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
@@ -192,12 +228,16 @@ class Table:
         if asked.coup is not None and asked.coup != self.coup:
             self._reply(asked, done=False, why=f"it is for coup {asked.coup}; coup {self.coup} is at hand")
             return
-        if asked.name == "bouler" and not asked.who:
-            self._reply(asked, done=False, why='it names nobody: give "who"')
+        if missing := joins.missing(asked):
+            self._reply(asked, done=False, why=missing)
             return
         fact = joins.asked(asked, self._witness, self._ledger, self._now_us)
+        by_word = fact in TOUT_VA and joins.place_unseen(self._witness, self._ledger, self._now_us)
         row = self._judge(Testimony(fact, self._now_us), asked)
-        self._reply(asked, done=not row.refuse, why=row.why)
+        self._reply(asked, done=not row.refuse, why=f"{row.why}; {BY_WORD}" if by_word else row.why)
+        if by_word and not row.refuse:
+            said = (asked.by, asked.reason)
+            self._messages.append(self._scribe.notice(self._now_us, "chefs_word", BY_WORD, {}, said))
 
     def _reply(self, asked: Command, *, done: bool, why: str) -> None:
         """Each is answered; a button can't read, so one that must not pass is told to the table as a notice."""
@@ -249,7 +289,9 @@ class Table:
                     seen_us = told.figures.get("first_sighting_us", now_us)
                     ledger.current.bets_closed_us = int(seen_us)
             case Act.RESULT:
-                self._result(told)
+                self._result(told, (asked.by, asked.reason) if asked else None)
+            case Act.AWAIT:
+                ledger.current.called = self._called(told)
             case Act.NOTE_LAST:
                 ledger.last_coup = True
             case Act.FORGET_LAST:
@@ -262,13 +304,25 @@ class Table:
                 assert act is Act.NOTICE
                 self._notice(row, told, asked)
 
-    def _result(self, told: Testimony) -> None:
-        number, laps = int(told.figures["number"]), float(told.figures["laps_proven"])
-        rpm = self._witness.rotor.rpm(self._now_us) or 0.0
-        streak = self._witness.reading.state.streak
-        self._messages.append(self._scribe.result(self._now_us, number, laps, rpm, streak, told.margin))
-        self._tell_margin(told.margin, "result")
-        self._ledger.come_out(number)
+    def _called(self, told: Testimony) -> Called:
+        """The number that this testimony brings, and what a result of it says."""
+        laps = told.figures.get("laps_proven")
+        return Called(
+            number=int(told.figures["number"]),
+            t_us=self._now_us,
+            laps=None if laps is None else float(laps),
+            rotor_rpm=self._witness.rotor_rpm(self._now_us),
+            sightings=list(self._witness.sightings),
+            margin=told.margin,
+            unproven=tuple(str(told.figures.get("unproven", "")).split()),
+        )
+
+    def _result(self, told: Testimony, said: Said) -> None:
+        """A number just called, or the one that awaited the chef."""
+        called = self._ledger.current.called or self._called(told)
+        self._messages.append(self._scribe.result(self._now_us, called, said))
+        self._tell_margin(called.margin, "result")
+        self._ledger.come_out(called.number)
         self._ledger.end_coup()
         self._verdicts.append(Evidence(self.coup, "result", b""))
 
@@ -335,20 +389,21 @@ class Table:
         self._memory = memory
         step = Step(tuple(self._messages), tuple(self._replies), evidence, changed, tuple(self._facts))
         self._messages, self._replies, self._verdicts, self._facts = [], [], [], []
-        idle = self._ledger.state not in RUNNING and self._witness.idle(self._now_us)
+        idle = self._ledger.state not in COUP and self._witness.idle(self._now_us)
         if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
             self._remember_from_here()
         return step
 
     def _tell_state(self) -> None:
         ledger = self._ledger
-        ledger.object_present = self._witness.state.object_present
+        ledger.object_present = self._witness.object_present
         words = waiting_for(
             ledger.state,
             self.setting.profile.language,
-            object_present=self._witness.state.object_present,
+            laps=self.setting.min_laps,
+            object_present=self._witness.object_present,
             misplaced=None if joins.in_place(self._witness, ledger, self._now_us) else ledger.last_number,
-            faults=tuple(self._witness.state.faults),
+            faults=self._witness.faults,
         )
         view = (ledger.state.published, ledger.bets, ledger.last_number, ledger.last_coup, ledger.bouler, words)
         if view == ledger.view:
@@ -365,24 +420,11 @@ class Table:
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
-        setting = self.setting
         snapshot = Snapshot(self._now_us, self._ledger, self._witness.snapshot(), self._clock)
-        return Header(
-            format=1,
-            table=setting.table,
-            house=setting.house,
-            game=setting.game,
-            wheel=setting.wheel,
-            rotor_ticks=setting.rotor_ticks,
-            beams_deg=setting.beams_deg,
-            readers_deg=setting.readers_deg,
-            min_laps=setting.min_laps,
+        return header_of(
+            self.setting,
             started=to_text(self._started_utc_us),
             last_number=self._ledger.last_number,
-            rotor_direction=setting.rotor_direction,
-            site=setting.site,
-            sightings_to_call=setting.sightings_to_call,
-            auto_rien_ne_va_plus_rev_s=setting.auto_rien_ne_va_plus_rev_s,
             boot_id=self.boot_id,
             snapshot=msgspec.to_builtins(snapshot, str_keys=True),
         )

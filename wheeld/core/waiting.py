@@ -15,6 +15,10 @@ _PLAIN: dict[State, dict[Language, str]] = {
         "fr": "chute de la bille ou arrêt du cylindre ; aucune mise ajoutée ni retirée",
         "it": "caduta della pallina o arresto del cilindro; nessuna puntata aggiunta o tolta",
     },
+    State.AWAITING_CHEF: {
+        "fr": "confirmation du chef : au moins {} tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »",
+        "it": "conferma del capo tavolo: almeno {} giri della pallina, che nessun sensore prova; se no, «nulla vale»",
+    },
     State.OPERATIONS: {"fr": "fin des opérations", "it": "fine delle operazioni"},
     State.SUSPENDED: {"fr": "reprise par la direction", "it": "ripresa da parte della direzione"},
 }
@@ -40,8 +44,10 @@ def waiting_for(
     object_present: bool = False,
     misplaced: int | None = None,
     faults: tuple[str, ...] = (),
+    laps: int = 3,
 ) -> str:
-    """The steps still owed, in order. `misplaced` is the number whose pocket the ball belongs in and isn't."""
+    """The steps still owed, in order. `misplaced` is the number whose pocket the ball belongs in and isn't; `laps` are
+    those that Art. 10 asks, which the chef must answer for where no sensor can prove them (R2)."""
     steps = []
     if object_present and state in _OBJECT_MATTERS:
         steps.append(_OBJECT[language])
@@ -54,5 +60,5 @@ def waiting_for(
         if state is State.RIEN_VA_OPERATIONS_OWED:
             steps.append(_PLAIN[State.OPERATIONS][language])
     else:
-        steps.append(_PLAIN[state][language])
+        steps.append(_PLAIN[state][language].format(laps))
     return _THEN[language].join(steps)

@@ -1,0 +1,219 @@
+"""A SlingShot 2 alone: no line of it tells laps. Its coups are void, or await the chef, as the table is set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from tests.core.evening import Evening
+from tests.core.head_evening import CHEF, SLINGSHOT, HeadEvening
+from tests.core.test_table_states import stand
+from wheeld.core.observations import Command
+
+ITALIAN = msgspec.structs.replace(CHEF, game="fair", wheel="fair", rotor_direction="ccw", min_laps=4)
+
+
+def awaiting(setting: object = CHEF) -> HeadEvening:
+    evening = HeadEvening(setting).ready()  # type: ignore[arg-type]
+    evening.game(32, None)
+    return evening
+
+
+def test_under_void_a_coup_without_proof_of_its_laps_is_a_breakdown() -> None:
+    evening = HeadEvening(SLINGSHOT).ready()
+    evening.game(32, None)
+    assert evening.verdicts() == [("void", "breakdown")]
+    assert evening.of("void")[0]["evidence"] == {"spin": 11, "number": 32, "pocket_index": 1, "unproven": "R2"}
+    assert evening.state == "suspended"
+    assert not evening.confirm(coup=1).done
+
+
+def test_under_chef_the_number_awaits_him_bets_closed() -> None:
+    evening = awaiting()
+    assert evening.verdicts() == []
+    table = evening.of("table")[-1]
+    assert (table["state"], table["bets"], table["last_number"]) == ("rien_ne_va_plus", "closed", 17)
+    said = "confirmation du chef : au moins 3 tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »"
+    assert table["waiting_for"] == said
+    assert evening.table.is_running
+
+
+def test_bets_that_nobody_closed_close_with_the_number() -> None:
+    evening = HeadEvening(CHEF).ready()
+    evening.runs(None)
+    evening.falls(32)
+    closed_us = evening.now_us
+    assert evening.of("table")[-1]["bets"] == "closed"
+    evening.lines(20)
+    assert evening.confirm().done
+    result = evening.of("result")[0]
+    assert result["bets_closed_at"] == result["number_at"] < result["at"]
+    assert result["t_us"] > closed_us
+
+
+def test_he_is_asked_in_the_tables_language_and_for_its_laps() -> None:
+    table = awaiting(ITALIAN).of("table")[-1]
+    said = "conferma del capo tavolo: almeno 4 giri della pallina, che nessun sensore prova; se no, «nulla vale»"
+    assert table["waiting_for"] == said
+
+
+def test_confirmed_it_is_a_result_that_says_so() -> None:
+    evening = awaiting()
+    reply = evening.confirm(reason="five laps, all saw it")
+    assert (reply.done, evening.verdicts(), evening.state) == (True, [("result", 32)], "operations")
+    (result,) = evening.of("result")
+    assert (result["unproven"], result["laps"], result["ball_direction"]) == (["R2"], None, None)
+    assert (result["confirmed_by"], result["confirmed_reason"]) == ("Rossi", "five laps, all saw it")
+    assert (result["rotor_direction"], result["rotor_rpm"]) == ("ccw", 15.4)
+    assert evening.of("table")[-1]["last_number"] == 32
+    assert evening.say("operations_done").done
+    evening.goes_on()
+    evening.game(3, None)
+    assert evening.confirm().done
+    assert evening.verdicts() == [("result", 32), ("result", 3)]
+
+
+def test_the_rotor_and_the_hour_are_those_of_the_number_not_of_the_word() -> None:
+    evening = awaiting()
+    number_us = evening.now_us
+    evening.rpm, evening.head_way = 3.0, "cw"
+    evening.lines(30)
+    evening.confirm()
+    (result,) = evening.of("result")
+    assert (result["rotor_rpm"], result["rotor_direction"]) == (15.4, "ccw")
+    assert result["t_us"] - number_us == 30_000_000
+    assert result["number_at"] < result["at"]
+
+
+def test_he_may_declare_it_null_instead() -> None:
+    evening = awaiting()
+    assert evening.say("rien_va", reason="two laps").done
+    assert evening.verdicts() == [("void", "chef")]
+    assert evening.state == "rien_va"
+    reply = evening.confirm()
+    assert (reply.done, reply.why) == (False, "rulebook 2: a void coup never becomes a result")
+
+
+def launch(evening: HeadEvening) -> None:
+    evening.spin += 1
+    evening.says("ready")
+    evening.says("running")
+
+
+def unseen(evening: HeadEvening) -> None:
+    evening.says("running")
+
+
+def silence(evening: HeadEvening) -> None:
+    evening.goes_silent()
+
+
+def broken(evening: HeadEvening) -> None:
+    evening.sensor("head/sensors", ok=False)
+
+
+def jump(evening: HeadEvening) -> None:
+    evening.jump(14)
+
+
+def declared(evening: HeadEvening) -> None:
+    evening.warns("void_game", void=True)
+
+
+def other_number(evening: HeadEvening) -> None:
+    evening.number(33)
+
+
+def taken_back(evening: HeadEvening) -> None:
+    evening.number(None)
+
+
+def suspended(evening: HeadEvening) -> None:
+    evening.say("suspend")
+
+
+@pytest.mark.parametrize(
+    "happens", [launch, unseen, silence, broken, jump, declared, other_number, taken_back, suspended]
+)
+def test_what_happens_before_his_word_makes_it_a_breakdown(happens: Callable[[HeadEvening], None]) -> None:
+    evening = awaiting()
+    happens(evening)
+    assert evening.verdicts() == [("void", "breakdown")]
+    assert evening.state == "suspended"
+    assert not evening.confirm(coup=1).done
+    assert len(evening.verdicts()) == 1
+
+
+def test_a_restart_before_his_word_makes_it_a_breakdown() -> None:
+    evening = awaiting()
+    after = HeadEvening(CHEF, memory=evening.memory)
+    assert after.verdicts() == [("void", "breakdown")]
+    assert (after.state, after.confirm(coup=1).done) == ("suspended", False)
+
+
+def test_what_happens_to_a_ball_at_rest_does_not() -> None:
+    """N4, N5 and N6 speak of what comes before the number."""
+    evening = awaiting()
+    evening.drop()
+    for rpm in (2.0, 0.0, 0.0, 0.0):
+        evening.rpm = rpm
+        evening.line()
+    assert evening.notices() == ["foreign_object"]
+    assert evening.say("rien_ne_va_plus").done
+    assert evening.say("last_coup").done
+    assert evening.confirm().done
+    assert evening.verdicts() == [("result", 32)]
+    evening.drop(present=False)
+    assert evening.say("operations_done").done
+    assert evening.state == "closed"
+
+
+def test_a_coup_that_lacks_more_than_laps_is_not_his_to_confirm() -> None:
+    """State 4 was not heard: nothing says that the ball ran against the rotor (R1), which this wheel can prove."""
+    evening = HeadEvening(CHEF).ready()
+    evening.says("running", 3)
+    evening.falls(32)
+    assert evening.verdicts() == [("void", "breakdown")]
+    assert evening.of("void")[0]["evidence"]["unproven"] == "R1 R2"
+
+
+def test_the_rotors_way_may_be_known_only_after_state_4_began() -> None:
+    evening = HeadEvening(CHEF).ready()
+    evening.head_way = "cw"
+    evening.says("running")
+    evening.says("closing")
+    evening.falls(32)
+    assert evening.confirm().done
+    assert evening.of("result")[0]["rotor_direction"] == "cw"
+
+
+def test_a_word_without_its_coup_or_its_reason_is_refused() -> None:
+    evening = awaiting()
+    evening.tell(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a"))
+    assert (evening.replies[-1].done, 'give "coup"' in evening.replies[-1].why) == (False, True)
+    assert 'give "reason"' in evening.confirm(reason="").why
+    assert evening.confirm(coup=7).why == "it is for coup 7; coup 1 is at hand"
+    assert evening.verdicts() == []
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        ("closed", "no number awaits the chef"),
+        ("faites_vos_jeux", "no number awaits the chef"),
+        ("bets closed early", "no number awaits the chef"),
+        ("ball_running", "R3: no number is out yet; what sensors can prove nobody confirms"),
+        ("ball_on_obstacle", "R3: no number is out yet; what sensors can prove nobody confirms"),
+        ("operations", "the coup is a result already"),
+        ("rien_va", "rulebook 2: a void coup never becomes a result"),
+        ("suspended", "no number awaits the chef"),
+    ],
+)
+def test_nobody_confirms_what_sensors_prove(state: str, why: str) -> None:
+    evening: Evening = stand(state)
+    before = (evening.state, evening.verdicts())
+    evening.tell(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a", evening.table.coup))
+    assert (evening.replies[-1].done, evening.replies[-1].why) == (False, why)
+    assert (evening.state, evening.verdicts()) == before

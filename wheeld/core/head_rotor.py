@@ -1,0 +1,104 @@
+"""The rotor as a wheel head reports it: a speed and a direction with each status line, every half second."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from wheeld.core.observations import Direction, HeadRotor
+
+LINES_AGREE = 2
+"""A direction, or a stop, stands in so many lines in a row: a status line has no checksum (wheels.md 1.1)."""
+SLOW_RPM_MAX = 40.0
+"""Before it stands it was seen slower than this: the hardest braking on record loses 35 rpm from line to line, and a
+runaway whose field wraps to 000 gains ten (wheels.md 1.8)."""
+FRESH_US = 2_000_000
+"""An older report says nothing of how fast it turns now."""
+Surprise: TypeAlias = Literal["stopped", "turned_back"]
+
+
+class HeadRotorState(msgspec.Struct):
+    """`way`: as `LINES_AGREE` lines agree; `reported`: by the latest that turned, `reports` times since `since_us`.
+
+    `moved_us`: the latest line in which it turned; `standing`: lines since in which it stood, believably. `slow`,
+    `fast`: by the latest speed that can be read. `unread`: lines since the launch with a 000 that nothing explains.
+    """
+
+    way: Direction | None = None
+    reported: Direction | None = None
+    reports: int = 0
+    since_us: int = 0
+    rpm: float | None = None
+    last_us: int | None = None
+    moved_us: int = 0
+    slow: bool = False
+    fast: bool = False
+    standing: int = 0
+    unread: int = 0
+
+
+class HeadRotorTracker:
+    """Follows the reports; all state in `state`."""
+
+    def __init__(self, state: HeadRotorState) -> None:
+        self.state = state
+
+    @property
+    def stands(self) -> bool:
+        """Whether the latest report has it stand; before the first nobody knows."""
+        return self.state.rpm == 0 or self.state.last_us is None
+
+    @property
+    def seen_turning(self) -> bool:
+        """Whether its lines since the launch tell that it turned: one of them may be damaged, more are a rotor that
+        perhaps stood (N8)."""
+        return self.state.unread < LINES_AGREE
+
+    def arm(self) -> None:
+        """A ball was launched: a stop counts from here on (N4)."""
+        self.state.standing = self.state.unread = 0
+
+    def forget(self) -> None:
+        """Reports are missing here: the next two must agree anew."""
+        state, self.state.way, self.state.reported = self.state, None, None
+        state.reports, state.standing, state.slow, state.fast, state.last_us = 0, 0, False, False, None
+
+    def way_since(self, t_us: int) -> Direction | None:
+        """Which way it turns by the latest report, from `t_us` on, that others bear out; None while it stands."""
+        state = self.state
+        fresh = state.last_us is not None and state.last_us >= t_us
+        return state.way if fresh and state.reported == state.way and not state.standing else None
+
+    def rpm(self, now_us: int) -> float | None:
+        """As reported last; None when the field cannot be read, or was not lately."""
+        last_us = self.state.last_us
+        return self.state.rpm if last_us is not None and now_us - last_us <= FRESH_US else None
+
+    def report(self, seen: HeadRotor) -> Surprise | None:
+        """Take one report in, and say when it proves that the rotor stopped, or stopped and turned back."""
+        state = self.state
+        state.rpm, state.last_us = seen.rpm, seen.t_us
+        state.unread += not (seen.rpm or state.fast or (seen.rpm == 0 and state.slow))
+        if seen.rpm == 0:
+            state.standing += state.slow
+            if state.standing != LINES_AGREE:
+                return None
+            state.way, state.reports, state.reported = None, 0, None
+            return "stopped"
+        state.standing, state.moved_us = 0, seen.t_us
+        state.slow = seen.rpm is not None and seen.rpm <= SLOW_RPM_MAX
+        state.fast = not state.slow and (seen.rpm is not None or state.fast)
+        return "turned_back" if self._turns(seen) else None
+
+    def _turns(self, seen: HeadRotor) -> bool:
+        """Count the lines that agree; True at the one that proves that it turned back."""
+        state = self.state
+        if seen.direction != state.reported:
+            state.reported, state.reports, state.since_us = seen.direction, 0, seen.t_us
+        state.reports += 1
+        if state.reports < LINES_AGREE or state.way == seen.direction:
+            return False
+        back = state.way is not None
+        state.way = seen.direction
+        return back
