@@ -1,6 +1,6 @@
 """Verify a wheel's journal without the program that wrote it: python auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
 
-Standard library, and one call of `cryptography` to check a signature. Read it through: it is all there is to trust.
+Standard library, and one function of `cryptography` to check a signature. Read it through: it is all there is to trust.
 The journal is opened for reading only, beside a running daemon too (on a medium that cannot be written, copy it first).
 PUBLIC_KEY is the house's Ed25519 key, PEM or 32 bytes in base64. N:HEAD is a record's number and head as noted
 elsewhere when it was sealed: without it a journal that was cut back to an earlier seal looks whole.
@@ -11,7 +11,8 @@ How it was written: every record is a row that never changes. Link n of table `c
     head   = SHA-256(head of link n-1, "<n> <kind> <key> ", digest)
 
 and each row of `heads` is an Ed25519 signature of a head, itself a record. The log of a coup may be gone if the removal
-is a record; its SHA-256 is in the evidence. The payloads of the feed have a second chain of their own (prev, hash).
+is a record; its SHA-256 is in the evidence. The payloads of the feed have a second chain of their own (prev, hash), and
+where a key was configured a signature of their hash, as hexadecimal digits.
 Exit code: 0 whole, 1 a fault, which is named; 2 cannot be read.
 """
 
@@ -38,6 +39,10 @@ KINDS = {
     "pruning": ("prunings", "coup at_utc_us why"),
     "seal": ("heads", "n head at_utc_us by why key_id signature"),
 }
+
+
+UNREADABLE = (OSError, ValueError, sqlite3.Error, TypeError, LookupError, ArithmeticError)
+"""What a file that was damaged, or is no journal, comes to: a value of another kind, none, or out of all bounds."""
 
 
 class Fault(Exception):  # noqa: N818
@@ -125,12 +130,18 @@ class Auditor:
 
     def check_feed(self, where: str, seq: int, payload: bytes) -> None:
         """A published message: its number, and its hash over its own bytes and its predecessor's hash."""
-        body = payload[: -len(b',"hash":"' + bytes(64) + b'"}')]
+        sealed, _, signature = payload.removesuffix(b'"}').partition(b'","signature":"')
+        body = sealed[: -len(b',"hash":"' + bytes(64))]
         digest = hashlib.sha256(body).hexdigest()
         if seq != self.seq + 1 or not body.endswith(b',"prev":"%b"' % self.hash.encode()):
             raise Fault(f"{where}: it does not follow seq {self.seq}")
-        if payload != body + b',"hash":"%b"}' % digest.encode() or json.loads(payload)["seq"] != seq:
+        if sealed != body + b',"hash":"%b' % digest.encode() or json.loads(payload)["seq"] != seq:
             raise Fault(f"{where}: its bytes do not have its number and hash: it was edited")
+        try:
+            if signature:
+                Ed25519PublicKey.from_public_bytes(self.key).verify(base64.b64decode(signature), digest.encode())
+        except InvalidSignature:
+            raise Fault(f"{where}: its signature is not by this key") from None
         self.seq, self.hash = seq, digest
 
     def check_end(self) -> None:
@@ -163,6 +174,6 @@ if __name__ == "__main__":
         print(main(*sys.argv[1:]))  # noqa: T201
     except Fault as fault:
         sys.exit(f"fault: {fault}")
-    except (OSError, ValueError, sqlite3.Error, TypeError) as error:
+    except UNREADABLE as error:
         print(f"cannot be read: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(2)

@@ -13,6 +13,7 @@ from pathlib import Path
 from wheeld import cli_check, cli_journal, cli_replay
 from wheeld.config import ConfigError, load
 from wheeld.edges.journal_rows import JournalError
+from wheeld.edges.journal_seal import KeyFileError
 from wheeld.exits import Exit
 
 _ABOUT = """\
@@ -89,6 +90,25 @@ examples:
 )
 
 
+_DOCTOR = """\
+List serial ports and GPIO chips. With a configuration listen to that wheel's sensors, say each second what
+they see, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
+against it, a few times: the angles of the beams are found from its laps. With the ball lying in a known pocket
+of a turning rotor, and --number, those of the readers. What is learned is measured from beam 0, which keeps
+its angle. The exit code is 65 when something is wrong.
+"""
+
+_DOCTOR_EXAMPLES = (
+    """\
+examples:
+  wheeld doctor
+  wheeld doctor -c /etc/wheeld/campione-03.toml
+  wheeld doctor -c /etc/wheeld/campione-03.toml --seconds 180 --learn
+  wheeld doctor -c /etc/wheeld/campione-03.toml --number 0 --learn
+"""
+    + _EXITS
+)
+
 _WATCH = """\
 Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
 and hash. It begins with what comes first and only listens; with --from-seq the wheel is asked for what is
@@ -117,6 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.OK
     except ConfigError as wrong:
         return _fail(f"the configuration is wrong\n{wrong}", Exit.BAD_CONFIG)
+    except KeyFileError as wrong:
+        return _fail(str(wrong), Exit.BAD_CONFIG)
     except JournalError as wrong:
         return _fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA)
     except OSError as wrong:
@@ -137,6 +159,12 @@ def _run(asked: argparse.Namespace) -> Exit:
     return daemon.run(load(asked.config))
 
 
+def _doctor(asked: argparse.Namespace) -> Exit:
+    from wheeld import cli_doctor  # noqa: PLC0415  with it come the edges, as above
+
+    return cli_doctor.doctor(asked)
+
+
 def _watch(asked: argparse.Namespace) -> Exit:
     from wheeld import cli_watch  # noqa: PLC0415  with it comes the MQTT client, as above
 
@@ -153,6 +181,7 @@ def parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_journal(commands)
     _add_watch(commands)
+    _add_doctor(commands)
     return whole
 
 
@@ -251,9 +280,31 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch.add_argument("--ca-file", metavar="FILE", type=Path, help="who may vouch for the broker; turns TLS on")
     watch.add_argument("--cert-file", metavar="FILE", type=Path, help="our certificate, with TLS")
     watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
+    watch.add_argument("--public-key", metavar="FILE", type=Path, help="believe only what this key signed")
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="end after so many messages")
     watch.set_defaults(do=_watch)
+
+
+def _add_doctor(commands: Commands[_Parser]) -> None:
+    doctor = commands.add_parser(
+        "doctor",
+        help="list what is connected, listen to the sensors, align them",
+        description=_DOCTOR,
+        epilog=_DOCTOR_EXAMPLES,
+    )
+    doctor.add_argument("-c", "--config", metavar="FILE", type=Path, help="the wheel to listen to (its daemon stopped)")
+    doctor.add_argument("--seconds", metavar="N", type=_number(86_400), default=60, help="how long (default: 60)")
+    doctor.add_argument("--learn", action="store_true", help="write the angles found into FILE")
+    doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
+    doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
+    doctor.set_defaults(do=_doctor)
+
+
+def _pocket(text: str) -> int:
+    if not text.isdecimal() or int(text) > 36:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of the wheel, 0 to 36")
+    return int(text)
 
 
 def _table(text: str) -> str:

@@ -7,7 +7,7 @@ import getpass
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ from wheeld.cli_words import describe
 from wheeld.core.instants import to_text
 from wheeld.edges.host_clock import SystemClock
 from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_rows import StoredMessage
+from wheeld.edges.journal_rows import JournalError, StoredMessage
 from wheeld.edges.journal_schema import SCHEMA_VERSION
 from wheeld.edges.journal_seal import FileSigner, KeyFileError, public_key
 from wheeld.edges.journal_verify import Sealed, Verification
 from wheeld.edges.journal_verify import verify as verify_journal
+from wheeld.edges.payloads import UNREADABLE
 from wheeld.exits import Exit
 
 PAGE = 1000
@@ -47,7 +48,8 @@ def verify(asked: argparse.Namespace) -> Exit:
         sys.stdout.write(f"fault: {fault}\n")
     finding = "NOT as they were written" if report.faults else "all as they were written"
     sys.stdout.write(
-        f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}, "
+        f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
+        f"{_signed(report)}, "
         f"evidence of {report.coups} coups{_pruned(report)}: {finding}\n"
     )
     sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}\n")
@@ -87,7 +89,7 @@ def noted_head(text: str) -> tuple[int, bytes]:
 
 def show(asked: argparse.Namespace) -> Exit:
     """Print the stored messages, oldest first; raises JournalError, OSError."""
-    with closing(_open(asked.file)) as journal:
+    with _reading(asked.file) as journal:
         for message in _records(journal):
             if _is_wanted(message, asked):
                 _print(message, as_json=asked.jsonl)
@@ -96,7 +98,7 @@ def show(asked: argparse.Namespace) -> Exit:
 
 def export(asked: argparse.Namespace) -> Exit:
     """Write the observation log of one coup; raises JournalError, OSError."""
-    with closing(_open(asked.file)) as journal:
+    with _reading(asked.file) as journal:
         evidence = journal.evidence(asked.coup)
         coups, pruning = journal.coups(), journal.pruning(asked.coup)
     if evidence is None:
@@ -120,6 +122,16 @@ def _open(path: Path) -> JournalFile:
     return JournalFile(path, read_only=True)
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[JournalFile]:
+    """An open journal; a value of another kind than was written, which only damage makes, is a JournalError too."""
+    with closing(_open(path)) as journal:
+        try:
+            yield journal
+        except (msgspec.ValidationError, TypeError, OverflowError) as wrong:
+            raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
+
+
 def _require(path: Path) -> None:
     """OSError for what is no readable file, before SQLite has its own words for it, or makes a new one."""
     path.open("rb").close()
@@ -135,6 +147,10 @@ def _user() -> str:
 def _refuse(why: str) -> Exit:
     sys.stderr.write(f"wheeld: {why}\n")
     return Exit.BAD_DATA
+
+
+def _signed(report: Verification) -> str:
+    return f" ({report.signed} signed)" if report.signed else ""
 
 
 def _pruned(report: Verification) -> str:
@@ -156,6 +172,8 @@ def _records(journal: JournalFile) -> Iterator[StoredMessage]:
     last_id = 0
     while page := journal.records(last_id, PAGE):
         yield from page
+        if page[-1].id <= last_id:
+            raise JournalError("corrupt", journal.path, f"messages after {last_id} are out of their order")
         last_id = page[-1].id
 
 
@@ -170,7 +188,7 @@ def _is_wanted(message: StoredMessage, asked: argparse.Namespace) -> bool:
 def _coup(payload: bytes) -> int | None:
     try:
         return msgspec.json.decode(payload, type=_OfCoup).coup
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         return None
 
 

@@ -7,13 +7,14 @@ import asyncio
 import sys
 
 from wheeld.cli_words import describe
+from wheeld.edges.journal_seal import raw_public_key
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 
 
 def watch(asked: argparse.Namespace) -> Exit:
-    """Print the messages of one table until interrupted, or `count` of them; raises OSError for a file not there."""
-    for path in (asked.password_file, asked.ca_file, asked.cert_file, asked.key_file):
+    """Print the messages of one table until interrupted, or `count` of them; raises OSError, KeyFileError."""
+    for path in (asked.password_file, asked.ca_file, asked.cert_file, asked.key_file, asked.public_key):
         if path is not None:
             path.open("rb").close()
     return asyncio.run(_watch(asked))
@@ -48,6 +49,7 @@ def _feed(asked: argparse.Namespace) -> Feed:
         asked.host,
         root=f"wheel/v1/{asked.table}",
         after_seq=None if asked.from_seq is None else asked.from_seq - 1,
+        public_key=None if asked.public_key is None else raw_public_key(asked.public_key),
         login=login,
         manner=Manner(by="wheeld watch", ask=asked.from_seq is not None, tell=_tell),
     )

@@ -15,14 +15,17 @@ def describe(topic: str, payload: bytes) -> str:
     try:
         said = msgspec.json.decode(payload, type=dict[str, Any])
         text = _WORDS[topic](said)
-    except (msgspec.MsgspecError, KeyError):
+    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return f"{topic:<7} {payload.decode(errors='replace')}"
     coup = f"coup {said['coup']}" if "coup" in said else ""
     return f"{topic:<7} {coup:<9} {text}".rstrip()
 
 
 def _result(said: Payload) -> str:
-    return f"{said['announcement']} ({said['laps']:g} laps, ball {said['ball_direction']})"
+    laps = "laps not proven" if said["laps"] is None else f"{said['laps']:g} laps"
+    way = "" if said["ball_direction"] is None else f", ball {said['ball_direction']}"
+    confirmed = f", confirmed by {said['confirmed_by']}" if said.get("confirmed_by") else ""
+    return f"{said['announcement']} ({laps}{way}{confirmed})"
 
 
 def _void(said: Payload) -> str:

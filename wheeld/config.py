@@ -19,8 +19,12 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 import msgspec
 from msgspec import Meta, structs
 
+from wheeld import config_gpio, config_head
 from wheeld.config_files import CREDENTIAL, MISPLACED, SECRETS, credentials_directory, resolve, trouble
+from wheeld.config_gpio import GpioSection
+from wheeld.config_head import HeadSection
 from wheeld.core.houses import PROFILES
+from wheeld.core.observations import Source, Unproven
 from wheeld.core.setting import TableSetting
 
 _Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
@@ -48,14 +52,22 @@ class TableSection(msgspec.Struct, frozen=True, kw_only=True):
     sightings_to_call: int = 3
     last_number: int | None = None
     auto_rien_ne_va_plus_rev_s: float | None = None
+    unproven: Unproven | None = None
 
 
 class WheelSection(msgspec.Struct, frozen=True, kw_only=True):
-    """`[wheel]`: where the sensors sit on the bowl, and the rotor's encoder."""
+    """`[wheel]`: where the sensors sit on the bowl, and the rotor's encoder.
 
-    rotor_ticks: int
-    beams_deg: _Angles
-    readers_deg: _Angles
+    A wheel with a `[head]` may leave out what the head tells; who tells of `rotor`, `ball` and `pocket` follows from
+    what is there, and may be said.
+    """
+
+    rotor_ticks: int = 0
+    beams_deg: _Angles = ()
+    readers_deg: _Angles = ()
+    rotor: Source | None = None
+    ball: Source | None = None
+    pocket: Source | None = None
     rotor_direction: Literal["cw", "ccw"] | None = None
 
 
@@ -75,9 +87,12 @@ class SensorsSection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JournalSection(msgspec.Struct, frozen=True, kw_only=True):
-    """`[journal]`: where everything that was said is kept."""
+    """`[journal]`: where everything that was said is kept, who signs it, and how long evidence stays."""
 
     path: _File
+    signing_key_file: _File | None = None
+    evidence_age_days: Annotated[float, Meta(ge=1, le=36_525, description="days, 1 to 36525")] | None = None
+    evidence_bytes_max: Annotated[int, _whole(1_000_000, 2**50, "bytes")] | None = None
 
 
 class MqttSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +123,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     table: TableSection
     wheel: WheelSection
-    sensors: SensorsSection
+    sensors: SensorsSection | None = None
+    gpio: GpioSection | None = None
+    head: HeadSection | None = None
     journal: JournalSection
     mqtt: MqttSection
     log: LogSection = LogSection()
@@ -131,7 +148,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             sightings_to_call=table.sightings_to_call,
             last_number=table.last_number,
             auto_rien_ne_va_plus_rev_s=table.auto_rien_ne_va_plus_rev_s,
+            head=None if self.head is None else self.head.product,
+            rotor=wheel.rotor or self._teller(by_sensors=wheel.rotor_ticks > 0),
+            ball=wheel.ball or self._teller(by_sensors=bool(wheel.beams_deg)),
+            pocket=wheel.pocket or self._teller(by_sensors=bool(wheel.readers_deg)),
+            unproven=table.unproven,
         )
+
+    def _teller(self, *, by_sensors: bool) -> Source:
+        """Who tells of something where it is not said: sensors, where there are some or no head."""
+        return "sensors" if by_sensors or self.head is None else "head"
 
 
 class Problem(NamedTuple):
@@ -176,13 +202,19 @@ def parse(
     """Judge the text of a file called `name`; raises ConfigError with every problem found."""
     try:
         tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as wrong:
+    except (ValueError, RecursionError) as wrong:  # of numbers too, 5,000 digits long, and of a thousand brackets
         raise ConfigError(name, [_syntax_problem(str(wrong))]) from None
     reader = _Reader(directory, credentials)
     config = reader.config(tree)
     problems = reader.problems
     if config is not None and not problems:
-        problems = [*_judge_meaning(config), *_judge_files(config), *_judge_broker(config.mqtt)]
+        meaning = _judge_meaning(config)
+        problems = [
+            *meaning,
+            *([] if meaning else _judge_sources(config)),  # who tells of what must be clear first
+            *_judge_files(config),
+            *_judge_broker(config.mqtt),
+        ]
     if config is None or problems:
         lines = _lines_of_keys(text)
         located = [problem._replace(line=_line_of(problem.key, lines)) for problem in problems]
@@ -201,25 +233,27 @@ class _Reader:
     def config(self, tree: dict[str, Any]) -> Config | None:
         fields = structs.fields(Config)
         self._refuse_unknown("", tree, [field.name for field in fields])
-        sections: dict[str, Any] = {field.name: self._section(field, tree.get(field.name, {})) for field in fields}
+        sections: dict[str, Any] = {
+            field.name: self._section(field.name, _struct_of(field), tree.get(field.name, {}))
+            for field in fields
+            if field.name in tree or type(None) not in get_args(field.type)
+        }
         return None if self.problems else Config(**sections)
 
-    def _section(self, section: structs.FieldInfo, values: object) -> object:
+    def _section(self, name: str, kind: type[msgspec.Struct], values: object) -> object:
         if not isinstance(values, dict):
-            self.problems.append(
-                Problem(section.name, f"must be a section: write [{section.name}] on a line of its own")
-            )
+            self.problems.append(Problem(name, f"must be a section: write [{name}] on a line of its own"))
             return None
-        fields = structs.fields(section.type)
-        self._refuse_unknown(section.name, values, [field.name for field in fields])
+        fields = structs.fields(kind)
+        self._refuse_unknown(name, values, [field.name for field in fields])
         good: dict[str, object] = {}
         for field in fields:
-            key = f"{section.name}.{field.name}"
+            key = f"{name}.{field.name}"
             if field.name in values:
                 good[field.name] = self._value(key, field, values[field.name])
             elif field.required:
                 self.problems.append(Problem(key, f"is missing; expected {_expected(field.type)}"))
-        return None if self.problems else section.type(**good)
+        return None if self.problems else kind(**good)
 
     def _value(self, key: str, field: structs.FieldInfo, value: object) -> object:
         try:
@@ -244,6 +278,12 @@ class _Reader:
                 self.problems.append(Problem(key, f"is not a known {_kind(section)}; {_hint(section, name, known)}"))
 
 
+def _struct_of(field: structs.FieldInfo) -> type[msgspec.Struct]:
+    """The section's structure, whether or not the section may be left out."""
+    kind: type[msgspec.Struct] = next((part for part in get_args(field.type) if part is not type(None)), field.type)
+    return kind
+
+
 def _kind(section: str) -> str:
     return "key" if section else "section"
 
@@ -256,7 +296,7 @@ def _hint(section: str, name: str, known: list[str]) -> str:
     nearest = difflib.get_close_matches(name, known, n=1)
     if nearest:
         return f"did you mean {nearest[0]}?"
-    homes = [f"[{home.name}]" for home in structs.fields(Config) if name in home.type.__struct_fields__]
+    homes = [f"[{home.name}]" for home in structs.fields(Config) if name in _struct_of(home).__struct_fields__]
     if homes:
         return f"it belongs in {' or '.join(homes)}"
     where = f"[{section}]" if section else "the file"
@@ -326,6 +366,9 @@ _KEY_OF_SETTING = {
     "beams_deg": "wheel.beams_deg",
     "readers_deg": "wheel.readers_deg",
     "rotor_direction": "wheel.rotor_direction",
+    "rotor": "wheel.rotor",
+    "ball": "wheel.ball",
+    "pocket": "wheel.pocket",
 }
 """Where the file has what the core calls otherwise; the rest stands in `[table]` under the core's name."""
 
@@ -335,11 +378,39 @@ def _judge_meaning(config: Config) -> list[Problem]:
     return [Problem(_KEY_OF_SETTING.get(key, f"table.{key}"), what) for key, what in config.setting().check()]
 
 
+def _judge_sources(config: Config) -> list[Problem]:
+    """Something must see the wheel: a head, and for what it does not tell a board or pins, one of them."""
+    gpio, wheel, seen = config.gpio, config.wheel, config.setting()
+    of_head = () if config.head is None else config_head.judge(config.head)
+    problems = [Problem(f"head.{key}", what) for key, what in of_head]
+    if config.head is not None and config.sensors is not None and config.head.port == config.sensors.port:
+        problems.append(Problem("head.port", "is the board's too, of [sensors]; one line has one of them at its end"))
+    by_head = tuple(key for key in ("rotor", "ball") if getattr(seen, key) == "head")
+    if len(by_head) == 2 and config.sensors is not None:
+        problems.append(Problem("sensors.port", "is a board that has nothing to tell: [head] tells of rotor and ball"))
+    told = [key for key in ("rotor", "ball", "pocket") if getattr(seen, key) == "sensors"]
+    if told and gpio is None and config.sensors is None:
+        what = f"is missing; expected since sensors tell of {', '.join(told)}, and nothing in [gpio] sees the wheel"
+        problems.append(Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]"))
+    if gpio is None:
+        return problems
+    found = config_gpio.judge(
+        gpio,
+        beams=len(wheel.beams_deg),
+        readers=len(wheel.readers_deg),
+        rotor_ticks=wheel.rotor_ticks,
+        has_board=config.sensors is not None,
+        by_head=by_head,
+    )
+    return [*problems, *(Problem(f"gpio.{key}", what) for key, what in found)]
+
+
 def _judge_files(config: Config) -> list[Problem]:
     """Files that must be there; those that hold secrets must be kept."""
     problems: list[Problem] = []
     for section in structs.fields(Config):
-        for key, path in structs.asdict(getattr(config, section.name)).items():
+        values = getattr(config, section.name)
+        for key, path in ({} if values is None else structs.asdict(values)).items():
             if key.endswith("_file") and path is not None and (why := trouble(path, secret=key.endswith(SECRETS))):
                 problems.append(Problem(f"{section.name}.{key}", why))
     return problems

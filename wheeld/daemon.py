@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-import secrets
 import signal
 import uuid
 from collections.abc import Coroutine
-from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -18,23 +16,23 @@ import structlog
 from wheeld.config import Config
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
-from wheeld.edges.board import Board, BoardSetting
 from wheeld.edges.commands import CommandDoor
 from wheeld.edges.health import HealthReporter, temperatures_c
 from wheeld.edges.host_clock import SystemClock
 from wheeld.edges.journal import Journal, JournalError
-from wheeld.edges.link_supervisor import LinkSupervisor
+from wheeld.edges.journal_keeper import DAEMON, JournalKeeper, Retention
+from wheeld.edges.journal_seal import FileSigner, KeyFileError
 from wheeld.edges.logs import log_to_stderr
 from wheeld.edges.mqtt import MqttConnection, MqttSettings
 from wheeld.edges.notify import ServiceNotifier
 from wheeld.edges.outbox import Outbox
-from wheeld.edges.payloads import Availability, ClockHealth, Health
-from wheeld.edges.sensors import SensorFeed
-from wheeld.edges.serial_link import open_serial
+from wheeld.edges.payloads import UNREADABLE, Availability, ClockHealth, Health
 from wheeld.edges.table_desk import TableDesk
 from wheeld.edges.time_sync import TimeSync
 from wheeld.edges.watchdog import TurningClock, TurningPublisher, Watch, watched
 from wheeld.exits import Exit
+from wheeld.ports import PinsError
+from wheeld.sources import Source
 
 PUBLISH_SLACK_S = 2.0
 """A publication is given up after the configured time; what has not ended this long after it never will."""
@@ -52,17 +50,25 @@ def run(config: Config) -> Exit:
 async def _run(config: Config) -> Exit:
     log = structlog.get_logger("daemon")
     clock = SystemClock()
+    key_file = config.journal.signing_key_file
     try:
-        journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us())
+        signer = None if key_file is None else FileSigner(key_file)
+        journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us(), signer=signer)
+    except (KeyFileError, OSError) as wrong:
+        log.critical("signing_key.unusable", why=str(wrong))
+        return Exit.BAD_CONFIG
     except JournalError as wrong:
         log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
         return Exit.NOT_OPENED
     try:
         failure = await _serve(config, journal, clock)
-    except msgspec.MsgspecError as wrong:
+    except UNREADABLE as wrong:
         why = f"what the last run left is not of this version ({wrong}); use the version that wrote it"
         log.critical("journal.memory_unreadable", why=why)
         return Exit.BAD_DATA
+    except PinsError as wrong:
+        log.critical("gpio.not_opened", why=str(wrong))
+        return Exit.BAD_CONFIG
     finally:
         await journal.close()
     if failure is not None:
@@ -95,7 +101,8 @@ class Daemon:
         self._table, self._opening = Table.start(
             config.setting(), boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
         )
-        self._board = Board(_board_setting(config), hello_token=secrets.randbits(32), host_ns=self._started_ns)
+        self._source = Source(config, start_ns=self._started_ns)
+        self._sensing = self._source.sensing
         self._mqtt = MqttConnection(
             _mqtt_settings(config),
             root=root,
@@ -118,23 +125,26 @@ class Daemon:
             root=root,
             settlement_ack=config.mqtt.settlement_ack,
         )
-        self._door = CommandDoor(journal=journal, outbox=self._outbox, root=root, utc_us=clock.utc_us)
-        self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
-        self._desk = TableDesk(self._table, self._board, clock=clock, store=journal.append, on_change=self._tell_change)
-        self._feed = SensorFeed(
-            self._board, TurningClock(clock, self._watch.sensors), watched(self._desk.put, self._watch.table)
-        )
-        self._supervisor = LinkSupervisor(
-            partial(open_serial, config.sensors.port, config.sensors.baud),
-            self._feed.serve,
-            clock=clock,
-            jitter=random.random,
-        )
         self._time_sync = TimeSync(on_change=self._tell_change)
+        self._keeper = JournalKeeper(
+            journal,
+            self._table,
+            clock=clock,
+            retention=_retention(config),
+            is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
+        )
+        self._door = CommandDoor(
+            journal=journal, outbox=self._outbox, seal=self._keeper.seal, root=root, utc_us=clock.utc_us
+        )
+        self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
+        self._desk = TableDesk(
+            self._table, self._sensing, clock=clock, store=journal.append, on_change=self._tell_change
+        )
 
     async def run(self) -> None:
         """Until a signal asks to stop, or a task fails: then all stop, and the error goes up in a group."""
         await self._journal.append(self._opening, self._clock.utc_us())
+        await self._keeper.seal(by=DAEMON, why="the daemon starts")
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -143,6 +153,7 @@ class Daemon:
             self._tell_ready()
             await stop.wait()
             self._notifier.stopping()
+            await self._keeper.seal(by=DAEMON, why="the daemon stops")
             await self._settle_what_is_under_way()
             for task in tasks:
                 task.cancel()
@@ -164,10 +175,17 @@ class Daemon:
             "door": self._door.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
-            "link": self._supervisor.run(),
-            "board": self._feed.tick(),
+            **self._source.tasks(
+                self._desk.put,
+                watched(self._desk.put, self._watch.table),
+                turning=TurningClock(self._clock, self._watch.sensors),
+                clock=self._clock,
+                state=lambda: self._table.state,
+            ),
             "health": self._health.run(),
             "time_sync": self._time_sync.run(self._clock),
+            "seals": self._keeper.seal_shifts(),
+            "pruning": self._keeper.prune(),
         }
         if (watchdog_s := self._notifier.watchdog_s) is not None:
             tasks["watchdog"] = self._watch.run(watchdog_s)
@@ -176,11 +194,12 @@ class Daemon:
 
     @property
     def _status(self) -> str:
-        link = "" if self._board.is_up else ", no sensor board"
+        link = "" if self._sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
         return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}{clock}"
 
     def _tell_change(self) -> None:
+        self._keeper.look()
         self._health.changed()
         self._notifier.status(self._status)
 
@@ -200,22 +219,21 @@ class Daemon:
 
     async def _snapshot(self) -> Health:
         now_ns = self._clock.monotonic_ns()
-        at = self._board.clock_now(now_ns)
+        at = self._sensing.clock_now(now_ns)
         synchronised = self._time_sync.is_synchronised
         return Health(
             at=to_text(self._clock.utc_us()),
             boot_id=self._boot_id,
             uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
             state=self._table.state,
-            sensors={"link": self._board.is_up, **self._board.sensors},
+            sensors=self._source.sensors,
             clock=ClockHealth(synchronised=synchronised)
             if at is None
             else ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3, synchronised=synchronised),
             outbox_depth=await self._outbox.depth(),
             counters={
                 "table": dict(self._table.counters),
-                "board": self._board.counters,
-                "link": {"opened": self._supervisor.opened_count},
+                **self._source.counters,
                 "mqtt": self._mqtt.counters,
                 "outbox": self._outbox.counters,
                 "commands": self._door.counters,
@@ -224,17 +242,9 @@ class Daemon:
         )
 
 
-def _board_setting(config: Config) -> BoardSetting:
-    wheel, sensors = config.wheel, config.sensors
-    return BoardSetting(
-        beams=len(wheel.beams_deg),
-        readers=len(wheel.readers_deg),
-        rotor_ticks=wheel.rotor_ticks,
-        silence_ns_max=round(sensors.silence_s_max * 1e9),
-        drift_ppm_max=sensors.max_drift_ppm,
-        board_serial=sensors.board_serial,
-        config_hash=sensors.config_hash,
-    )
+def _retention(config: Config) -> Retention:
+    journal = config.journal
+    return Retention(age_days=journal.evidence_age_days, bytes_max=journal.evidence_bytes_max)
 
 
 def _mqtt_settings(config: Config) -> MqttSettings:

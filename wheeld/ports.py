@@ -1,4 +1,4 @@
-"""What the shell needs of the world, as protocols: a clock, a byte link, a publisher, a store of what is owed.
+"""What the shell needs of the world, as protocols: a clock, a byte link, pins, a publisher, a store of what is owed.
 
 The edges implement them on the real world and `hw_sim` on a simulated one, so nothing here knows the core.
 """
@@ -6,7 +6,7 @@ The edges implement them on the real world and `hw_sim` on a simulated one, so n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -59,6 +59,61 @@ class ByteLink(Protocol):
         ...
 
 
+Pull: TypeAlias = Literal["up", "down", "off"]
+"""The resistor that a pin gets inside the chip, which tells what an open contact reads."""
+
+
+class PinsError(Exception):
+    """The pins cannot be had as configured. The message is for the person who configured them."""
+
+
+class Edge(msgspec.Struct, frozen=True, gc=False):
+    """Pin `pin` went to `level` (True: high) at host monotonic `at_ns`.
+
+    `seq` counts the edges of this pin from 1, where the provider does; then a gap is a lost edge.
+    """
+
+    pin: int
+    level: bool
+    at_ns: int
+    seq: int | None = None
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """Edges in the order in which they were heard of, and how many more there were that could not be kept or dated."""
+
+    edges: list[Edge]
+    lost: int = 0
+
+
+class Pins(Protocol):
+    """Lines of one GPIO chip, by the chip's own numbers. Every call but those of `close` may raise `PinsError`.
+
+    Edges of one pin come in order; those of different pins may come a little out of it, their dates are right.
+    """
+
+    @property
+    def error_ns(self) -> int:
+        """How far from the truth the date of an edge may be, by whichever clock it is dated."""
+        ...
+
+    def listen(self, pin: int, pull: Pull) -> bool:
+        """Tell every edge of `pin` from now on; returns its level."""
+        ...
+
+    def drive(self, pin: int, *, level: bool) -> None:
+        """Put `level` out on `pin`, which is an output from the first call on."""
+        ...
+
+    def take(self) -> Taken:
+        """What came since the last call."""
+        ...
+
+    def close(self) -> None:
+        """Release every pin, outputs first put to low by whoever drove them; harmless when already closed."""
+        ...
+
+
 class Publication(msgspec.Struct, frozen=True, kw_only=True):
     """One publication: whole topic, exact bytes. `correlation` goes with it where MQTT 5 is spoken."""
 
@@ -88,7 +143,8 @@ class Publisher(Protocol):
 class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A stored message that the world has not confirmed. `topic` is the leaf; `id` grows in publication order.
 
-    `retain` only on the newest message of a retained topic: a late subscriber must never be told an old state.
+    `retain` only on the newest message of a retained topic: a late subscriber must never be told an old state. One that
+    is `ahead` goes before its turn; what stands before it is still owed.
     """
 
     id: int
@@ -98,6 +154,7 @@ class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
     retain: bool = False
     response_topic: str | None = None
     correlation: bytes | None = None
+    ahead: bool = False
 
 
 class Store(Protocol):
@@ -108,7 +165,7 @@ class Store(Protocol):
         ...
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """Up to `limit` owed messages with an id above `after_id`, in order."""
+        """Up to `limit` owed messages with an id above `after_id`, in order, behind those that go `ahead` of them."""
         ...
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:

@@ -21,6 +21,8 @@ import pytest
 from hw_sim import log as sim_log
 from hw_sim.evening import script
 from tests.config.test_config import GOOD
+from tests.core.head_evening import CHEF, HeadEvening
+from tests.edges.journals import write_keys
 from wheeld import daemon
 from wheeld.cli import main
 from wheeld.cli_words import describe
@@ -30,6 +32,7 @@ from wheeld.core.replay import replay
 from wheeld.core.setting import from_header
 from wheeld.core.table import Table
 from wheeld.edges.journal_file import JournalFile
+from wheeld.edges.journal_seal import public_key
 from wheeld.exits import Exit
 
 Captured = pytest.CaptureFixture[str]
@@ -156,7 +159,6 @@ def test_a_wrong_configuration_is_told_with_its_lines(command: list[str], tmp_pa
     assert captured.out == ""
     assert captured.err.splitlines() == [
         "wheeld: the configuration is wrong",
-        f"{path}:7: wheel.rotor_ticks: is missing; expected a whole number",
         f"{path}:8: wheel.rotor_tick: is not a known key; did you mean rotor_ticks?",
     ]
 
@@ -165,6 +167,20 @@ def test_a_wrong_configuration_is_told_with_its_lines(command: list[str], tmp_pa
 def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Captured) -> None:
     assert main([*command, str(tmp_path / "none")]) == Exit.NO_INPUT
     assert f"No such file or directory: '{tmp_path / 'none'}'" in capsys.readouterr().err
+
+
+def test_check_config_tells_the_key_and_how_long_evidence_stays(tmp_path: Path, capsys: Captured) -> None:
+    private, public = write_keys(tmp_path)
+    private.chmod(0o600)
+    lines = f'path = "j"\nsigning_key_file = "{private}"\nevidence_age_days = 90\nevidence_bytes_max = 2_000_000_000'
+    path = write(tmp_path, GOOD.replace('path = "journal.sqlite"', lines))
+    assert main(["check-config", str(path)]) == Exit.OK
+    told = capsys.readouterr().out
+    assert f"and its feed signed, by key {public_key(public)[0]}\n" in told
+    assert "evidence is kept for 90 days and up to 2,000,000,000 bytes\n" in told
+    private.write_text("no key at all")
+    assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
+    assert f"{private}: no private key in PEM" in capsys.readouterr().err
 
 
 def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> None:
@@ -180,7 +196,24 @@ def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> No
         "sensor board: /dev/ttyACM0 at 115200 baud; a fault when silent for 1 s",
         "any board with that layout of sensors is accepted",
         "its clock may drift 200 ppm from the host's",
+        "R1  Art. 10: the ball runs against the rotor: the beams and the encoder",
+        "R2  Art. 10: the ball runs at least 3 full laps: the beams",
+        "R3  Venezia: the number is where the ball comes to rest: the readers and the encoder",
+        "R4  Venezia: the number is announced with its chances: follows from the number",
+        "N1  Art. 11: the ball turns with the rotor: the beams and the encoder",
+        "N2  Art. 11: launched too early: the beams, with what people said",
+        "N3  Art. 11: fewer laps: the beams, as the ball leaves the track",
+        "N4  Art. 11: the rotor stops while the ball runs: the encoder, 1.5 s after its last edge",
+        "N5  Art. 11: the rotor stops, the ball on an obstacle: the encoder, 1.5 s after its last edge; and the beams",
+        "N6  Art. 11: a foreign object: an object sensor, if one is fitted",
+        "N7  Art. 11: the chef declares it null: his word",
+        "N8  Art. 15: breakdown of what observes it: self-tests and time-outs",
+        "A1  Venezia: the launch starts the coup: the beams",
+        "A1  Venezia: rien ne va plus: the chef's word",
+        "A7  Venezia Fair: which way the rotor turns: the encoder",
+        "C11 Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
         f"journal: {tmp_path}/journal.sqlite",
+        "evidence is kept for ever",
         "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
         "topics: wheel/v1/campione/campione-03/…",
         "a message is owed until the broker has confirmed it",
@@ -421,3 +454,12 @@ def test_replay_shows_the_facts_on_demand(evening: Path, capsys: Captured) -> No
     assert "a ball runs → ball_running (laps_proven" in told
     assert main(["replay", str(evening)]) == Exit.OK
     assert "→" not in capsys.readouterr().out
+
+
+def test_a_result_that_a_chef_confirmed_is_told_as_such() -> None:
+    evening = HeadEvening(CHEF).ready()
+    evening.game(32, None)
+    evening.confirm(by="Rossi")
+    (result,) = [heard for heard in evening.heard if heard.topic == "result"]
+    words = "Trente-deux, rouge, pair et passe (laps not proven, confirmed by Rossi)"
+    assert describe("result", result.bytes) == f"result  coup 1    {words}"

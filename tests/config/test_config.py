@@ -50,6 +50,7 @@ def problems(text: str, directory: Path = Path()) -> list[str]:
 def test_a_short_file_gets_the_documented_defaults() -> None:
     config = parse(GOOD, directory=Path("/etc/wheeld"))
     assert (config.table.min_laps, config.table.sightings_to_call, config.table.last_number) == (3, 3, None)
+    assert config.sensors is not None
     assert (config.sensors.baud, config.sensors.silence_s_max, config.sensors.max_drift_ppm) == (115200, 1.0, 200)
     mqtt = config.mqtt
     assert (mqtt.port, mqtt.keepalive_s, mqtt.publish_timeout_s, mqtt.settlement_ack) == (1883, 5, 5.0, False)
@@ -131,7 +132,10 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
         'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number',
         "f.toml:18: mqtt.host: is missing; expected a text that is not empty",
         "f.toml:19: mqtt.prot: is not a known key; did you mean port?",
-        "f.toml:21: extra: is not a known section; the file knows table, wheel, sensors, journal, mqtt, log",
+        (
+            "f.toml:21: extra: is not a known section; "
+            "the file knows table, wheel, sensors, gpio, head, journal, mqtt, log"
+        ),
     ]
 
 
@@ -205,3 +209,14 @@ def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
     assert problems(with_line("mqtt", 'cert_file = "f"'), tmp_path) == [
         "f.toml:18: mqtt.key_file: is missing; cert_file and key_file go together"
     ]
+
+
+def test_the_journal_is_signed_and_kept_as_the_file_says(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("x")
+    (tmp_path / "key").chmod(0o600)
+    text = with_line("journal", "evidence_bytes_max = 2_000_000_000", with_line("journal", "evidence_age_days = 90"))
+    journal = parse(with_line("journal", 'signing_key_file = "key"', text), directory=tmp_path).journal
+    assert journal.signing_key_file == tmp_path / "key"
+    assert (journal.evidence_age_days, journal.evidence_bytes_max) == (90, 2_000_000_000)
+    none = parse(GOOD).journal
+    assert (none.signing_key_file, none.evidence_age_days, none.evidence_bytes_max) == (None, None, None)

@@ -13,11 +13,12 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from tests.edges.feed import Feed
-from tests.edges.world import FakeBroker, VirtualClock, settle
+from tests.edges.world import FakeBroker, VirtualClock, nobody_seals, settle
 from wheeld.core.observations import CommandName
 from wheeld.core.step import Reply, Step
 from wheeld.edges.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX, CommandDoor
 from wheeld.edges.journal import Journal
+from wheeld.edges.journal_rows import StoredSeal
 from wheeld.edges.mqtt import Incoming
 from wheeld.edges.outbox import Outbox
 from wheeld.ports import OwedMessage
@@ -34,7 +35,9 @@ class Bench:
         self.journal = journal
         self.clock = VirtualClock(NOW)
         self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, root=ROOT, utc_us=self.clock.utc_us)
+        self.door = CommandDoor(
+            journal=journal, outbox=self.outbox, seal=nobody_seals, root=ROOT, utc_us=self.clock.utc_us
+        )
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
         raw = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
@@ -165,8 +168,32 @@ async def test_resend_is_done_here(bench: Bench) -> None:
     await bench.send("cmd/resend", GOOD | {"from_seq": 2})
     assert bench.door.requests.empty()
     (answer,) = await bench.answers()
-    assert (answer["done"], answer["why"]) == (True, "seq 2 to 2 again")
+    assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "seq 2 to 2 again", 2)
     assert [message.seq for message in await bench.journal.owed(0, 10)] == [2, None]
+
+
+async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    await bench.send("cmd/resend", GOOD | {"from_seq": 3})
+    (answer,) = await bench.answers()
+    assert (answer["done"], answer["last_seq"]) == (False, 2)
+
+
+async def test_seal_is_done_here(bench: Bench) -> None:
+    await bench.send("cmd/seal", GOOD)
+    assert "no signing_key_file" in await bench.refusal()
+    asked = []
+
+    async def seal(*, by: str, why: str) -> StoredSeal:
+        asked.append((by, why))
+        return StoredSeal(n=7, head=b"\x01\x02", at_utc_us=NOW, by=by, why=why, key_id="k", signature=b"")
+
+    bench.door._seal = seal
+    await bench.send("cmd/seal", GOOD | {"id": "c-2"})
+    assert bench.door.requests.empty()
+    assert asked == [("chef", "a test")]
+    answer = (await bench.answers())[-1]
+    assert (answer["done"], answer["why"]) == (True, "head 7:0102")
 
 
 @pytest.mark.parametrize(

@@ -440,6 +440,12 @@ def test_the_same_delivery_again_is_not_new(journal: JournalFile) -> None:
     assert len(journal.commands(0, 10)) == 2
 
 
+def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalFile) -> None:
+    """Else a command would be answered "done" by what became of one that nobody remembers."""
+    assert journal.receive(command(), NOW + 3600_000_000) is Receipt.NEW
+    assert journal.receive(command(), NOW) is Receipt.NEW
+
+
 def test_refused_at_the_door(journal: JournalFile) -> None:
     journal.refuse(command(None, "dance"), "no such command", NOW)
     (row,) = journal.commands(0, 10)

@@ -18,9 +18,10 @@ import pytest
 
 import wheeld
 from tests.edges.journals import NOW, chain_anew, opened, write_journal, write_keys
+from wheeld.core.seal import unsigned
 from wheeld.edges.journal_chain import KINDS, MESSAGE
 from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_seal import FileSigner, public_key
+from wheeld.edges.journal_seal import FileSigner, public_key, sign_message
 from wheeld.edges.journal_verify import verify
 
 AUDITOR = Path(wheeld.__file__).with_name("auditor.py")
@@ -324,19 +325,34 @@ def test_a_noted_head_tells_what_no_key_can(auditor: ModuleType, whole: Path, jo
     assert told.endswith("cut off at the end") if cut == "back" else told.startswith(f"record {n}: its head is not")
 
 
+def strip_signatures(journal: Path) -> None:
+    """Someone without a key would rather have messages that nobody signed."""
+    with opened(journal) as db:
+        for ref, payload in db.execute("SELECT id, payload FROM messages WHERE seq NOT NULL").fetchall():
+            db.execute("UPDATE messages SET payload = ? WHERE id = ?", (unsigned(payload), ref))
+        chain_anew(db)
+
+
 def test_another_key_proves_nothing(auditor: ModuleType, whole: Path, journal: Path, tmp_path: Path) -> None:
     """Someone edits, chains anew and signs everything with a key of their own."""
     private, theirs = write_keys(tmp_path, "thief", seed=9)
+    thief = FileSigner(private)
     with opened(journal) as db:
+        for ref, payload in db.execute("SELECT id, payload FROM messages WHERE seq NOT NULL").fetchall():
+            db.execute("UPDATE messages SET payload = ? WHERE id = ?", (sign_message(unsigned(payload), thief), ref))
         db.execute("UPDATE answers SET why = 'other' WHERE row = 1")
         db.execute("DELETE FROM heads")
         db.execute("DELETE FROM chain WHERE kind = 'seal'")
         chain_anew(db)
-    with closing(JournalFile(journal, signer=FileSigner(private))) as file:
+    with closing(JournalFile(journal, signer=thief)) as file:
         file.seal(by="Zoé", why="shift change", at_utc_us=NOW)
-    assert first_fault(journal, theirs) == ""
+    assert first_fault(journal, theirs) == audited_fault(auditor, journal, theirs) == ""
     told = first_fault(journal, whole.with_name("wheel.pub"))
-    assert "sealed by another key" in told
+    assert told.startswith("seq 1 (record 3 (message 2)): its signature is ")
+    assert audited_fault(auditor, journal, whole.with_name("wheel.pub")).startswith(told.partition(" by ")[0])
+    strip_signatures(journal)
+    told = first_fault(journal, whole.with_name("wheel.pub"))
+    assert "not what was sealed" in told
     assert told == audited_fault(auditor, journal, whole.with_name("wheel.pub"))
 
 
@@ -381,5 +397,5 @@ def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:
 
 
 def test_it_is_short_enough_to_read() -> None:
-    assert len(AUDITOR.read_text().splitlines()) <= 170
+    assert len(AUDITOR.read_text().splitlines()) <= 180
     assert MESSAGE.table in AUDITOR.read_text()

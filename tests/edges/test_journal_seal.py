@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
@@ -14,13 +16,15 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from tests.edges.feed import Feed
 from tests.edges.journals import NOW, write_journal, write_keys
 from wheeld.cli import main
+from wheeld.core.seal import unsigned
 from wheeld.core.step import Evidence
 from wheeld.edges import journal_file
 from wheeld.edges.journal import Journal
 from wheeld.edges.journal_file import PRUNED_AT_ONCE, JournalFile
-from wheeld.edges.journal_seal import FileSigner, KeyFileError, public_key
+from wheeld.edges.journal_seal import FileSigner, KeyFileError, is_signed, public_key, sign_message
 from wheeld.edges.journal_verify import verify
 from wheeld.exits import Exit
+from wheeld.feed.message import ed25519 as ed25519_of_the_feed
 
 Captured = pytest.CaptureFixture[str]
 S_US = 1_000_000
@@ -204,3 +208,37 @@ def test_pruned_evidence_is_told_by_export_and_verify(path: Path, capsys: Captur
     )
     assert main(["journal", "verify", str(path)]) == Exit.OK
     assert "evidence of 3 coups (1 of them pruned, their digests are kept)" in capsys.readouterr().out
+
+
+# --- signed messages ---------------------------------------------------------------------------------------------
+
+
+def test_with_a_key_the_feed_is_stored_signed(path: Path) -> None:
+    private, public = write_keys(path.parent)
+    feed = Feed()
+    first, second = feed.step("table", "notice", "result"), feed.step("void")
+    with closing(JournalFile(path)) as journal:
+        journal.append(first, NOW)
+    with closing(JournalFile(path, signer=FileSigner(private))) as journal:
+        journal.append(second, NOW)
+        journal.append(second, NOW)  # the same once more is the same, signed or not
+        stored = [message.payload for message in journal.owed(0, 10)]
+        journal.seal(by="Anna", why="close", at_utc_us=NOW)
+    assert stored[:3] == [message.payload for message in first.messages]
+    key_id, check = public_key(public)
+    assert [is_signed(payload, check) for payload in (stored[0], stored[3])] == [False, True]
+    assert unsigned(stored[3]) == second.messages[0].payload
+    with closing(JournalFile(path, read_only=True)) as journal:
+        report = verify(journal, {key_id: check})
+        assert (report.faults, report.sequenced, report.signed) == ([], 3, 1)
+
+
+def test_the_feed_library_knows_the_signature(path: Path) -> None:
+    """The other end has its own reading of the format, and only the key's 32 bytes."""
+    private, public = write_keys(path.parent)
+    (message,) = Feed().step("table").messages
+    payload = sign_message(message.payload, FileSigner(private))
+    verifies = ed25519_of_the_feed(base64.b64decode(public.read_text()))
+    signature_base64 = msgspec.json.decode(payload)["signature"]
+    assert verifies(base64.b64decode(signature_base64), msgspec.json.decode(payload)["hash"].encode())
+    assert not verifies(base64.b64decode(signature_base64), b"0" * 64)

@@ -35,6 +35,7 @@ from tests.edges.mqtt_bench import (
 )
 from tests.edges.world import settle
 from wheeld.edges.mqtt import RETRY_FIRST_S, RETRY_MAX_S, STABLE_S
+from wheeld.edges.mqtt_client import MqttClient
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
 
 
@@ -232,6 +233,26 @@ async def test_a_broker_that_takes_and_does_not_confirm(broker: Mosquitto) -> No
         again = await session_of(connection)
         await connection.publish(publication, session=again)
         assert again == session + 1
+
+
+async def test_a_socket_closed_under_the_library_is_a_lost_connection(
+    broker: Mosquitto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """paho asks the event loop to watch a descriptor that is gone, and lets its ValueError through."""
+
+    async def closed(*_: object, **__: object) -> None:
+        raise ValueError("Invalid file descriptor: -1")
+
+    async with connecting(settings(broker.port)) as (connection, clock):
+        session = await session_of(connection)
+        with monkeypatch.context() as patch:
+            patch.setattr(MqttClient, "publish", closed)
+            with pytest.raises(ConnectionLostError, match="Invalid file descriptor"):
+                await connection.publish(Publication(topic=ROOT + "notice", payload=b"{}"), session=session)
+            await clock.waiting()
+        clock.go()
+        async with asyncio.timeout(PATIENCE_S):
+            await connection.connected()
 
 
 async def test_a_publication_that_the_access_list_refuses(tmp_path: Path) -> None:

@@ -221,6 +221,25 @@ async def test_a_reply_goes_to_the_topic_that_was_asked_for_too(tmp_path: Path) 
         assert await bench.outbox.depth() == 0
 
 
+async def test_an_answer_does_not_wait_behind_a_backlog_unless_it_closes_a_resend(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    async with running(tmp_path / "j", broker) as bench:
+        for _ in range(2 * BATCH_MAX):
+            bench.append("result")
+        for command_id, name in (("a", "open"), ("b", "resend")):
+            bench.store.file.refuse(CommandRecord(id=command_id, name=name, by="chef"), "no", 1)
+        broker.refuse.add(ROOT + "reply")
+        broker.up()
+        await settle()
+        assert broker.received == []  # it is refused, and nothing lost its place by it
+        broker.refuse.clear()
+        await bench.clock.advance(REFUSED_RETRY_S)
+        await settle(2000)
+        said = [msgspec.json.decode(payload) for payload in broker.payloads]
+        assert [each.get("id") or each["seq"] for each in said] == ["a", *range(1, 2 * BATCH_MAX + 1), "b"]
+        assert await bench.outbox.depth() == 0
+
+
 # --- swarms ------------------------------------------------------------------------------------------------------
 
 SEEDS = range(60)

@@ -25,6 +25,7 @@ from tests.edges.mqtt_bench import (
     observing,
     settings,
 )
+from tests.edges.world import nobody_seals
 from wheeld.edges.commands import CommandDoor
 from wheeld.edges.journal import Journal
 from wheeld.edges.mqtt import MqttConnection
@@ -46,7 +47,7 @@ class Daemon:
         self.clock = clock
         self.feed = Feed()
         self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, root=ROOT, utc_us=clock.utc_us)
+        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=ROOT, utc_us=clock.utc_us)
 
 
 @asynccontextmanager

@@ -17,6 +17,10 @@ async def settle(turns: int = 60) -> None:
         await asyncio.sleep(0)
 
 
+async def nobody_seals(*, by: str, why: str) -> None:
+    """What the door is given where there is no key."""
+
+
 class VirtualClock:
     """`HostClock` whose time passes only in `advance`."""
 

@@ -262,7 +262,7 @@ async def test_a_refused_resend_is_told(world: World, told: Told) -> None:
         await asyncio.sleep(2)
         question = json.dumps(world.questions[0]).encode()
         world.send([reply_to(question, done=False, why="it expired")])
-        world.send([reply_to(b'{"id":"another"}', done=True, why="seq 1 to 7 again")])
+        world.send([reply_to(b'{"id":"another"}', done=True, why="seq 1 to 7 again", last_seq=7)])
         await asyncio.sleep(1)
         assert told == ["the wheel would not send again from seq 1: it expired"]
         await asyncio.sleep(60)

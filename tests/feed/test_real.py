@@ -13,6 +13,7 @@ import aiomqtt
 
 from tests.broker import Mosquitto
 from tests.edges.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
+from tests.edges.world import nobody_seals
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
 from wheeld.core.step import Message, Step, Topic
 from wheeld.edges.commands import CommandDoor
@@ -46,7 +47,7 @@ class Daemon:
             settings(port), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=True)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, root=root, utc_us=clock.utc_us)
+        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=root, utc_us=clock.utc_us)
 
     async def say(self, topic: Topic) -> None:
         _, payload = self.wheel.say(topic)

@@ -40,12 +40,12 @@ class Wheel:
         first = asked["from_seq"]
         done = first <= self.seq
         why = f"seq {first} to {self.seq} again" if done else f"nothing from seq {first}: the last one is {self.seq}"
-        return [*self.sent[first - 1 :], reply_to(question, done=done, why=why)]
+        return [*self.sent[first - 1 :], reply_to(question, done=done, why=why, last_seq=self.seq)]
 
 
-def reply_to(question: bytes, *, done: bool, why: str) -> Sent:
+def reply_to(question: bytes, *, done: bool, why: str, **more: object) -> Sent:
     said = {"schema": "reply/1", "id": json.loads(question)["id"], "name": "resend", "by": "feed", "done": done}
-    return ("reply", json.dumps({**said, "why": why}).encode())
+    return ("reply", json.dumps({**said, "why": why, **more}).encode())
 
 
 class LyingMiddle:

@@ -22,6 +22,7 @@ def test_it_describes_the_wheel(seed: int) -> None:
     assert config.wheel.beams_deg == layout.beams_deg
     assert config.wheel.readers_deg == layout.readers_deg
     assert config.wheel.rotor_direction == layout.rotor_direction
+    assert config.sensors is not None
     assert config.sensors.port == '/a "b"/c'
     assert config.sensors.max_drift_ppm == 1_000_000
     board = board_setup(layout).layout
@@ -32,6 +33,7 @@ def test_at_the_speed_of_life_nothing_is_relaxed() -> None:
     layout = draw_layout(repeatable("life"))
     text = sections(layout, site="s", table="t", last_number=None, port=Path("/dev/x"), speed=1)
     config = parse(text + REST)
+    assert config.sensors is not None
     assert (config.table.last_number, config.sensors.max_drift_ppm, config.sensors.silence_s_max) == (None, 200, 1.0)
 
 

@@ -49,6 +49,7 @@ def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
     port = tmp_path / "board"
     served: Broker = Broker(None, 1883, "3.1.1")  # type: ignore[arg-type]
     config = parse(made(tmp_path, "--speed", "5")._configuration(served, port))
+    assert config.sensors is not None
     assert (config.sensors.port, config.mqtt.protocol, config.table.last_number) == (str(port), "3.1.1", 17)
     assert config.sensors.silence_s_max == 0.7
 

@@ -62,7 +62,9 @@ def test_named_scenarios_end_by_themselves(
     assert "truth result" in out
     assert "the end" in out
     config, _, _ = out.partition("# waiting")
-    assert parse(config + '[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').sensors.port == str(tmp_path / "wheel")
+    sensors = parse(config + '[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').sensors
+    assert sensors is not None
+    assert sensors.port == str(tmp_path / "wheel")
     assert list(tmp_path.iterdir()) == []
 
 

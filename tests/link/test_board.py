@@ -261,6 +261,27 @@ def test_a_clock_that_steps_is_a_fault_and_time_goes_on() -> None:
     assert times == sorted(times)
 
 
+@pytest.mark.parametrize("ago_ms", [-3_600_000, 700])
+def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms: int) -> None:
+    """Taken for true, the one would make all that comes later too late to count, the other be counted late itself."""
+    bench = Bench()
+    bench.run(3_000)
+    bench.event(m.BallPass(0))
+    bench.run(10)
+    bench.event(m.BallPass(3), ago_ms=ago_ms)
+    bench.run(500)
+    bench.event(m.BallPass(1))
+    bench.run(10)
+    first, down, up, last = bench.plain()
+    assert [down, up] == [
+        SensorState(down.t_us, sensor="link", ok=False),
+        SensorState(up.t_us, sensor="link", ok=True),
+    ]
+    assert (first, last) == (BallPass(first.t_us, 0), BallPass(last.t_us, 1))
+    assert last.t_us == pytest.approx(3_510_000, abs=20_000)
+    assert bench.board.counters["misdated"] == 1
+
+
 def test_a_board_that_will_not_tell_the_time_is_heard_all_the_same() -> None:
     bench = Bench()
     bench.deaf_to = (m.SyncRequest,)
@@ -309,6 +330,17 @@ def test_another_board_than_the_pinned_one_is_refused(
     assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
     assert bench.board.identity is None
     assert bench.board.counters["refusals"] >= 2
+
+
+def test_beside_a_head_only_what_the_board_is_there_for_counts() -> None:
+    bench = Bench(msgspec.structs.replace(SETTING, rotor_ticks=0, readers=0))
+    bench.event(m.RotorEdge(3, "cw"))
+    bench.event(m.PocketSighting(1))
+    bench.event(m.BallPass(1))
+    bench.run(2_000)
+    assert bench.board.identity is not None
+    assert {type(seen).__name__ for seen in bench.seen} <= {"BallPass", "TimePassed", "ClockReading"}
+    assert [seen.beam for seen in bench.seen if isinstance(seen, BallPass)] == [1]
 
 
 def test_a_board_with_another_layout_is_refused_until_the_right_one_is_plugged_in() -> None:

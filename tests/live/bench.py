@@ -38,7 +38,13 @@ TOLD = (*FEED, "notice", "board")
 
 
 def write_config(
-    directory: Path, port: int, *, journal: str = "journal.sqlite", silence_s: float = 1.0, **mqtt: Any
+    directory: Path,
+    port: int,
+    *,
+    journal: str = "journal.sqlite",
+    signing_key: Path | None = None,
+    silence_s: float = 1.0,
+    **mqtt: Any,
 ) -> Path:
     """The configuration of the bench's wheel; `mqtt` are more keys of that section."""
     wheel = sections(
@@ -47,7 +53,8 @@ def write_config(
     wheel = wheel.replace("silence_s_max = 0.2", f"silence_s_max = {silence_s}")
     more = [f"{key} = {json.dumps(value)}" for key, value in mqtt.items()]
     path = directory / "wheel.toml"
-    rest = ["[journal]", f'path = "{journal}"', "[mqtt]", 'host = "127.0.0.1"', f"port = {port}", *more, ""]
+    signing = [] if signing_key is None else [f'signing_key_file = "{signing_key}"']
+    rest = ["[journal]", f'path = "{journal}"', *signing, "[mqtt]", 'host = "127.0.0.1"', f"port = {port}", *more, ""]
     path.write_text("\n".join([wheel, *rest]))
     return path
 

@@ -22,7 +22,7 @@ from wheeld.ports import Publication, PublishRefusedError
 
 TABLES = ("campione-03", "campione-04")
 SAID = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
-PEOPLES = tuple(f"cmd/{name}" for name in get_args(CommandName))
+PEOPLES = (*(f"cmd/{name}" for name in get_args(CommandName)), "cmd/seal")
 LEAVES = (*SAID, "ack", *PEOPLES, "cmd/resend", "cmd/dance", "cmd/open/now", "cmd", "other", "result/x")
 
 

@@ -37,6 +37,9 @@ STALL_NS = 250_000_000
 """Ticks come every few ms. When they were this far apart, the host stood still: that is no silence of the board."""
 READING_INTERVAL_NS = 900_000_000
 """A clock reading about once a second; samples come that often."""
+AHEAD_US_MAX = 10_000_000
+"""No event comes from the future. The host's estimate of the present may be wrong by a drift, not by so much; an event
+taken for true would make everything after it too late to count."""
 HELD_MAX = 5_000
 """Events that wait for the first time sample, which comes within a tenth of a second. A board that answers everything
 but requests for the time is heard all the same, dated from this process' start."""
@@ -48,6 +51,7 @@ COUNTERS = (
     "host_stalls",
     "link_faults",
     "lost_events",
+    "misdated",
     "of_refused_board",
     "refusals",
     "resets",
@@ -55,7 +59,8 @@ COUNTERS = (
 
 
 class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Which board must be at the end of the line, and how long it may say nothing. Layout as in the configuration."""
+    """Which board must be at the end of the line, and how long it may say nothing. Layout as in the configuration;
+    0: somebody else tells of these (the wheel's own head), and what the board has of them is not heard."""
 
     beams: int
     readers: int
@@ -203,7 +208,9 @@ class Board:
             "readers": (setting.readers, layout.readers),
             "rotor_ticks": (setting.rotor_ticks, layout.rotor_ticks),
         }
-        differing = {what: f"{found}, configured {ours}" for what, (ours, found) in pairs.items() if ours != found}
+        differing = {
+            what: f"{found}, configured {ours}" for what, (ours, found) in pairs.items() if ours not in (0, found)
+        }
         if differing:
             self._refuse("layout " + str(differing), what="layout", **differing)
             return
@@ -286,7 +293,12 @@ class Board:
             self._log.info("board.link_back")
             yield SensorState(t_us=self._told_us, sensor="link", ok=True)
         for event in held:
-            yield self._observation(event, event.board_us + self._offset_us)
+            t_us = event.board_us + self._offset_us
+            if self._told_us <= t_us <= self.now_us(host_ns) + AHEAD_US_MAX:
+                yield self._observation(event, t_us)
+            else:
+                self._counts["misdated"] += 1
+                yield from self._down("misdated", t_us=t_us, told_us=self._told_us)
 
     def _new_offset_us(self, board_us: int, host_ns: int) -> int:
         """So that `board_us` falls where the host believes the sensing clock to have stood then, but never back."""
@@ -301,10 +313,22 @@ class Board:
             self._read_ns = host_ns
             yield clock_reading(t_us, at, utc)
 
+    def _is_told_by_another(self, event: messages.Event) -> bool:
+        """Of what the configuration has none here, a head tells: two would contradict each other."""
+        setting = self._setting
+        counts: dict[type, int] = {
+            messages.RotorEdge: setting.rotor_ticks,
+            messages.BallPass: setting.beams,
+            messages.PocketSighting: setting.readers,
+        }
+        return counts.get(type(event), 1) == 0
+
     def _observation(self, event: host.Observed | host.Watermark, t_us: int) -> Observation:
         if isinstance(event, host.Watermark):
             return TimePassed(t_us=t_us)
         match event.event:
+            case _ if self._is_told_by_another(event.event):
+                return TimePassed(t_us=t_us)
             case messages.RotorEdge(tick, direction):
                 return Rotor(t_us=t_us, tick=tick, direction=direction)
             case messages.BallPass(beam):

@@ -7,7 +7,8 @@ what came is a command, whether it is still meant, and whether it is new. The co
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import msgspec
 import structlog
@@ -15,10 +16,10 @@ import structlog
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
 from wheeld.edges.journal import Journal
-from wheeld.edges.journal_rows import CommandRecord, Receipt
+from wheeld.edges.journal_rows import CommandRecord, Receipt, StoredSeal
 from wheeld.edges.mqtt import Incoming
 from wheeld.edges.outbox import Outbox, ResendError
-from wheeld.edges.payloads import COMMANDS, AckPayload, BoulerPayload, CommandPayload, ResendPayload
+from wheeld.edges.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPayload, CommandPayload, ResendPayload
 
 COMMAND_BYTES_MAX = 4096
 """A reason of 500 characters and everything else fit three times over; more is not a command. Nor is it an ack."""
@@ -41,18 +42,27 @@ class _RefusedError(Exception):
     """The command is refused at the door; the text is for its sender."""
 
 
+class Seal(Protocol):
+    """Seals the journal: `JournalKeeper.seal`."""
+
+    def __call__(self, *, by: str, why: str) -> Awaitable[StoredSeal | None]:
+        """Seal everything stored so far; None without a key."""
+        ...
+
+
 class CommandDoor:
     """Takes what the broker brings; lawful-looking commands come out of `requests`, answers go to the journal.
 
-    The daemon takes each `Command`, gives it its time (`t_us` is 0 here), applies it and stores the step: the
-    step's reply is the answer.
+    What concerns the journal (`resend`, `seal`) is done here. The daemon takes each `Command`, gives it its time
+    (`t_us` is 0 here), applies it and stores the step: the step's reply is the answer.
     """
 
-    def __init__(self, *, journal: Journal, outbox: Outbox, root: str, utc_us: Callable[[], int]) -> None:
+    def __init__(self, *, journal: Journal, outbox: Outbox, seal: Seal, root: str, utc_us: Callable[[], int]) -> None:
         self.requests: asyncio.Queue[Command] = asyncio.Queue()
         self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
         self._journal = journal
         self._outbox = outbox
+        self._seal = seal
         self._root = root
         self._utc_us = utc_us
         self._log = structlog.get_logger("commands")
@@ -76,7 +86,7 @@ class CommandDoor:
     async def _acknowledge(self, payload: bytes) -> None:
         try:
             ack = msgspec.json.decode(_short(payload), type=AckPayload)
-        except (msgspec.MsgspecError, RecursionError, _RefusedError) as error:
+        except (*UNREADABLE, _RefusedError) as error:
             self.counters["acks_malformed"] += 1
             self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
             return
@@ -101,6 +111,8 @@ class CommandDoor:
             self.counters["repeated"] += 1
         elif isinstance(payload, ResendPayload):
             await self._resend(payload, now_utc_us)
+        elif name == "seal":
+            await self._seal_journal(payload, now_utc_us)
         else:
             self.requests.put_nowait(_observation(name, payload))
 
@@ -115,14 +127,21 @@ class CommandDoor:
             last_seq = await self._outbox.resend(payload.from_seq)
             done, why = True, f"seq {payload.from_seq} to {last_seq} again"
         except ResendError as error:
-            done, why = False, str(error)
-        await self._journal.answer(Reply(0, payload.id, "resend", payload.by, done=done, why=why), now_utc_us)
+            last_seq, done, why = error.last_seq, False, str(error)
+        reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq)
+        await self._journal.answer(reply, now_utc_us)
+
+    async def _seal_journal(self, payload: CommandPayload, now_utc_us: int) -> None:
+        sealed = await self._seal(by=payload.by, why=payload.reason)
+        done = sealed is not None
+        why = f"head {sealed.n}:{sealed.head.hex()}" if sealed else "no signing_key_file is configured in [journal]"
+        await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
 
     def _record(self, name: str, incoming: Incoming) -> CommandRecord:
         """What can be noted of it before it is understood."""
         try:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
-        except (msgspec.MsgspecError, RecursionError):  # the latter of a thousand brackets
+        except UNREADABLE:
             command_id = None
         return CommandRecord(
             id=None if command_id is None else _quoted(command_id),
@@ -170,7 +189,7 @@ def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
         raise _RefusedError(f"there is no such command; the sender may use {', '.join(sorted(COMMANDS))}")
     try:
         payload = msgspec.json.decode(_short(incoming.payload), type=kind)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
     if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
         raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it still holds")

@@ -19,6 +19,9 @@ from wheeld.edges.journal_chain import FIRST_HEAD, Kind, Value, digest_of, follo
 from wheeld.edges.journal_rows import JournalError, explain
 from wheeld.edges.journal_schema import APPLICATION_ID, SCHEMA_VERSION, create, migrate
 
+CHECKPOINT_EVERY = 100
+"""Transactions between two checkpoints: some ten pages each, so that the WAL stays at the 4 MB of SQLite's default."""
+
 
 class Database:
     """One open journal file. `read_only` reads beside a running daemon; otherwise it is locked for this process."""
@@ -27,6 +30,7 @@ class Database:
         self.path = path
         self._failure: JournalError | None = None
         self._tip: tuple[int, bytes] | None = None
+        self._since_checkpoint = 0
         self._lock_fd = -1 if read_only else self._take_lock()
         try:
             self._db = self._connect(read_only=read_only)
@@ -112,13 +116,39 @@ class Database:
         if read_only:
             self._refuse_older(version)
             return
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
+        self._use_wal()
         if is_empty:
             with self._transaction():
                 create(db)
         elif version < SCHEMA_VERSION:
             self._migrate(version)
+        self._checkpoint()
+        self._sync_directory()
+
+    def _use_wal(self) -> None:
+        db = self._db
+        # Only the answer says that it could not: SQLite would go on in a mode where a power cut takes rows back.
+        if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            why = "no write-ahead log can be kept there: the disk is full, failed, or is on a network; see to it"
+            raise JournalError("io", self.path, why)
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA wal_autocheckpoint = 0")  # its errors are told to nobody, and the failed fsync tried again
+
+    def _checkpoint(self) -> None:
+        self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._since_checkpoint = 0
+
+    def _sync_directory(self) -> None:
+        """The WAL's name has to be on disk too. SQLite sees to that, but does not look whether it worked."""
+        try:
+            directory = os.open(self.path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+        except OSError as error:
+            why = f"its directory is not kept: {error.strerror}; check the disk"
+            raise JournalError("io", self.path, why) from error
 
     def _refuse_older(self, version: int) -> None:
         if version < SCHEMA_VERSION:
@@ -145,6 +175,10 @@ class Database:
         except sqlite3.Error as error:
             self._failure = explain(error, self.path)
             raise self._failure from error
+        except UnicodeDecodeError as error:
+            why = "the file is damaged, so that even what SQLite says of it cannot be read; keep it for examination"
+            self._failure = JournalError("corrupt", self.path, why)
+            raise self._failure from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -159,3 +193,6 @@ class Database:
                     self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
+            self._since_checkpoint += 1
+            if self._since_checkpoint >= CHECKPOINT_EVERY:
+                self._checkpoint()

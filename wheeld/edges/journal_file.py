@@ -14,14 +14,16 @@ from typing import cast
 import msgspec
 
 from wheeld.core.messages import reply_payload
+from wheeld.core.seal import unsigned
 from wheeld.core.step import RETAINED, Evidence, Message, Reply, Step
 from wheeld.edges.journal_chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
 from wheeld.edges.journal_reader import JournalReader
 from wheeld.edges.journal_rows import CommandRecord, JournalError, Receipt, Signer, StoredSeal
+from wheeld.edges.journal_seal import sign_message
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice (MQTT QoS 1 may).
-Later a sender that counts from 1 after each restart may use the id anew."""
+Later a sender that counts from 1 after each restart may use the id anew; nor earlier, where the date was set back."""
 
 UNFINISHED = "the daemon stopped before it was decided; nothing was done, send it again if it still holds"
 
@@ -34,7 +36,7 @@ _SEQ_MAX = 2**63 - 1  # the largest integer that SQLite holds
 class JournalFile(JournalReader):
     """One open journal. `read_only` reads beside a running daemon; otherwise the file is locked for this process.
 
-    With a `signer` it can be sealed.
+    With a `signer` it can be sealed, and the messages of the feed are stored signed.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False, signer: Signer | None = None) -> None:
@@ -130,8 +132,8 @@ class JournalFile(JournalReader):
         with self._transaction():
             earlier = self._db.execute(
                 "SELECT name, by, reason, details, done, why FROM commands LEFT JOIN answers USING (row)"
-                " WHERE id = ? AND received_utc_us > ? ORDER BY row DESC LIMIT 1",
-                (command.id, at_utc_us - REPEAT_WINDOW_S * 1_000_000),
+                " WHERE id = ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
+                (command.id, at_utc_us, REPEAT_WINDOW_S * 1_000_000),
             ).fetchone()
             if earlier is None:
                 self._insert_command(command, at_utc_us)
@@ -202,13 +204,17 @@ class JournalFile(JournalReader):
         return self._db.execute(query, (value, PRUNED_AT_ONCE)).fetchall()
 
     def _insert(self, message: Message, at_utc_us: int) -> None:
-        if message.seq is not None and self._is_stored(message.seq, message):
-            return
+        payload = message.payload
+        if message.seq is not None:
+            if self._is_stored(message.seq, message):
+                return
+            if self._signer is not None:
+                payload = sign_message(payload, self._signer)
         self._insert_message(
             topic=message.topic,
             seq=message.seq,
             retained=message.topic in RETAINED,
-            payload=message.payload,
+            payload=payload,
             t_us=message.t_us,
             at_utc_us=at_utc_us,
         )
@@ -224,7 +230,7 @@ class JournalFile(JournalReader):
         if seq == last_seq + 1:
             return False
         stored = self._db.execute("SELECT topic, payload FROM messages WHERE seq = ?", (seq,)).fetchone()
-        if stored == (message.topic, message.payload):
+        if stored is not None and (stored[0], unsigned(stored[1])) == (message.topic, message.payload):
             return True
         problem = f"seq {seq} after {last_seq}" if stored is None else f"seq {seq} is stored with other bytes"
         raise JournalError("conflict", self.path, f"{problem}: refused; this is a fault in the program, report it")
@@ -261,13 +267,22 @@ class JournalFile(JournalReader):
             row = self._insert_command(command, at_utc_us)
         self._close_command(row, at_utc_us, done=reply.done, why=reply.why)
         if reply.id is not None:
-            self._insert_reply(command, reply.t_us, at_utc_us, done=reply.done, why=reply.why)
+            self._insert_reply(command, reply.t_us, at_utc_us, done=reply.done, why=reply.why, last_seq=reply.last_seq)
 
     def _close_command(self, row: int, at_utc_us: int, *, done: bool, why: str) -> None:
         self._record(ANSWER, row=row, answered_utc_us=at_utc_us, done=done, why=why)
 
-    def _insert_reply(self, command: CommandRecord, t_us: int | None, at_utc_us: int, *, done: bool, why: str) -> None:
-        payload = reply_payload(Reply(t_us or 0, command.id, command.name, command.by, done, why))
+    def _insert_reply(
+        self,
+        command: CommandRecord,
+        t_us: int | None,
+        at_utc_us: int,
+        *,
+        done: bool,
+        why: str,
+        last_seq: int | None = None,
+    ) -> None:
+        payload = reply_payload(Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq))
         self._insert_message(
             topic="reply",
             retained=False,

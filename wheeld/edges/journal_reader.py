@@ -17,7 +17,22 @@ from wheeld.edges.journal_rows import (
 )
 from wheeld.ports import OwedMessage
 
+_PACKED = "ifnull(CAST(packed AS BLOB), x'')"
+"""A log of another kind than was stored, as damage to the file may make it, is a damaged log."""
 _MESSAGE = "messages.*, CASE WHEN debts.id IS NULL THEN 2 ELSE confirmed END AS state"
+
+_OWED = (
+    "SELECT debts.id, topic, payload, messages.seq, retained AND debts.id = (SELECT max(id)"
+    " FROM messages AS newer WHERE newer.topic = messages.topic AND newer.retained = 1),"
+    " response_topic, correlation FROM debts JOIN messages ON messages.id = debts.id"
+)
+_NEWEST_ANSWERS = (
+    "debts.id IN (SELECT id FROM debts WHERE id > ? ORDER BY id DESC LIMIT 64) AND topic = 'reply'"
+    " AND json_extract(CAST(payload AS TEXT), '$.name') IS NOT 'resend' ORDER BY debts.id"
+)
+"""Whoever commanded just now finds its answer among the last debts: a batch goes out faster than people can command,
+and to look further would read a backlog of days for each batch. The answer to `resend` means that all it brings has
+come, so it keeps its turn."""
 
 
 class JournalReader(Database):
@@ -32,19 +47,16 @@ class JournalReader(Database):
     # --- messages ----------------------------------------------------------------------------------------------
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """Up to `limit` messages not yet settled with an id above `after_id`, in publication order."""
+        """Up to `limit` messages not yet settled with an id above `after_id`, in publication order.
+
+        Before them, where there are more, come the newest answers from behind them, marked `ahead`: somebody waits.
+        """
         with self._guard():
-            rows = self._db.execute(
-                "SELECT debts.id, topic, payload, messages.seq, retained AND debts.id = (SELECT max(id)"
-                " FROM messages AS newer WHERE newer.topic = messages.topic AND newer.retained = 1),"
-                " response_topic, correlation FROM debts JOIN messages ON messages.id = debts.id"
-                " WHERE debts.id > ? ORDER BY debts.id LIMIT ?",
-                (after_id, limit),
-            ).fetchall()
-        return [
-            OwedMessage(id=i, topic=topic, payload=payload, seq=seq, retain=bool(r), response_topic=to, correlation=c)
-            for i, topic, payload, seq, r, to, c in rows
-        ]
+            turn = self._owed("debts.id > ? ORDER BY debts.id LIMIT ?", after_id, limit)
+            if len(turn) < limit:
+                return turn
+            answers = self._owed(_NEWEST_ANSWERS, turn[-1].id)
+        return [*(msgspec.structs.replace(answer, ahead=True) for answer in answers), *turn]
 
     def depth(self) -> int:
         """How many messages are owed."""
@@ -92,7 +104,7 @@ class JournalReader(Database):
         """What was observed for one coup; raises JournalError when the stored log is damaged."""
         with self._guard():
             row = self._db.execute(
-                "SELECT coup, verdict, seq, evidence.at_utc_us, digest, packed FROM evidence JOIN logs USING (coup)"
+                f"SELECT coup, verdict, seq, evidence.at_utc_us, digest, {_PACKED} FROM evidence JOIN logs USING (coup)"  # noqa: S608
                 " WHERE coup = ?",
                 (coup,),
             ).fetchone()
@@ -108,7 +120,7 @@ class JournalReader(Database):
     def packed_log(self, coup: int) -> bytes | None:
         """The log of one coup as it is on disk (zlib), None when it is not there."""
         with self._guard():
-            found = self._db.execute("SELECT packed FROM logs WHERE coup = ?", (coup,)).fetchone()
+            found = self._db.execute(f"SELECT {_PACKED} FROM logs WHERE coup = ?", (coup,)).fetchone()  # noqa: S608
         return None if found is None else bytes(found[0])
 
     def pruning(self, coup: int) -> StoredPruning | None:
@@ -156,6 +168,13 @@ class JournalReader(Database):
         return None if row is None or row[1] <= row[0] else (row[0] + 1, row[1])
 
     # --- inside ------------------------------------------------------------------------------------------------
+
+    def _owed(self, condition: str, *values: object) -> list[OwedMessage]:
+        rows = self._db.execute(f"{_OWED} WHERE {condition}", values).fetchall()
+        return [
+            OwedMessage(id=i, topic=topic, payload=payload, seq=seq, retain=bool(r), response_topic=to, correlation=c)
+            for i, topic, payload, seq, r, to, c in rows
+        ]
 
     def _messages(self, condition: str, start: int, limit: int) -> list[StoredMessage]:
         rows = self._rows(

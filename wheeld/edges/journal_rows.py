@@ -135,7 +135,11 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
     sqlite3.SQLITE_READONLY: ("io", "the file or its disk is read-only; check it, then start again"),
     sqlite3.SQLITE_CANTOPEN: ("io", "the file cannot be opened; check the path and its permissions"),
     sqlite3.SQLITE_BUSY: ("locked", "another program is writing to it; stop that program"),
-    sqlite3.SQLITE_CORRUPT: ("corrupt", "the file is damaged; keep it as it is for examination and start a new one"),
+    # A read that fails is for SQLite the same as what it cannot understand.
+    sqlite3.SQLITE_CORRUPT: (
+        "corrupt",
+        "the file is damaged, or the disk fails to read it; check it, keep the file for examination, start a new one",
+    ),
     sqlite3.SQLITE_NOTADB: ("foreign", "this file is not a database; set another journal.path"),
     sqlite3.SQLITE_CONSTRAINT: ("conflict", "something is stored twice; this is a fault in the program, report it"),
 }

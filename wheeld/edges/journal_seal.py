@@ -1,4 +1,4 @@
-"""Ed25519 keys for sealing the journal, and for checking its seals.
+"""Ed25519 keys for sealing the journal and signing the feed, and for checking what they made.
 
 A private key file is PEM (`openssl genpkey -algorithm ed25519`) or the 32 bytes in base64; a public key file is PEM
 (`openssl pkey -pubout`) or the 32 bytes in base64. `cryptography` is an optional dependency (`wheeld[sign]`) that is
@@ -13,6 +13,9 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from wheeld.core.seal import sealed_hash, signature, signed
+from wheeld.edges.journal_rows import Signer
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519
@@ -57,6 +60,22 @@ def public_key(path: Path) -> tuple[str, Check]:
         return True
 
     return _key_id(key), check
+
+
+def raw_public_key(path: Path) -> bytes:
+    """The 32 bytes of the public key in a file, as the feed library takes them. Raises OSError, KeyFileError."""
+    return _public_key(path).public_bytes_raw()
+
+
+def sign_message(payload: bytes, signer: Signer) -> bytes:
+    """A sealed message of the feed, closed with its signature. SealError when it is not sealed."""
+    return signed(payload, base64.b64encode(signer.sign(sealed_hash(payload))))
+
+
+def is_signed(payload: bytes, check: Check) -> bool:
+    """Whether a sealed message carries a signature of its hash that `check` knows. SealError when it is not sealed."""
+    in_base64 = signature(payload)
+    return in_base64 is not None and check(base64.b64decode(in_base64), sealed_hash(payload))
 
 
 def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:

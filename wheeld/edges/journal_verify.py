@@ -13,13 +13,28 @@ from collections.abc import Mapping
 
 import msgspec
 
-from wheeld.core.seal import GENESIS, SealError, verify_link
-from wheeld.edges.journal_chain import EVIDENCE, FIRST_HEAD, KINDS, MESSAGE, SEAL, Link, digest_of, follow, seal_bytes
+from wheeld.core.seal import GENESIS, SealError, signature, verify_link
+from wheeld.edges.journal_chain import (
+    EVIDENCE,
+    FIRST_HEAD,
+    KINDS,
+    MESSAGE,
+    PRUNING,
+    SEAL,
+    Link,
+    digest_of,
+    follow,
+    seal_bytes,
+)
 from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_seal import Check
+from wheeld.edges.journal_rows import JournalError
+from wheeld.edges.journal_seal import Check, is_signed
 
 PAGE = 1000
 """Links read at a time: a journal of years is checked in a few megabytes of memory."""
+
+UTC_US_MAX = 253_402_300_800_000_000
+"""The year 10,000, in which the calendar ends."""
 
 FAULTS_MAX = 20
 """Further faults mostly follow from the first; the report says that there are more."""
@@ -42,6 +57,7 @@ class Verification(msgspec.Struct, kw_only=True):
     head: bytes = FIRST_HEAD
     messages: int = 0
     sequenced: int = 0
+    signed: int = 0
     last_seq: int = 0
     last_hash: str = GENESIS
     coups: int = 0
@@ -67,15 +83,27 @@ def verify(
 ) -> Verification:
     """Check everything in the journal; raises JournalError only when it cannot be read.
 
-    With `keys` (by key id) every seal must be by one of them, and there must be one. `noted` is a record's number and
+    With `keys` (by key id) every seal and every signature of a message must be by one of them, and there must be a
+    seal. `noted` is a record's number and
     its head as someone wrote them down.
     """
     walk = _Walk(journal, keys, noted)
     while page := journal.links(walk.report.records, PAGE):
         for link in page:
+            _refuse_damage(journal, link, walk.report.records)
             walk.take(link)
     walk.end()
     return walk.report
+
+
+def _refuse_damage(journal: JournalFile, link: Link, after_n: int) -> None:
+    """JournalError for what no statement can have stored in that table: only damage to the file makes it.
+
+    Links that come out of their order could be walked for ever.
+    """
+    kinds = tuple(type(value) for value in link)
+    if kinds != (int, str, int, bytes, bytes) or link.n <= after_n:
+        raise JournalError("corrupt", journal.path, f"the file is damaged where record {after_n + 1} should be")
 
 
 class _Walk:
@@ -136,7 +164,7 @@ class _Walk:
         self.report.coups += 1
         packed = self._journal.packed_log(coup)
         if packed is None:
-            if self._journal.pruning(coup) is None:
+            if self._journal.record(PRUNING.name, coup) is None:
                 self.report.blame(f"{where}: its log was removed")
             self.report.pruned += 1
             return
@@ -158,6 +186,8 @@ class _Walk:
             self.report.blame(f"{where}: sealed by another key, {key_id.decode(errors='replace')}")
         elif check is not None and not check(signature, seal_bytes(columns[:-1])):
             self.report.blame(f"{where}: the signature is false: {changed}")
+        elif not (at_utc_us.isdigit() and int(at_utc_us) < UTC_US_MAX):
+            self.report.blame(f"{where}: sealed at no time: edited")
         else:
             told = (text.decode(errors="replace") for text in (by, why, key_id))
             self.report.sealed = Sealed(n, int(at_utc_us), *told)
@@ -178,10 +208,19 @@ class _Walk:
             if seq != b"%d" % told.seq:
                 report.blame(f"{where}: its payload says seq {told.seq}")
             report.last_hash = verify_link(payload, report.last_hash)
-        except msgspec.MsgspecError as error:
+            self._check_signature(where, payload)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             report.blame(f"{where}: its payload is not a sealed message ({error})")
         except SealError as error:
             report.blame(f"{where}: {error}")
             report.last_hash = told.hash
         report.sequenced += 1
-        report.last_seq = int(seq)
+        report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
+
+    def _check_signature(self, where: str, payload: bytes) -> None:
+        """A message without one was stored while no key was configured: its link is what vouches for it."""
+        if signature(payload) is None:
+            return
+        self.report.signed += 1
+        if self._keys is not None and not any(is_signed(payload, check) for check in self._keys.values()):
+            self.report.blame(f"{where}: its signature is by none of the keys given")

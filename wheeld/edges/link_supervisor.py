@@ -7,7 +7,7 @@ What happened is logged when it changes, with what to do; a port that is missing
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import structlog
 
@@ -20,6 +20,15 @@ WAIT_S_MAX = 3.0
 """A person who plugs a board in looks at the display for about as long."""
 
 Link = TypeVar("Link", bound=ByteLink)
+
+
+@runtime_checkable
+class OpensLater(Protocol):
+    """A link that is made at once and opened by a thread of its own."""
+
+    async def opened(self) -> None:
+        """Return when it is open; raises PortUnavailableError when it could not be."""
+        ...
 
 
 class LinkSupervisor(Generic[Link]):
@@ -61,10 +70,15 @@ class LinkSupervisor(Generic[Link]):
         except PortUnavailableError as wrong:
             self._tell("link.unavailable", str(wrong))
             return
-        self.opened_count += 1
-        self._tell("link.open", "")
         try:
+            later: object = link
+            if isinstance(later, OpensLater):
+                await later.opened()
+            self.opened_count += 1
+            self._tell("link.open", "")
             await self._serve(link)
+        except PortUnavailableError as wrong:
+            self._tell("link.unavailable", str(wrong))
         except LinkClosedError as lost:
             self._tell("link.lost", str(lost))
         finally:

@@ -32,6 +32,9 @@ RETRY_MAX_S = 30.0
 STABLE_S = 10.0
 """One that lasted less doubles the wait too: two daemons with one client id would otherwise chase each other off."""
 
+BRIEF_MAX = 3
+"""Connections in a row that ended as soon as they stood; somebody has to look then."""
+THROWN_OUT = "connections end as soon as they stand: give every client its own client_id, or the broker keeps falling"
 INBOX_MAX = 1000
 """Commands and acks not yet looked at. People send a few a minute; a thousand is a sender out of order, the rest is
 dropped and counted."""
@@ -48,9 +51,7 @@ FILES_CHECK_S = 10.0
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Hosts between which and us nobody listens."""
-
 RENEWED = "its TLS files were renewed"
-
 FAREWELL_S = 1.0
 """How long a stopping daemon waits for the broker to take its `offline`."""
 
@@ -133,8 +134,9 @@ class MqttConnection:
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning("password.in_clear", host=settings.host, then="whoever listens has it: give ca_file")
-        failures = 0
+        failures = brief = 0
         while True:
+            connections = self.counters["connections"]
             started_ns = self._clock.monotonic_ns()
             try:
                 why = await self._connect_once()
@@ -147,6 +149,9 @@ class MqttConnection:
             self.counters["failures"] += 1
             stable = self._clock.monotonic_ns() - started_ns > STABLE_S * 1e9
             failures = 0 if stable else failures + 1
+            brief = brief + 1 if self.counters["connections"] > connections and not stable else 0
+            if brief == BRIEF_MAX:
+                self._log.error("broker.throws_us_out", client_id=settings.client_id, times=brief, why=THROWN_OUT)
             wait_s = min(RETRY_MAX_S, RETRY_FIRST_S * 2 ** min(failures, 16))
             await self._clock.sleep(wait_s * self._rng.uniform(0.5, 1.0))
 
@@ -182,7 +187,7 @@ class MqttConnection:
         """One whole connection; returns why it ended."""
         files = self._files.stamp()
         async with self._open(await self._client()) as client:
-            await _in_own_task(self._greet(client))
+            await _unless_gone(self._greet(client), client)
             session = self._begin(client)
             receiving = asyncio.create_task(self._receive(session), name="mqtt-receive")
             renewing = asyncio.create_task(self._watch_files(session, files), name="mqtt-files")
@@ -328,8 +333,9 @@ class MqttConnection:
             if not sending.done():
                 raise ConnectionLostError(f"the connection ended before the broker confirmed: {session.over.result()}")
             sending.result()
-        except aiomqtt.MqttError as error:
-            # A broker that takes and does not confirm is no broker: a new connection, and everything owed again.
+        except (aiomqtt.MqttError, OSError, ValueError) as error:
+            # A broker that takes and does not confirm is no broker: a new connection, and everything owed again. The
+            # library also lets through what the event loop says of a socket that has just been closed.
             self.counters["timeouts"] += 1
             session.end(f"no confirmation of a publication: {error}")
             raise ConnectionLostError(str(error)) from error
@@ -367,14 +373,17 @@ class MqttConnection:
             self._log.warning("broker.unreachable", why=why, **where, then="messages wait in the journal; trying again")
 
 
-async def _in_own_task(work: Coroutine[Any, Any, None]) -> None:
-    """aiomqtt waits by `asyncio.wait_for`, which before Python 3.12 can lose a cancellation; `asyncio.wait` cannot."""
-    task = asyncio.create_task(work)
+async def _unless_gone(work: Coroutine[Any, Any, None], client: MqttClient) -> None:
+    """aiomqtt waits by `asyncio.wait_for`, which does not end with the connection, and before Python 3.12 can lose a
+    cancellation: so in a task of its own. Raises MqttError."""
+    task = asyncio.create_task(work, name="mqtt-greet")
     try:
-        await asyncio.wait({task})
+        await asyncio.wait({task, client.gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise aiomqtt.MqttError("the broker closed the connection before it answered what we sent first")
+        task.result()
     finally:
         task.cancel()
-    task.result()
 
 
 def _read_password(path: Path | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import aiomqtt
@@ -26,6 +27,12 @@ class MqttClient(aiomqtt.Client):
         self._fault = "the broker closed the connection before it answered"
         self._client.on_log = self._note_fault
 
+    @property
+    def gone(self) -> asyncio.Future[None]:
+        """Done when the connection has ended."""
+        future: asyncio.Future[None] = self._disconnected
+        return future
+
     def _note_fault(self, _client: PahoClient, _userdata: Any, level: int, text: str) -> None:
         """The only place where paho tells what it met on the socket, a TLS alert say."""
         if level == LogLevel.MQTT_LOG_ERR:
@@ -43,6 +50,8 @@ class MqttClient(aiomqtt.Client):
             self._connected.set_exception(aiomqtt.MqttError(self._fault))
             return
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
+        if self.gone.done():
+            self.gone.exception()  # looked at, or the collector prints it between the lines of our log
 
     def _on_publish(
         self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties

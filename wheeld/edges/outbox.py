@@ -28,7 +28,11 @@ REFUSED_RETRY_S = 5.0
 
 
 class ResendError(Exception):
-    """A resend that cannot be done; the text says why, to the one who asked."""
+    """A resend that cannot be done: there is nothing from there on. The text is for the one who asked."""
+
+    def __init__(self, from_seq: int, last_seq: int) -> None:
+        self.last_seq = last_seq
+        super().__init__(f"nothing from seq {from_seq}: the last one is {last_seq}")
 
 
 class Outbox:
@@ -78,7 +82,7 @@ class Outbox:
             last_seq = await self._store.last_seq()
             first_id = await self._store.reopen(from_seq)
             if first_id == 0:
-                raise ResendError(f"nothing from seq {from_seq}: the last one is {last_seq}")
+                raise ResendError(from_seq, last_seq)
             self._cursor = min(self._cursor, first_id - 1)
             self.counters["resends"] += 1
         return last_seq
@@ -125,7 +129,8 @@ class Outbox:
         try:
             for message in batch:
                 await self._publish(message, session)
-                self._cursor = message.id
+                if not message.ahead:
+                    self._cursor = message.id
                 sent.append(message.id)
         finally:
             if sent:

@@ -43,6 +43,12 @@ class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
     who: Name
 
 
+class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/confirm`: the chef answers for what no sensor proves of coup `coup`, the one whose number awaits him."""
+
+    coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
+
+
 class ResendPayload(CommandPayload, frozen=True, kw_only=True):
     """`cmd/resend`: publish every sequenced message from `from_seq` again."""
 
@@ -91,9 +97,14 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     temperatures_c: dict[str, float]
 
 
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding of strange bytes may raise: also for a text that is not UTF-8, and for a thousand brackets."""
+
 COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
     "bouler": BoulerPayload,
+    "confirm": ConfirmPayload,
     "resend": ResendPayload,
+    "seal": CommandPayload,
 }
 """The payload that each `cmd/{name}` takes; a name that is not here is refused."""

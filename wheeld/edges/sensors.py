@@ -8,18 +8,44 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import msgspec
 
 from firmware_protocol.host import Position
-from wheeld.core.clock import UtcPair
+from wheeld.core.clock import HostTime, UtcPair
 from wheeld.core.observations import Observation
 from wheeld.edges.board import Board
 from wheeld.ports import ByteLink, HostClock, LinkClosedError
 
 TICK_S = 0.02
 """Acknowledgements and time requests go out within this; the shortest interval of the session is 50 ms."""
+
+
+class Sensing(Protocol):
+    """Whatever sees the wheel: a board, or pins of this computer."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the core believes in what comes from it; it does until told otherwise."""
+        ...
+
+    @property
+    def sensors(self) -> dict[str, bool]:
+        """What is known of each of its sensors."""
+        ...
+
+    def now_us(self, host_ns: int) -> int:
+        """The host's estimate of the sensing clock, never less than what was told."""
+        ...
+
+    def clock_now(self, host_ns: int) -> HostTime | None:
+        """The sensing clock as known at `host_ns`, with its error; None while it is not."""
+        ...
+
+    def acknowledge(self, position: Position) -> None:
+        """Everything of a batch with this `position` is safe for good."""
+        ...
 
 
 class Batch(msgspec.Struct, frozen=True):

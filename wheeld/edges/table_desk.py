@@ -15,8 +15,7 @@ import msgspec
 from wheeld.core.observations import Command, Observation, SensorState
 from wheeld.core.step import Step
 from wheeld.core.table import Table
-from wheeld.edges.board import Board
-from wheeld.edges.sensors import Batch
+from wheeld.edges.sensors import Batch, Sensing
 from wheeld.ports import HostClock
 
 QUEUE_MAX = 64
@@ -29,7 +28,7 @@ class TableDesk:
     def __init__(
         self,
         table: Table,
-        board: Board,
+        board: Sensing,
         *,
         clock: HostClock,
         store: Callable[[Step, int], Awaitable[None]],

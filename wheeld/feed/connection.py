@@ -166,9 +166,10 @@ class Feed:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 await _end(tasks)
-            for task in tasks:
-                if not task.cancelled():
-                    task.result()
+            # Both asked: an exception that nobody asks for is told as one that got lost.
+            errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
+            if errors:
+                raise errors[0]
 
     async def _subscribe(self, client: aiomqtt.Client) -> str | None:
         """What the broker will not let us hear; a broker that grants and then keeps it back is known by silence."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import random
-import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, FeedError, FeedMessage
+from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, SEQ_MAX, FeedError, FeedMessage
 
 REMEMBERED = 10_000
 """Hashes kept to tell a repeat from another message with its number: three days of coups; older ones are dropped."""
 CONTRADICTIONS_MAX = 3
 """So often we ask again for what was announced and the wheel says it never had; then the wheel is believed."""
-
-_LAST = re.compile(r"to (\d{1,16}) again$|the last one is (\d{1,16})$")
-"""Both of the wheel's answers to a resend end with the last number that it has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,18 +84,17 @@ class Order:
         """A reply came. Raises FeedError (`rolled_back`)."""
         try:
             reply = json.loads(payload[:MESSAGE_BYTES_MAX])
-            asked, done, why = reply["id"], reply["done"] is True, str(reply["why"])
-        except (ValueError, TypeError, LookupError, RecursionError):
+            asked, done, last, why = reply["id"], reply["done"] is True, reply.get("last_seq"), str(reply["why"])
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return
         if self.seq is None or asked is None or asked != self._asked:
             return
         self._asked, self._silences = None, 0
-        found = _LAST.search(why)
-        if found is None:
+        if type(last) is not int or not 0 <= last <= SEQ_MAX:
             self._manner.tell(f"the wheel would not send again from seq {self._asked_from}: {why[:200]}")
             self._due_s = now_s + self._patience_s()
             return
-        self._judge(int(found[1] or found[2]), now_s, done=done)
+        self._judge(last, now_s, done=done)
 
     def question(self, now_s: float) -> bytes | None:
         """The command `resend` that is due now, if one is."""

@@ -13,7 +13,15 @@ import msgspec
 
 from wheeld.core.messages import Board, Notice, ReplyPayload, Result, Table, Void
 from wheeld.core.step import SEQUENCED
-from wheeld.edges.payloads import AckPayload, Availability, BoulerPayload, CommandPayload, Health, ResendPayload
+from wheeld.edges.payloads import (
+    AckPayload,
+    Availability,
+    BoulerPayload,
+    CommandPayload,
+    ConfirmPayload,
+    Health,
+    ResendPayload,
+)
 
 DIRECTORY = Path(__file__).parent
 VERSION = 1
@@ -30,6 +38,7 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "ack": AckPayload,
     "command": CommandPayload,
     "command-bouler": BoulerPayload,
+    "command-confirm": ConfirmPayload,
     "command-resend": ResendPayload,
 }
 """The structure of each payload, by the name of its schema file; `command` serves each `cmd/{name}` without its own."""

@@ -1,0 +1,161 @@
+"""A wheel on wires: what happened at it, as levels of lines.
+
+The encoder's lines come from the rotor's motion itself; beams and readers are blocked for as long as the ball takes;
+contacts bounce. What has no line is left over for whoever plays the table's other half: a command without a button.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from hw_sim.events import BallPass, ForeignObject, Person, SensorState, Sighting, SimEvent
+from hw_sim.rotor import tick_entered
+from hw_sim.wheel import RADIUS_M
+from hw_sim.world import World
+from wheeld.ports import Edge
+
+BALL_M = 0.020
+"""Balls are 18 or 21 mm (design: real wheels)."""
+POCKET_RADIUS_M = 0.25
+"""Where the ball lies, from the rotor's axis."""
+STRAY_S = 0.004
+BLOCKED_S = (0.002, 0.4)
+"""Nothing is slower than this past a sensor but a rotor that stops; then a reader sees nothing of it."""
+BOUNCE_S = (0.0, 0.0007, 0.0015, 0.0021, 0.0026)
+"""When a contact that closes has closed and opened again, in turn."""
+PRESS_S = 0.15
+PERIOD = 4
+
+
+@dataclass(frozen=True)
+class Wires:
+    """Which line is what. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low."""
+
+    a: int
+    b: int
+    z: int
+    steps_a_tick: int = 1
+    index_tick: int = 0
+    beams: tuple[int, ...] = ()
+    readers: tuple[int, ...] = ()
+    object_pin: int | None = None
+    buttons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def pins(self) -> list[int]:
+        """All of them."""
+        thing = [] if self.object_pin is None else [self.object_pin]
+        return [self.a, self.b, self.z, *self.beams, *self.readers, *thing, *self.buttons.values()]
+
+
+@dataclass(frozen=True)
+class Change:
+    """At `t_s` line `pin` becomes active, or is no longer."""
+
+    t_s: float
+    pin: int
+    active: bool
+
+
+def levels(world: World, wires: Wires) -> dict[int, bool]:
+    """How the lines stand at time 0: nothing is blocked or pressed."""
+    turn = world.layout.rotor_ticks * wires.steps_a_tick
+    angle = world.rotor.angle_at(0.0)
+    a, b = _phase(math.floor(angle * turn))
+    mark = _index(wires)
+    z = (angle * turn - mark) % turn < 1
+    idle = dict.fromkeys(wires.pins, True)
+    return {**idle, wires.a: a, wires.b: b, wires.z: z}
+
+
+def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, *, start_ns: int = 0) -> list[Edge]:
+    """Every change of a line from time 0 (`start_ns`) to `end_s`, in order."""
+    changes = [*_rotor(world, end_s, wires)]
+    for event in events:
+        changes += _of(event, world, wires)
+    changes.sort(key=lambda change: change.t_s)
+    encoder = {wires.a, wires.b, wires.z}
+    blocked: dict[int, int] = {}
+    told = levels(world, wires)
+    found: list[Edge] = []
+    for change in changes:
+        if change.t_s >= end_s:
+            break
+        level = change.active
+        if change.pin not in encoder:  # two things at once before a sensor block it until both are gone
+            blocked[change.pin] = max(0, blocked.get(change.pin, 0) + (1 if change.active else -1))
+            level = not blocked[change.pin]
+        if told[change.pin] is not level:
+            told[change.pin] = level
+            found.append(Edge(change.pin, level, start_ns + round(change.t_s * 1e9)))
+    return found
+
+
+def spoken(events: Iterable[SimEvent], wires: Wires) -> list[Person]:
+    """What people said that has no button."""
+    return [event for event in events if isinstance(event, Person) and event.name not in wires.buttons]
+
+
+def _index(wires: Wires) -> float:
+    """Where Z begins, in steps: in the middle of one."""
+    return wires.index_tick * wires.steps_a_tick + (wires.steps_a_tick > 1) + 0.5
+
+
+def _phase(step: int) -> tuple[bool, bool]:
+    place = step % PERIOD
+    return place in (1, 2), place in (2, 3)
+
+
+def _rotor(world: World, end_s: float, wires: Wires) -> Iterator[Change]:
+    turn = world.layout.rotor_ticks * wires.steps_a_tick
+    for t_s, border, clockwise in world.rotor.crossings(0.0, 1 / turn, 0.0, end_s):
+        a, b = _phase(tick_entered(border, turn, clockwise=clockwise))
+        yield Change(t_s, wires.a, a)
+        yield Change(t_s, wires.b, b)
+    for side in (0, 1):
+        for t_s, _, clockwise in world.rotor.crossings((_index(wires) + side) / turn, 1.0, 0.0, end_s):
+            yield Change(t_s, wires.z, clockwise is (side == 0))
+
+
+def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
+    t_s = event.t_us / 1e6
+    match event:
+        case BallPass(beam=beam):
+            yield from _blocked(wires.beams[beam], t_s, _ball_s(world, t_s))
+        case Sighting(reader=reader):
+            speed = abs(world.rotor.speed_at(t_s))
+            yield from _blocked(wires.readers[reader], t_s, _width_s(speed, POCKET_RADIUS_M))
+        case ForeignObject(present=present) if wires.object_pin is not None:
+            yield Change(t_s, wires.object_pin, present)
+        case SensorState(sensor=sensor, ok=ok) if "/" in sensor:
+            kind, _, number = sensor.partition("/")
+            yield Change(t_s, (wires.beams if kind == "beam" else wires.readers)[int(number)], not ok)
+        case Person(name=name) if name in wires.buttons:
+            yield from _pressed(wires.buttons[name], t_s)
+
+
+def _blocked(pin: int, middle_s: float, width_s: float) -> Iterator[Change]:
+    yield Change(middle_s - width_s / 2, pin, active=True)
+    yield Change(middle_s + width_s / 2, pin, active=False)
+
+
+def _pressed(pin: int, t_s: float) -> Iterator[Change]:
+    for at_s in (t_s, t_s + PRESS_S):
+        for number, bounce_s in zip(count(), BOUNCE_S, strict=False):
+            yield Change(at_s + bounce_s, pin, active=(number % 2 == 0) is (at_s == t_s))
+
+
+def _ball_s(world: World, t_s: float) -> float:
+    """How long the ball is before a beam; what is no ball, shorter."""
+    run = next((run for run in world.runs if run.t_s <= t_s <= run.end_s), None)
+    if run is None:
+        return STRAY_S
+    return _width_s(math.sqrt(run.speed_squared(run.laps_at(t_s))), RADIUS_M)
+
+
+def _width_s(rev_s: float, radius_m: float) -> float:
+    least, most = BLOCKED_S
+    return most if not rev_s else min(most, max(least, BALL_M / (math.tau * radius_m * rev_s)))

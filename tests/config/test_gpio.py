@@ -1,0 +1,160 @@
+"""`[gpio]`: what is accepted, and what is said of what is not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.config.test_config import GOOD, problems, with_line
+from tests.config.test_head import COMBINED
+from wheeld.cli_check import facts
+from wheeld.config import parse
+from wheeld.config_gpio import GpioSection
+from wheeld.edges.gpio.setting import EncoderPins
+
+SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
+WHEEL = """\
+[gpio]
+provider = "rpi-lgpio"
+encoder = "quadrature"
+encoder_pins = [17, 27, 22]
+index_tick = 3
+beam_pins = [5, 6, 13, 19]
+reader_pins = [16, 20, 21]
+object_pin = 26
+button_rien_va = 23
+button_tout_va = 24
+lamp = 12
+
+"""
+PINS = GOOD.replace(SENSORS, WHEEL)
+BUTTONS = GOOD.replace("[journal]", '[gpio]\nprovider = "rpi"\nbutton_tout_va = 4\nbets_closed = 25\n\n[journal]')
+
+
+def gpio(text: str) -> GpioSection:
+    section = parse(text).gpio
+    assert section is not None
+    return section
+
+
+def test_pins_that_see_the_wheel_need_no_board() -> None:
+    config = parse(PINS)
+    assert config.sensors is None
+    setting = gpio(PINS).setting(config.wheel.rotor_ticks)
+    assert setting.encoder == EncoderPins(kind="quadrature", a=17, b=27, z=22, index_tick=3)
+    assert (setting.beams, setting.readers, setting.object_pin) == ((5, 6, 13, 19), (16, 20, 21), 26)
+    assert setting.buttons == {"rien_va": 23, "tout_va": 24}
+    assert (setting.lamp, setting.buzzer, setting.bets_closed) == (12, None, None)
+    assert (setting.debounce_ns, setting.shortest_pulse_ns, setting.beam_blocked_ns_max) == (
+        20_000_000,
+        200_000,
+        2 * 10**9,
+    )
+    assert setting.observes
+
+
+def test_a_board_may_have_buttons_and_lamps_on_pins_beside_it() -> None:
+    config = parse(BUTTONS)
+    assert config.sensors is not None
+    setting = gpio(BUTTONS).setting(148)
+    assert (setting.observes, setting.buttons, setting.bets_closed) == (False, {"tout_va": 4}, 25)
+
+
+def test_the_example_of_the_page_is_good() -> None:
+    page = (Path(__file__).parents[2] / "firmware_protocol" / "gpio.md").read_text()
+    (example,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
+    assert len(list(gpio(GOOD.replace(SENSORS, example)).used())) == 17
+
+
+def test_every_key_is_on_the_page() -> None:
+    page = (Path(__file__).parents[2] / "firmware_protocol" / "gpio.md").read_text()
+    keys = [field.encode_name for field in msgspec.structs.fields(GpioSection)]
+    buttons = [key for key in keys if key.startswith("button_")]
+    assert [key for key in keys if key not in page and key not in buttons] == []
+    assert [key for key in buttons if f"`{key.removeprefix('button_')}`" not in page] == []
+
+
+def test_something_must_see_the_wheel() -> None:
+    (told,) = problems(GOOD.replace(SENSORS, ""))
+    assert "sensors.port: is missing; expected since sensors tell of rotor, ball, pocket, and nothing in [gpio]" in told
+    (told,) = problems(BUTTONS.replace(SENSORS, ""))
+    assert "gpio.encoder: is missing; expected since there is no [sensors], and something must see" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('provider = "gpiozero"', 'gpio.provider: is "gpiozero"; expected "rpi" or "rpi-lgpio"'),
+        ("chip = -1", "gpio.chip: is -1; expected the number of /dev/gpiochipN, 0 to 255"),
+        ("encoder_pins = [17, 27]", "gpio.encoder_pins: is [17,27]; expected the GPIO numbers of the encoder's lines"),
+        ("beam_pins = [5, 6, 13, 54]", "gpio.beam_pins: is [5,6,13,54]; expected a list of GPIO numbers"),
+        ("beam_pins = [5, 6, 13]", "gpio.beam_pins: has 3 pins where wheel.beams_deg has 4 angles; one for each"),
+        ("reader_pins = []", "gpio.reader_pins: has 0 pins where wheel.readers_deg has 3 angles"),
+        ("object_pin = 17", "gpio.object_pin: pin 17 is taken already, by encoder_pins"),
+        ("beam_pins = [5, 6, 13, 5]", "gpio.beam_pins: pin 5 is taken already, by beam_pins"),
+        ("buzzer = 12", "gpio.buzzer: pin 12 is taken already, by lamp"),
+        ("index_tick = 148", "gpio.index_tick: 148 is not within 0…147, as wheel.rotor_ticks has it"),
+        ("debounce_ms = 0", "gpio.debounce_ms: is 0; expected milliseconds, 1 to 200"),
+        ("min_pulse_us = 3000", "gpio.min_pulse_us: is 3000; expected microseconds, 0 to 2000"),
+        ("beam_blocked_s_max = 0.1", "gpio.beam_blocked_s_max: is 0.1; expected seconds, 0.2 to 60"),
+        ("button_suspend = 4", "gpio.button_suspend: is not a known key; did you mean button"),
+    ],
+)
+def test_a_wrong_pin_is_told_with_its_key(line: str, said: str) -> None:
+    told = problems(with_line("gpio", line, PINS))
+    assert len(told) == 1
+    assert said in told[0]
+
+
+def test_an_encoder_without_lines() -> None:
+    (told,) = problems(PINS.replace("encoder_pins = [17, 27, 22]\n", ""))
+    assert "gpio.encoder_pins: is missing; expected the GPIO numbers of its lines A, B and Z" in told
+
+
+def test_lines_without_an_encoder() -> None:
+    told = problems(PINS.replace('encoder = "quadrature"\n', ""))
+    assert [line.partition(": ")[2].partition(":")[0] for line in told] == [
+        "gpio.encoder_pins",
+        "gpio.beam_pins",
+        "gpio.reader_pins",
+        "gpio.object_pin",
+    ]
+    assert "sees nothing without an encoder" in told[0]
+
+
+def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
+    odd = with_line("wheel", "rotor_ticks = 37", PINS)
+    (told,) = problems(odd)
+    assert "gpio.encoder: of quadrature has four ticks a period; wheel.rotor_ticks = 37 is no multiple" in told
+    assert gpio(with_line("gpio", 'encoder = "slots"', odd)).encoder == "slots"
+
+
+def test_two_may_not_see_the_wheel() -> None:
+    (told,) = problems(PINS.replace("[gpio]", f"{SENSORS}[gpio]"))
+    assert "gpio.encoder: is one too many: the board of [sensors] sees this wheel already" in told
+
+
+def test_the_original_knows_one_chip_only() -> None:
+    (told,) = problems(with_line("gpio", "chip = 4", BUTTONS))
+    assert "gpio.chip: is nothing to the original RPi.GPIO" in told
+
+
+def test_what_it_means_is_said() -> None:
+    said = list(facts(parse(with_line("gpio", "chip = 4", PINS))))
+    assert "GPIO: through rpi-lgpio, the chip is /dev/gpiochip4" in said
+    assert "encoder: quadrature at pins (17, 27, 22), its index in tick 3" in said
+    assert any("beam_pins 19, reader_pins 16" in line and "lamp 12" in line for line in said)
+    beside = list(facts(parse(BUTTONS)))
+    assert "GPIO: through rpi, the chip is the Pi's own" in beside
+    assert "pins: button_tout_va 4, bets_closed 25" in beside
+    nothing = GOOD.replace("[journal]", '[gpio]\nprovider = "rpi"\n\n[journal]')
+    assert "no other pins" in list(facts(parse(nothing)))
+
+
+def test_lines_of_no_encoder_beside_a_head() -> None:
+    pins = '[gpio]\nprovider = "rpi"\nbeam_pins = [5, 6, 13, 19]\nencoder_pins = [17, 27, 22]\n\n'
+    (told,) = problems(COMBINED.replace(SENSORS, pins))
+    assert "gpio.encoder_pins: are of no encoder" in told

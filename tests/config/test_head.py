@@ -1,0 +1,93 @@
+"""`[head]`, and who tells of what: what is accepted, and what is said of what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.config.test_config import GOOD, problems, with_line
+from wheeld.cli_check import facts
+from wheeld.config import parse
+
+SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
+HEAD = '[head]\nproduct = "mercury-360"\nport = "socket://10.0.0.7:4001"\n\n'
+WHEEL = GOOD[GOOD.index("[wheel]") : GOOD.index("[sensors]")]
+ALONE = GOOD.replace(WHEEL, "[wheel]\n\n").replace(SENSORS, HEAD)
+SLINGSHOT = ALONE.replace("mercury-360", "slingshot-2")
+BEAMS = "[wheel]\nbeams_deg = [0, 90, 180, 270]\n\n"
+COMBINED = GOOD.replace(WHEEL, BEAMS).replace(SENSORS, SENSORS + HEAD.replace("mercury-360", "slingshot-2"))
+
+
+def sources(text: str) -> tuple[str, str, str]:
+    setting = parse(text).setting()
+    return setting.rotor, setting.ball, setting.pocket
+
+
+def test_a_head_alone_tells_of_everything() -> None:
+    assert sources(ALONE) == ("head", "head", "head")
+    assert sources(ALONE.replace("[wheel]\n\n", "")) == ("head", "head", "head")
+    head = parse(ALONE).head
+    assert head is not None
+    assert (head.baud, head.poll, head.bare_number, head.silence_s_max) == (9600, False, True, 2.0)
+    assert parse(ALONE).setting().head == "mercury-360"
+    assert parse(ALONE).sensors is None
+
+
+def test_sensors_tell_of_what_they_are_there_for_and_the_head_of_the_rest() -> None:
+    assert sources(COMBINED) == ("head", "sensors", "head")
+    assert sources(with_line("wheel", "rotor_ticks = 148", COMBINED)) == ("sensors", "sensors", "head")
+    assert sources(GOOD) == ("sensors", "sensors", "sensors")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SLINGSHOT, "f.toml:1: table.unproven: is missing: nothing here proves R2 (Art. 10)"),
+        (with_line("table", 'unproven = "maybe"', SLINGSHOT), 'table.unproven: is "maybe"; expected "void" or "chef"'),
+        (with_line("table", 'unproven = "void"', ALONE), 'table.unproven: is "void", and these sensors prove all of'),
+        (with_line("wheel", 'ball = "head"', GOOD), 'wheel.ball: is "head", and the wheel has none'),
+        (
+            with_line("wheel", 'ball = "head"', with_line("table", 'unproven = "void"', COMBINED)),
+            "wheel.beams_deg: ball",
+        ),
+        (with_line("wheel", 'pocket = "sensors"', ALONE.replace(HEAD, HEAD + SENSORS)), "wheel.pocket: is"),
+        (with_line("wheel", "readers_deg = [7]", ALONE.replace(HEAD, HEAD + SENSORS)), "wheel.pocket: is"),
+        (with_line("wheel", 'rotor = "sensors"', COMBINED), "wheel.rotor_ticks: is missing: how many ticks"),
+        (with_line("wheel", 'rotor = "board"', COMBINED), 'wheel.rotor: is "board"; expected "sensors" or "head"'),
+        (with_line("table", "auto_rien_ne_va_plus_rev_s = 0.8", ALONE), "auto_rien_ne_va_plus_rev_s: needs beams"),
+        (COMBINED.replace(SENSORS, ""), "sensors.port: is missing; expected since sensors tell of ball"),
+        (GOOD.replace(SENSORS, ""), "sensors.port: is missing; expected since sensors tell of rotor, ball, pocket"),
+        (with_line("head", "baud = 100", ALONE), "head.baud: is 100; expected the line's bits a second"),
+        (
+            with_line("head", "writable = false", with_line("head", "bare_number = false", ALONE)),
+            "head.writable: is false, and a Mercury 360 must be put into extended mode",
+        ),
+        (ALONE.replace("socket://10.0.0.7:4001", "foo://x:1"), "head.port: is of no known kind, foo://"),
+        (ALONE.replace("10.0.0.7:4001", "10.0.0.7"), "head.port: lacks the host or its port"),
+        (ALONE.replace("10.0.0.7:4001", "10.0.0.7:99999"), "head.port: is no address"),
+        (COMBINED.replace("socket://10.0.0.7:4001", "/dev/ttyACM0"), "head.port: is the board's too"),
+        (with_line("head", "silence_s_max = 0.5", ALONE), "head.silence_s_max: is 0.5; expected seconds, 1 to 60"),
+        (with_line("head", 'product = "saturn"', ALONE), 'is "saturn"; expected "mercury-360" or "slingshot-2"'),
+    ],
+)
+def test_each_contradiction_is_told_with_its_key(text: str, said: str) -> None:
+    told = problems(text)
+    assert len(told) == 1
+    assert said in told[0]
+
+
+def test_what_it_means_is_said() -> None:
+    said = list(facts(parse(with_line("table", 'unproven = "chef"', SLINGSHOT))))
+    assert "the head tells of the rotor, ball, pocket" in said
+    assert "a coup needs 3 proven laps; the head calls its number" in said
+    assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in said
+    assert "it sends its status lines by itself, and tells the number on a line of its own besides" in said
+    assert "R2  Art. 10: the ball runs at least 3 full laps: nothing here proves it" in said
+    assert "a coup that lacks only R2: waits for the chef to confirm it, or to declare it null" in said
+    asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE)))))
+    assert "it is asked for each status line, and tells the number in its status lines only" in asked
+    void = list(facts(parse(with_line("table", 'unproven = "void"', SLINGSHOT))))
+    assert "a coup that lacks only R2: void, as a breakdown" in void
+    beside = list(facts(parse(COMBINED)))
+    assert "the head tells of the rotor, pocket" in beside
+    assert "beams: 4 at 0°, 90°, 180°, 270°" in beside
+    assert not [line for line in beside if line.startswith("a coup that lacks")]

@@ -1,0 +1,61 @@
+"""What fails under the doctor is told: pins that cannot be had, a task that ended, a head that says nothing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from tests.config.test_config import GOOD
+from tests.config.test_head import ALONE
+from wheeld import cli_doctor
+from wheeld.cli_doctor import Geometry, findings
+from wheeld.config import parse
+from wheeld.core.observations import Observation
+from wheeld.doctor.bench import Bench
+from wheeld.doctor.signals import Signals
+from wheeld.exits import Exit
+from wheeld.ports import PinsError
+
+
+def unheard(_seen: Observation) -> None:
+    raise AssertionError("nothing is there")
+
+
+async def test_a_task_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(parse(GOOD), unheard)
+
+    async def fails() -> None:
+        raise PinsError("the lamp cannot be lit")
+
+    monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
+    with pytest.raises(PinsError, match="lamp"):
+        await bench.watch(60, lambda: None)
+
+
+def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def taken(*_: object) -> None:
+        raise PinsError("pin 5 is in use")
+
+    monkeypatch.setattr(cli_doctor, "Bench", taken)
+    monkeypatch.setattr(cli_doctor, "log_to_stderr", lambda _: None)
+    path = tmp_path / "wheel.toml"
+    path.write_text(GOOD)
+    asked = argparse.Namespace(config=path, seconds=1, learn=False, number=None, ball=None)
+    assert cli_doctor.doctor(asked) == Exit.BAD_CONFIG
+    assert capsys.readouterr().err == "wheeld: pin 5 is in use\n"
+
+
+@pytest.mark.parametrize("is_heard", [True, False])
+def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool) -> None:
+    bench = SimpleNamespace(
+        sensors={"link": True, "head": is_heard}, clock=None, counters={"head": {"status": 0}}, pulse_widths_us={}
+    )
+    told = list(findings(Signals(0), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_told=False))
+    assert any("nothing lost" in each.what for each in told) is is_heard
+    assert any(each.what.startswith("head does not work") for each in told) is not is_heard

@@ -1,0 +1,78 @@
+"""`wheeld doctor` as a technician has it: angles that are wrong in the file are right after."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hw_sim.demo import LAYOUT
+from tests.cli.live import PATIENCE_S
+from tests.live.bench import Wheel, turning, write_config
+from wheeld.cli import main
+from wheeld.config import load
+from wheeld.doctor.geometry import apart_deg
+from wheeld.doctor.rewrite import RewriteError, with_angles
+from wheeld.exits import Exit
+
+WRONG_DEG = (0.0, 83.0, 180.0, 270.0)
+
+
+async def doctor(*arguments: str) -> tuple[int, str, str]:
+    pipe = asyncio.subprocess.PIPE
+    words = ("-m", "wheeld", "doctor", *arguments)
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdout=pipe, stderr=pipe)
+    async with asyncio.timeout(PATIENCE_S):
+        out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
+    path = write_config(tmp_path, 1883)
+    path.write_text(path.read_text().replace("[0.0, 90.0, 180.0, 270.0]", f"{list(WRONG_DEG)}  # as drawn"))
+    async with turning(Wheel(11), tmp_path / "board") as wheel:
+        playing = asyncio.create_task(wheel.play("valid", "valid", "valid"))
+        code, out, err = await doctor("-c", str(path), "--seconds", "3", "--learn")
+        await playing
+        assert code == Exit.OK, out + err
+        (found_deg,) = re.findall(r"wrong  beam 1 stands at ([0-9.]+)°", out)
+        assert abs(float(found_deg) - 90) < 1
+        playing = asyncio.create_task(wheel.play("valid", "valid", "valid"))
+        _, out, err = await doctor("-c", str(path), "--seconds", "3")
+        await playing
+    assert re.search(r"ok  beam 1 stands at [0-9.]+° ±", out), out + err
+    assert "from beams_deg" not in out
+    learned = load(path).wheel.beams_deg
+    assert all(abs(apart_deg(a, b)) < 1 for a, b in zip(learned, LAYOUT.beams_deg, strict=True)), learned
+    assert "# as drawn" in path.read_text()
+    assert "83.0" in path.with_name("wheel.toml.before").read_text()
+
+
+async def test_a_board_that_is_not_there_is_said_to_be_wrong(tmp_path: Path) -> None:
+    code, out, err = await doctor("-c", str(write_config(tmp_path, 1883)), "--seconds", "2")
+    assert code == Exit.BAD_DATA
+    assert "wrong  link does not work, or says nothing" in out
+    assert "the port is not there" in out + err
+
+
+def test_what_is_connected_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == Exit.OK
+    assert "serial port" in capsys.readouterr().out
+
+
+def test_only_the_angles_change_in_the_file() -> None:
+    before = "[table]\nbeams_deg = 1\n[wheel] # ours\n  beams_deg = [0, 90]  # two\nreaders_deg=[7]\n[mqtt]\n"
+    after = with_angles(before, {"beams_deg": [0.0, 91.5], "readers_deg": [8.0]})
+    assert after == "[table]\nbeams_deg = 1\n[wheel] # ours\nbeams_deg = [0, 91.5]  # two\nreaders_deg = [8]\n[mqtt]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[mqtt]\n", "[wheel]\n", "[wheel]\nbeams_deg = [\n0, 90]\n", "[wheel]\n[a]\nbeams_deg = [0]"],
+)
+def test_a_file_that_cannot_be_changed_by_machine_is_left_alone(text: str) -> None:
+    with pytest.raises(RewriteError):
+        with_angles(text, {"beams_deg": [0.0]})

@@ -1,0 +1,140 @@
+"""What the doctor says of healthy and of sick sensors: one fault each, named with the sensor and with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from tests.doctor.alignment import TICKS, layout, spun
+from wheeld.core.clock import HostTime
+from wheeld.core.observations import BallPass, Command, ForeignObject, Observation, Rotor, SensorState, Sighting
+from wheeld.doctor.findings import Finding, of_clock, of_geometry, of_link, of_pulses, of_signals
+from wheeld.doctor.geometry import Learned
+from wheeld.doctor.signals import Signals
+
+BEAMS_DEG = (0.0, 90.0, 180.0, 270.0)
+Spoil = Callable[[list[Observation]], Iterable[Observation]]
+
+
+def findings(seen: Iterable[Observation]) -> list[Finding]:
+    signals = Signals(TICKS)
+    for each in seen:
+        signals.take(each)
+    return list(of_signals(signals, beams=4, readers=3))
+
+
+def test_a_healthy_wheel_is_said_to_be_one() -> None:
+    told = findings(spun(layout(BEAMS_DEG), 1)[0])
+    assert {each.level for each in told} == {"ok"}, told
+    assert len(told) == 4 + 3 + 1
+
+
+def without(kind: type, index: int, part: int = 1) -> Spoil:
+    """Every `part`-th message of that sensor is lost."""
+
+    def spoil(seen: list[Observation]) -> Iterable[Observation]:
+        count = 0
+        for each in seen:
+            if isinstance(each, kind) and index in (getattr(each, "beam", -1), getattr(each, "reader", -1)):
+                count += 1
+                if count % part == 0:
+                    continue
+            yield each
+
+    return spoil
+
+
+def doubled(seen: list[Observation]) -> Iterable[Observation]:
+    for n, each in enumerate(seen):
+        yield each
+        if isinstance(each, BallPass) and each.beam == 2 and n % 3 == 0:
+            yield BallPass(each.t_us + 5_000, 2)
+
+
+def edges_lost(seen: list[Observation]) -> Iterable[Observation]:
+    return (each for n, each in enumerate(seen) if not (isinstance(each, Rotor) and n % 50 == 0))
+
+
+def sectors_dirty(seen: list[Observation]) -> Iterable[Observation]:
+    return (each for each in seen if not (isinstance(each, Rotor) and each.tick in (7, 8)))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "level", "what"),
+    [
+        (without(BallPass, 1), "wrong", "beam 1 never pulsed"),
+        (without(BallPass, 3, 4), "look", "beam 3 misses passes"),
+        (doubled, "look", "beam 2 pulses twice"),
+        (without(Sighting, 0), "wrong", "reader 0 never saw the ball"),
+        (edges_lost, "look", "edges lost"),
+        (sectors_dirty, "wrong", "2 of 148 sectors never came"),
+        (lambda seen: [*seen, SensorState(seen[-1].t_us, "beam/2", ok=False)], "wrong", "beam/2 reports itself broken"),
+        (lambda seen: [*seen, ForeignObject(seen[-1].t_us, present=True)], "wrong", "sees a body"),
+        (lambda seen: [*seen, BallPass(seen[-1].t_us, 4)], "wrong", "the configuration has 4"),
+    ],
+)
+def test_each_fault_is_named_and_nothing_else(spoil: Spoil, level: str, what: str) -> None:
+    told = [each for each in findings(spoil(spun(layout(BEAMS_DEG), 2)[0])) if each.level != "ok"]
+    assert [(each.level, what in each.what, bool(each.do)) for each in told] == [(level, True, True)], told
+
+
+def test_a_reader_that_sees_half_as_often() -> None:
+    seen = (
+        [Sighting(n, 0) for n in range(20)] + [Sighting(n, 1) for n in range(9)] + [Sighting(n, 2) for n in range(20)]
+    )
+    told = [each.what for each in findings(seen) if "reader" in each.what and each.level == "look"]
+    assert told == ["reader 1 saw the ball 9 times, another 20"]
+
+
+def test_a_still_wheel_is_asked_to_move() -> None:
+    told = findings([Command(5, "rien_va", "button")])
+    assert [each.level for each in told] == ["look"] * 3
+    assert all(each.do for each in told)
+
+
+def test_signals_count_buttons_and_time() -> None:
+    signals = Signals(TICKS)
+    assert (signals.seconds, signals.rpm, signals.direction) == (0.0, None, None)
+    for seen in (Command(1_000_000, "rien_va", "button"), SensorState(3_500_000, "rotor", ok=True)):
+        signals.take(seen)
+    assert (signals.seconds, dict(signals.buttons), signals.faults) == (2.5, {"rien_va": 1}, {"rotor": False})
+
+
+def test_a_slow_rotor_is_told() -> None:
+    seen = [Rotor(n * 100_000, n % TICKS, "cw") for n in range(200)]
+    assert any("rpm" in each.what for each in findings(seen) if each.level == "look")
+
+
+def test_geometry_against_the_configuration() -> None:
+    learned = [
+        Learned(0, 0.3, 0.1, 9),
+        Learned(1, 180.2, 0.1, 9),
+        Learned(2, 90.1, 0.1, 9),
+        Learned(3, 275.0, 0.1, 9),
+        Learned(4, 10.0, 0.1, 9),
+    ]
+    told = list(of_geometry(learned, BEAMS_DEG, "beam"))
+    assert [each.level for each in told] == ["ok", "wrong", "wrong", "wrong", "wrong"]
+    assert "beam 1 stands where beam 2 should" in told[1].what
+    assert "5.0° from beams_deg" in told[3].what
+    assert "in no configuration" in told[4].what
+    (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam")
+    assert (soft.level, "stray by 4°" in soft.what) == ("look", True)
+
+
+def test_how_long_a_ball_blocks_each_beam() -> None:
+    (told,) = of_pulses({"beam/0": (2_150, 4_000)})
+    assert told.what == "beam/0 is blocked for 2.1 to 4.0 ms"
+
+
+def test_clock_and_link() -> None:
+    assert [each.level for each in of_clock(None)] == ["wrong"]
+    levels = [
+        next(of_clock(HostTime(host_ns=0, error_ns=error_ns, rate_ppb=12_000))).level
+        for error_ns in (90_000, 2_000_000)
+    ]
+    assert levels == ["ok", "look"]
+    assert [each.level for each in of_link({"crc": 0, "events": 7}, frozenset({"events"}))] == ["ok"]
+    told = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
+    assert [each.what for each in told] == ["link: lost events: 3"]

@@ -1,0 +1,73 @@
+"""Where sensors stand, learned from a simulated wheel's spins, against where the simulator put them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.doctor.alignment import TICKS, layout, spun
+from wheeld.core.observations import BallPass, Rotor, Sighting
+from wheeld.core.pockets import index_of
+from wheeld.doctor.geometry import apart_deg, learn_beams, learn_readers, spins_of
+
+LAYOUTS = [(0.0, 90.0), (0.0, 83.0, 200.0), (12.0, 95.0, 180.0, 281.0), tuple(float(i * 45 + i % 3) for i in range(8))]
+
+
+@pytest.mark.parametrize("beams_deg", LAYOUTS, ids=len)
+@pytest.mark.parametrize("seed", range(4))
+def test_beams_are_found_within_a_degree(beams_deg: tuple[float, ...], seed: int) -> None:
+    seen, _ = spun(layout(beams_deg), seed)
+    spins = spins_of([each for each in seen if isinstance(each, Rotor | BallPass)])
+    learned = learn_beams(spins, beams_deg)
+    assert [each.index for each in learned] == list(range(len(beams_deg)))
+    for each, truth_deg in zip(learned, beams_deg, strict=True):
+        assert abs(apart_deg(each.angle_deg, truth_deg)) < 1, (seed, each, truth_deg)
+        assert each.count >= 4
+        assert each.spread_deg < 1
+
+
+def test_a_ball_thrown_the_other_way_shows_when_it_is_said() -> None:
+    seen, _ = spun(layout((0.0, 90.0, 180.0, 270.0)), 1)
+    passes = [each for each in seen if isinstance(each, BallPass)]
+    ways = {way: learn_beams(spins_of(passes, ball=way)) for way in ("cw", "ccw")}
+    mirrored = [round(-each.angle_deg % 360) for each in ways["ccw"]]
+    assert [round(each.angle_deg) % 360 for each in ways["cw"]] == [angle % 360 for angle in mirrored]
+
+
+def test_without_a_known_way_nothing_is_learned() -> None:
+    assert spins_of([BallPass(1, 0)]) == []
+    assert learn_beams([]) == []
+
+
+def test_a_few_laps_are_too_few() -> None:
+    seen, _ = spun(layout((0.0, 90.0, 180.0, 270.0)), 2, spins=1)
+    passes = [each for each in seen if isinstance(each, BallPass)]
+    assert learn_beams(spins_of(passes[:20], ball="cw")) == []
+
+
+def test_strays_doubles_and_missed_passes_move_no_beam() -> None:
+    beams_deg = (0.0, 90.0, 180.0, 270.0)
+    seen, _ = spun(layout(beams_deg), 3, spins=4)
+    passes = [each for each in seen if isinstance(each, BallPass)]
+    spoilt = [each for n, each in enumerate(passes) if n % 23]
+    spoilt += [BallPass(each.t_us + 4_000, each.beam) for each in passes[::11]]
+    spoilt += [BallPass(each.t_us + 71_000, (each.beam + 2) % 4) for each in passes[::17]]
+    turning = [each for each in seen if isinstance(each, Rotor)]
+    learned = learn_beams(spins_of(sorted([*spoilt, *turning], key=lambda each: each.t_us)))
+    assert len(learned) == 4
+    assert all(abs(apart_deg(each.angle_deg, beams_deg[each.index])) < 1 for each in learned), learned
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_readers_are_found_by_a_ball_in_a_known_pocket(seed: int) -> None:
+    readers_deg = (31.0, 149.0, 272.5)
+    seen, number = spun(layout((0.0, 90.0, 180.0, 270.0), readers_deg), seed, spins=1)
+    at_rest_us = [each.t_us for each in seen if isinstance(each, BallPass)][-1] + 6_000_000
+    kept = [each for each in seen if isinstance(each, Rotor | Sighting) and each.t_us > at_rest_us]
+    learned = learn_readers(kept, TICKS, index_of(number))
+    assert [each.index for each in learned] == [0, 1, 2]
+    for each, truth_deg in zip(learned, readers_deg, strict=True):
+        assert abs(apart_deg(each.angle_deg, truth_deg)) < 5, (seed, each)
+
+
+def test_round_the_circle() -> None:
+    assert [apart_deg(a, b) for a, b in ((1, 359), (359, 1), (90, 90), (180, 0))] == [2, -2, 0, -180]

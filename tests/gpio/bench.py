@@ -1,0 +1,251 @@
+"""One bench, two kinds of pins: simulated in virtual time, or lines of the kernel's `gpio-sim` in real time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import msgspec
+
+from hw_sim.gpio_sim import SimChip
+from hw_sim.pins import SimPins
+from wheeld.core.clock import UtcPair
+from wheeld.core.observations import ClockReading, Observation, TimePassed
+from wheeld.edges.gpio.factory import open_pins
+from wheeld.edges.gpio.feed import LOOK_S
+from wheeld.edges.gpio.setting import EncoderPins, GpioSetting
+from wheeld.edges.gpio.source import GpioSource
+from wheeld.ports import Edge, Pins
+
+ON_LINES = "WHEELD_GPIO_CHIP" in os.environ
+"""Set by the init of the kernel that has such a chip: its name."""
+LOOK_NS = round(LOOK_S * 1e9)
+LEAD_NS = 100_000_000
+"""Before the first edge: what was set at the start has settled."""
+REST_NS = 150_000_000
+"""Until the last edge has settled."""
+UTC_US = 1_800_000_000_000_000
+
+WIRED = GpioSetting(
+    rotor_ticks=148,
+    encoder=EncoderPins(kind="quadrature", a=2, b=3, z=4, index_tick=5),
+    beams=(5, 6, 7, 8),
+    readers=(9, 10, 11),
+    object_pin=12,
+    buttons={"rien_va": 13, "tout_va": 14, "operations_done": 15},
+    lamp=16,
+    buzzer=17,
+    bets_closed=18,
+)
+
+
+@dataclass
+class Heard:
+    """What a source told, its times counted from the first moment of the play."""
+
+    all: list[Observation]
+    source: GpioSource
+    slipped_us: int = 0
+    """How much later than asked the last edge came about: a busy machine plays late."""
+
+    def of(self, *kinds: type[Observation]) -> list[Observation]:
+        return [seen for seen in self.all if isinstance(seen, kinds)]
+
+    @property
+    def seen(self) -> list[Observation]:
+        """Without what tells the time."""
+        return [seen for seen in self.all if not isinstance(seen, TimePassed | ClockReading)]
+
+
+Tell = Callable[[Observation, int], None]
+
+
+def nobody(_seen: Observation, _base_us: int) -> None:
+    """Nobody listens."""
+
+
+class Bench(Protocol):
+    """Wires a source, plays edges to it, and says what it told."""
+
+    late_us: int
+    """How much later than said an edge may happen, and be dated."""
+
+    def run(
+        self,
+        edges: Iterable[Edge],
+        *,
+        until_ns: int,
+        setting: GpioSetting = WIRED,
+        stand: dict[int, bool] | None = None,
+        tell: Tell = nobody,
+    ) -> Heard: ...
+
+    def output(self, drive: Callable[[Pins], None], pins: Iterable[int]) -> dict[int, bool]: ...
+
+
+class SimBench:
+    """No time passes but the simulated."""
+
+    late_us = 0
+
+    def __init__(self, prepare: Callable[[SimPins], None] = lambda _pins: None, latency_ns: int = 1_000_000) -> None:
+        self._prepare, self._latency_ns = prepare, latency_ns
+
+    def run(
+        self,
+        edges: Iterable[Edge],
+        *,
+        until_ns: int,
+        setting: GpioSetting = WIRED,
+        stand: dict[int, bool] | None = None,
+        tell: Tell = nobody,
+    ) -> Heard:
+        pins = SimPins(latency_ns=self._latency_ns)
+        pins.play(Edge(pin, level, 0) for pin, level in {**idle(setting), **(stand or {})}.items())
+        pins.advance(self._latency_ns)
+        source = GpioSource(setting, pins, host_ns=self._latency_ns)
+        base_ns = LEAD_NS
+        pins.play(at(edge, base_ns) for edge in edges)
+        self._prepare(pins)
+        base_us = (base_ns - self._latency_ns) // 1_000
+        told: list[Observation] = []
+        while pins.now_ns < base_ns + until_ns + REST_NS:
+            pins.advance(pins.now_ns + LOOK_NS)
+            look(source, pins.now_ns, base_us, told, tell)
+        return Heard(told, source)
+
+    def output(self, drive: Callable[[Pins], None], pins: Iterable[int]) -> dict[int, bool]:
+        simulated = SimPins()
+        drive(simulated)
+        return {pin: simulated.out[pin] for pin in pins}
+
+
+class LineBench:
+    """Real time, a real kernel, `rpi-lgpio`; another process pulls the lines."""
+
+    late_us = 5_000
+
+    def run(
+        self,
+        edges: Iterable[Edge],
+        *,
+        until_ns: int,
+        setting: GpioSetting = WIRED,
+        stand: dict[int, bool] | None = None,
+        tell: Tell = nobody,
+    ) -> Heard:
+        player = Player(edges)
+        pins = open_pins("rpi-lgpio", chip().number)
+        try:
+            source = GpioSource(setting, pins, host_ns=time.monotonic_ns())
+            # Not before: its resistor pulls the line where it likes when it is claimed.
+            for pin, level in {**idle(setting), **(stand or {})}.items():
+                chip().pull(pin, level=level)
+            return self._played(player, until_ns, source, tell)
+        finally:
+            pins.close()
+
+    def _played(self, player: Player, until_ns: int, source: GpioSource, tell: Tell) -> Heard:
+        base_ns = player.start()
+        base_us = source.now_us(base_ns)
+        told: list[Observation] = []
+        while player.plays:
+            look(source, time.monotonic_ns(), base_us, told, tell)
+            time.sleep(LOOK_S)
+        slipped_us = (player.pulled_ns()[-1] - base_ns - player.edges[-1].at_ns) // 1_000
+        while told[-1].t_us < until_ns // 1_000 + slipped_us:
+            look(source, time.monotonic_ns(), base_us, told, tell)
+            time.sleep(LOOK_S)
+        return Heard(told, source, slipped_us)
+
+    def output(self, drive: Callable[[Pins], None], pins: Iterable[int]) -> dict[int, bool]:
+        real = open_pins("rpi-lgpio", chip().number)
+        try:
+            drive(real)
+            return {pin: chip().level(pin) for pin in pins}
+        finally:
+            real.close()
+
+
+def look(source: GpioSource, now_ns: int, base_us: int, told: list[Observation], tell: Tell) -> None:
+    """One look, its times moved to the play's; `tell` gets them as they are."""
+    for seen in source.look(now_ns, UtcPair(now_ns, UTC_US + now_ns // 1_000, 1)):
+        tell(seen, base_us)
+        told.append(msgspec.structs.replace(seen, t_us=seen.t_us - base_us))
+
+
+def idle(setting: GpioSetting) -> dict[int, bool]:
+    """Nothing blocked or pressed, the encoder at 00."""
+    lines = setting.encoder
+    encoder = {} if lines is None else dict.fromkeys((lines.a, lines.b, lines.z), lines.active_low)
+    thing = () if setting.object_pin is None else (setting.object_pin,)
+    sensors = dict.fromkeys((*setting.beams, *setting.readers, *thing), setting.sensors_active_low)
+    return {**encoder, **sensors, **dict.fromkeys(setting.buttons.values(), setting.buttons_active_low)}
+
+
+def at(edge: Edge, base_ns: int) -> Edge:
+    """The edge, `base_ns` later."""
+    return msgspec.structs.replace(edge, at_ns=edge.at_ns + base_ns)
+
+
+@cache
+def chip() -> SimChip:
+    """The chip that the kernel was given."""
+    return SimChip(os.environ["WHEELD_GPIO_CHIP"])
+
+
+class Player:
+    """Another process, which pulls the lines."""
+
+    def __init__(self, edges: Iterable[Edge]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "hw_sim.gpio_sim", os.environ["WHEELD_GPIO_CHIP"]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.edges = [*edges]
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._pulled_ns: list[int] = []
+        self._input.writelines(f"{edge.at_ns} {edge.pin} {edge.level:d}\n" for edge in self.edges)
+        self._input.write("\n")
+        self._input.flush()
+        assert self._output.readline() == "ready\n"
+
+    def start(self) -> int:
+        """Returns the first moment of the play, in host monotonic ns."""
+        base_ns = time.monotonic_ns() + LEAD_NS
+        self._input.write(f"{base_ns}\n")
+        self._input.flush()
+        self._reading.start()
+        return base_ns
+
+    def _read(self) -> None:
+        """Whoever waits for the end without reading would wait for ever: a pipe holds 64 kB."""
+        self._pulled_ns = [int(line) for line in self._output]
+
+    @property
+    def plays(self) -> bool:
+        """Whether it has not ended."""
+        return self._reading.is_alive()
+
+    def pulled_ns(self) -> list[int]:
+        """When each edge was made, in host monotonic ns; waits for the end."""
+        self._reading.join()
+        self._input.close()
+        self._output.close()
+        assert self._process.wait() == 0
+        return self._pulled_ns
+
+
+BENCHES: list[Bench] = [LineBench()] if ON_LINES else [SimBench()]

@@ -1,0 +1,131 @@
+"""A coup of each kind, played on the lines and judged from them: the verdicts are the truth."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+
+from hw_sim import wired
+from hw_sim.evening import script
+from hw_sim.events import Person
+from hw_sim.wired import Wires
+from tests.gpio.bench import BENCHES, ON_LINES, Bench
+from tests.truth import differences
+from wheeld.core.observations import Command, Header, Observation
+from wheeld.core.setting import from_header
+from wheeld.core.step import Message
+from wheeld.core.table import Table
+from wheeld.edges.gpio.encoder import Kind
+from wheeld.edges.gpio.setting import EncoderPins, GpioSetting
+from wheeld.edges.gpio.wiring import COMMANDS
+
+COUPS = {
+    "valid": 2,
+    "valid_few_laps": 31,
+    "obstacle_falls": 37,
+    "same_direction": 23,
+    "early_launch": 1,
+    "launch_before_tout_va": 22,
+    "too_few_laps": 38,
+    "too_weak_one_pass": 20,
+    "rotor_stops_running": 10,
+    "rotor_stopped_at_launch": 36,
+    "obstacle_rotor_stops": 1,
+    "foreign_object": 25,
+    "foreign_object_after_drop": 13,
+    "chef_void": 35,
+    "breakdown_sensor": 13,
+    "suspend_running": 26,
+}
+"""Each with a seed of a short evening, of either kind of encoder; a sensor that breaks is a beam or a reader, for an
+encoder's only sign is its silence."""
+ON_SIMULATED_ONLY = ("valid_few_laps", "launch_before_tout_va", "foreign_object_after_drop", "suspend_running")
+"""Each the twin of another, to the lines."""
+LATE = ("breakdown_sensor",)
+"""A sensor that is covered is found when it has been for longer than by a ball, not at once."""
+
+
+def wires_of(header: dict[str, Any]) -> Wires:
+    """Pins in a row; an encoder whose ticks are no whole periods is one of slots."""
+    beams, readers = len(header["beams_deg"]), len(header["readers_deg"])
+    return Wires(
+        a=0,
+        b=1,
+        z=2,
+        steps_a_tick=4 if header["rotor_ticks"] % 4 else 1,
+        index_tick=17,
+        beams=tuple(range(5, 5 + beams)),
+        readers=tuple(range(13, 13 + readers)),
+        object_pin=16,
+        buttons={"rien_va": 17, "tout_va": 18, "operations_done": 19},
+    )
+
+
+def setting_of(wires: Wires, ticks: int) -> GpioSetting:
+    """The daemon's side of the same wires."""
+    kind: Kind = "slots" if wires.steps_a_tick > 1 else "quadrature"
+    return GpioSetting(
+        rotor_ticks=ticks,
+        encoder=EncoderPins(kind=kind, a=wires.a, b=wires.b, z=wires.z, index_tick=wires.index_tick),
+        beams=wires.beams,
+        readers=wires.readers,
+        object_pin=wires.object_pin,
+        buttons=wires.buttons,
+    )
+
+
+class Judge:
+    """A table that hears the lines, and what people say who have no button."""
+
+    def __init__(self, header: dict[str, Any], spoken: Iterable[Person]) -> None:
+        setting = from_header(msgspec.convert(header, Header))
+        self._table, _ = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
+        self._spoken = deque(spoken)
+        self.verdicts: list[dict[str, Any]] = []
+        self.notices: list[bytes] = []
+
+    def tell(self, seen: Observation, base_us: int) -> None:
+        while self._spoken and self._spoken[0].t_us + base_us <= seen.t_us:
+            said = self._spoken.popleft()
+            t_us, name = said.t_us + base_us, COMMANDS[said.name]
+            self._judge(Command(t_us, name=name, by=said.by, reason=said.reason, who=said.who), base_us)
+        self._judge(seen, base_us)
+
+    def _judge(self, seen: Observation, base_us: int) -> None:
+        for message in self._table.apply(seen).messages:
+            self._publish(message, base_us)
+
+    def _publish(self, message: Message, base_us: int) -> None:
+        payload = msgspec.json.decode(message.payload)
+        if message.topic in ("result", "void"):
+            self.verdicts.append({"t": message.t_us - base_us, "topic": message.topic, "payload": payload})
+        elif message.topic == "notice":
+            self.notices.append(message.payload)
+
+
+@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: type(bench).__name__)
+@pytest.mark.parametrize("kind", [kind for kind in COUPS if not (ON_LINES and kind in ON_SIMULATED_ONLY)])
+def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, bench: Bench) -> None:
+    night = script([kind], COUPS[kind])
+    wires = wires_of(night.header)
+    events = [*night.events()]
+    judge = Judge(night.header, wired.spoken(events, wires))
+    heard = bench.run(
+        wired.edges(night.world, events, night.end_s, wires),
+        until_ns=round(night.end_s * 1e9),
+        setting=setting_of(wires, night.header["rotor_ticks"]),
+        stand=wired.levels(night.world, wires),
+        tell=judge.tell,
+    )
+    truth: list[dict[str, Any]] = [dict(outcome) for outcome in night.truth]
+    for outcome in truth:
+        deadline_us = outcome.pop("deadline_t", None)
+        if deadline_us is not None and kind not in LATE:
+            outcome["deadline_t"] = deadline_us + bench.late_us + heard.slipped_us
+    assert differences(judge.verdicts, truth) == [], (night.header, judge.notices)
+    assert heard.source.counters["late_edges"] == 0
+    assert truth

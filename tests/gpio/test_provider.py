@@ -1,0 +1,261 @@
+"""Which package is right for which machine, and what is said when it is not there; the module's two makers."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+import types
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gpio.bench import ON_LINES
+from wheeld.edges.gpio import factory, provider
+from wheeld.edges.gpio.provider import Machine, installed, this_machine, trouble
+from wheeld.edges.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS, RpiPins, open_rpi
+from wheeld.ports import Edge, PinsError
+
+PI_4, PI_5 = 0xC03114, 0xC04170
+OLD, NEW = (6, 1), (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "revision", "right"),
+    [
+        (OLD, PI_4, "rpi"),
+        (OLD, None, "rpi"),
+        (NEW, PI_4, "rpi-lgpio"),
+        (OLD, PI_5, "rpi-lgpio"),
+        ((7, 0), PI_4, "rpi-lgpio"),
+    ],
+)
+def test_kernel_and_model_say_which_package_is_right(kernel: tuple[int, int], revision: int | None, right: str) -> None:
+    assert Machine(kernel, revision).right == right
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "machine", "said"),
+    [
+        ("rpi-lgpio", set(), Machine(NEW, PI_4), "rpi-lgpio is not installed: `pip install 'wheeld[rpi-lgpio]'`"),
+        ("rpi", set(), Machine(OLD, PI_4), "RPi.GPIO is not installed: `pip install 'wheeld[rpi]'`"),
+        ("rpi-lgpio", {"rpi"}, Machine(OLD, PI_4), "'wheeld[rpi-lgpio]'`; RPi.GPIO is installed instead, uninstall"),
+        ("rpi", {"rpi"}, Machine(NEW, PI_4), 'does not work with kernel 6.6: say provider = "rpi-lgpio"'),
+        ("rpi", {"rpi"}, Machine(OLD, PI_5), "does not work with kernel 6.1 on a Raspberry Pi 5"),
+        (
+            "rpi",
+            {"rpi", "rpi-lgpio"},
+            Machine(OLD, PI_4),
+            "then `pip install 'wheeld[rpi]'`; kernel 6.1 needs no",
+        ),
+        ("rpi", {"rpi", "rpi-lgpio"}, Machine(NEW, PI_4), "both installed and own the same module: `pip uninstall"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(wanted: Any, there: set[Any], machine: Machine, said: str) -> None:
+    told = trouble(wanted, there, machine)
+    assert told is not None
+    assert said in told
+
+
+def test_nothing_is_wrong_with_the_right_one_nor_with_lgpio_on_an_old_kernel() -> None:
+    assert trouble("rpi", {"rpi"}, Machine(OLD, PI_4)) is None
+    assert trouble("rpi-lgpio", {"rpi-lgpio"}, Machine(OLD, PI_4)) is None
+    assert trouble("rpi-lgpio", {"rpi-lgpio"}, Machine(NEW, PI_5)) is None
+
+
+def test_the_extras_bring_one_package_each_and_no_other_brings_both() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+
+    def packages(requirements: list[str]) -> set[str]:
+        names = {requirement.split(">")[0].split("[")[0].lower() for requirement in requirements}
+        for requirement in requirements:
+            if requirement.startswith("wheeld["):
+                for extra in requirement.removeprefix("wheeld[").removesuffix("]").split(","):
+                    names |= packages(extras[extra])
+        return names
+
+    owners = {"rpi.gpio", "rpi-lgpio"}
+    assert packages(extras["rpi"]) & owners == {"rpi.gpio"}
+    assert packages(extras["rpi-lgpio"]) & owners == {"rpi-lgpio"}
+    others = [name for name in extras if name not in ("rpi", "rpi-lgpio")]
+    assert all(not packages(extras[name]) & owners for name in others)
+    assert not packages(project["dependencies"]) & owners
+
+
+def test_this_machine_is_what_its_kernel_and_its_device_tree_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RPI_LGPIO_REVISION", raising=False)
+    monkeypatch.setattr(provider, "REVISION", tmp_path / "revision")
+    major, minor = os.uname().release.split(".")[:2]
+    assert this_machine() == Machine((int(major), int(minor.split("-")[0])), None)
+    (tmp_path / "revision").write_bytes(PI_5.to_bytes(4, "big"))
+    assert this_machine().is_pi_5
+    monkeypatch.setenv("RPI_LGPIO_REVISION", f"{PI_4:x}")
+    assert this_machine().revision == PI_4
+
+
+def test_installed_packages_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"rpi-lgpio"}
+
+    def distribution(name: str) -> str:
+        if name not in there:
+            raise metadata.PackageNotFoundError(name)
+        return name
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    assert installed() == {"rpi-lgpio"}
+    there.add("RPi.GPIO")
+    assert installed() == {"rpi", "rpi-lgpio"}
+
+
+class Gpio(types.ModuleType):
+    """A stand-in for the module, as either package has it."""
+
+    BCM, IN, OUT, BOTH, PUD_UP, PUD_DOWN, PUD_OFF = 11, 1, 0, 33, 22, 21, 20
+
+    def __init__(self, *, chip: int | None = None) -> None:
+        super().__init__("RPi.GPIO")
+        self._chip = chip
+        self.levels: dict[int, int] = {}
+        self.callbacks: dict[int, Any] = {}
+        self.pulls: dict[int, int] = {}
+        self.out: list[tuple[int, bool]] = []
+        self.cleaned = 0
+
+    def setwarnings(self, _on: bool) -> None: ...
+
+    def setmode(self, mode: int) -> None:
+        assert mode == self.BCM
+
+    def setup(self, pin: int, direction: int, pull_up_down: int = 0, initial: bool = False) -> None:
+        if pin == 99:
+            raise ValueError("The channel sent is invalid on a Raspberry Pi")
+        if direction == self.IN:
+            self.pulls[pin] = pull_up_down
+
+    def add_event_detect(self, pin: int, edge: int, callback: Any = None) -> None:
+        assert edge == self.BOTH
+        self.callbacks[pin] = callback
+
+    def input(self, pin: int) -> int:
+        return self.levels.get(pin, 1)
+
+    def output(self, pin: int, level: bool) -> None:
+        self.out.append((pin, level))
+
+    def cleanup(self) -> None:
+        self.cleaned += 1
+
+
+class Lgpio(types.ModuleType):
+    """The library beneath rpi-lgpio: its callbacks get the kernel's stamp."""
+
+    BOTH_EDGES = 3
+
+    def __init__(self) -> None:
+        super().__init__("lgpio")
+        self.asked: list[tuple[int, int, Any]] = []
+        self.cancelled = 0
+
+    def callback(self, chip: int, pin: int, edges: int, func: Any) -> Lgpio:
+        assert edges == self.BOTH_EDGES
+        self.asked.append((chip, pin, func))
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+
+def test_the_original_dates_when_the_callback_runs_and_reads_the_level_then() -> None:
+    gpio = Gpio()
+    pins = RpiPins(gpio, monotonic_ns=iter([7_000, 9_000]).__next__)
+    assert pins.listen(4, "up")
+    assert gpio.pulls == {4: Gpio.PUD_UP}
+    gpio.levels[4] = 0
+    gpio.callbacks[4](4)
+    gpio.levels[4] = 1
+    gpio.callbacks[4](4)
+    assert pins.take().edges == [Edge(4, False, 7_000), Edge(4, True, 9_000)]
+    assert pins.take().edges == []
+    assert pins.error_ns == CALLBACK_ERROR_NS
+
+
+def test_under_rpi_lgpio_the_kernel_dates_and_a_stamp_of_another_clock_is_a_lost_edge() -> None:
+    gpio, lgpio = Gpio(chip=2), Lgpio()
+    now_ns = 10**12
+    pins = RpiPins(gpio, lgpio, monotonic_ns=lambda: now_ns)
+    assert pins.listen(5, "down")
+    assert gpio.callbacks[5] is None
+    ((chip, pin, alerted),) = lgpio.asked
+    assert (chip, pin, pins.error_ns) == (2, 5, KERNEL_ERROR_NS)
+    alerted(2, 5, 0, now_ns - 800_000)
+    assert pins.take().edges == [Edge(5, False, now_ns - 800_000)]
+    alerted(2, 5, 1, 1_800_000_000 * 10**9)
+    alerted(2, 5, 0, now_ns)
+    assert (pins.take().lost, pins.take().lost) == (2, 0)
+    pins.close()
+    pins.close()
+    assert (lgpio.cancelled, gpio.cleaned) == (1, 1)
+
+
+def test_what_the_module_refuses_is_told_with_its_pin() -> None:
+    pins = RpiPins(Gpio())
+    with pytest.raises(PinsError, match="pin 99 cannot be used: The channel sent is invalid"):
+        pins.listen(99, "off")
+    with pytest.raises(PinsError, match="pin 99"):
+        pins.drive(99, level=False)
+    with pytest.raises(PinsError, match="does not show the chip"):
+        RpiPins(Gpio(), Lgpio())
+
+
+def test_outputs_are_claimed_once_and_written_each_time() -> None:
+    gpio = Gpio()
+    pins = RpiPins(gpio)
+    pins.drive(6, level=True)
+    pins.drive(6, level=False)
+    assert gpio.out == [(6, True), (6, False)]
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """A machine on which either package may be there."""
+    if ON_LINES:
+        pytest.skip("the real ones are there")
+    monkeypatch.delenv("RPI_LGPIO_REVISION", raising=False)
+    monkeypatch.delenv("RPI_LGPIO_CHIP", raising=False)
+    yield monkeypatch
+    for name in ("RPI_LGPIO_REVISION", "RPI_LGPIO_CHIP"):
+        os.environ.pop(name, None)
+
+
+def test_the_factory_opens_what_is_configured_and_nothing_else(modules: pytest.MonkeyPatch) -> None:
+    modules.setattr(provider, "this_machine", lambda: Machine(OLD, PI_4))
+    modules.setattr(provider, "installed", lambda: {"rpi-lgpio"})
+    modules.setitem(sys.modules, "RPi.GPIO", Gpio(chip=0))
+    modules.setitem(sys.modules, "lgpio", Lgpio())
+    before = os.getcwd()
+    assert factory.open_pins("rpi-lgpio", 3).error_ns == KERNEL_ERROR_NS
+    assert (os.environ["RPI_LGPIO_CHIP"], os.environ["RPI_LGPIO_REVISION"]) == ("3", "c03114")
+    assert os.getcwd() == before
+    with pytest.raises(PinsError, match=r"RPi\.GPIO is not installed"):
+        factory.open_pins("rpi", None)
+    modules.setattr(provider, "installed", lambda: {"rpi"})
+    assert factory.open_pins("rpi", None).error_ns == CALLBACK_ERROR_NS
+
+
+def test_a_module_that_does_not_load_is_told(modules: pytest.MonkeyPatch) -> None:
+    modules.setattr(provider, "this_machine", lambda: Machine(OLD, None))
+    modules.setattr(provider, "installed", lambda: {"rpi-lgpio"})
+    modules.setitem(sys.modules, "RPi.GPIO", None)
+    with pytest.raises(PinsError, match=r"RPi\.GPIO cannot be used here: "):
+        open_rpi("rpi-lgpio", None)
+
+
+def test_a_name_that_is_no_provider() -> None:
+    with pytest.raises(PinsError, match="no provider of pins is called 'pigpio'; there are rpi, rpi-lgpio"):
+        factory.open_pins("pigpio", None)  # type: ignore[arg-type]

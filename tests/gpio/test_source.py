@@ -1,0 +1,268 @@
+"""What only simulated pins can show: edges that get lost or come late, a host that stands still; and the pure parts."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from hw_sim.pins import SimPins
+from tests.gpio.bench import LOOK_NS, WIRED, SimBench, at, idle, look
+from tests.gpio.test_contract import MS, A, Z, pulse, rotor, states, turning
+from wheeld.core.observations import BallPass, ClockReading, Observation, Rotor, SensorState
+from wheeld.edges.gpio.debounce import Contact, Pulse
+from wheeld.edges.gpio.encoder import Encoder, Line
+from wheeld.edges.gpio.intake import Intake
+from wheeld.edges.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
+from wheeld.ports import Edge, PinsError
+
+LINES: dict[int, Line] = {2: "a", 3: "b", 4: "z"}
+
+
+def swallow(pin: int, edges: int) -> Callable[[SimPins], None]:
+    return lambda pins: pins.swallow(pin, edges)
+
+
+def test_a_lost_edge_is_a_fault_of_the_link_and_the_rotor_is_unknown_until_the_next_index() -> None:
+    heard = SimBench(swallow(A, 1)).run(turning(range(170), step_ns=2 * MS), until_ns=400 * MS)
+    assert states(heard) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
+    assert heard.source.counters["lost_edges"] == 1
+    assert rotor(heard) == [(step % 148, "cw") for step in range(6, 170)]
+
+
+def test_edges_that_found_no_room_are_a_fault_too() -> None:
+    heard = SimBench(lambda pins: pins.overflow(7)).run(turning(range(20)), until_ns=300 * MS)
+    assert states(heard) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
+    assert (heard.source.counters["lost_edges"], heard.source.counters["link_faults"]) == (7, 1)
+
+
+class Rig:
+    """A source on pins that the test turns the clock of."""
+
+    def __init__(self) -> None:
+        self.pins = SimPins()
+        self.pins.play(Edge(pin, level, 0) for pin, level in idle(WIRED).items())
+        self.pins.advance(0)
+        self.source = GpioSource(WIRED, self.pins, host_ns=0)
+        self.told: list[Observation] = []
+
+    def looks(self, until_ns: int) -> None:
+        while self.pins.now_ns < until_ns:
+            self.jump(LOOK_NS)
+
+    def jump(self, by_ns: int) -> None:
+        self.pins.advance(self.pins.now_ns + by_ns)
+        look(self.source, self.pins.now_ns, 0, self.told, lambda _seen, _base: None)
+
+    def of(self, kind: type[Observation]) -> list[Observation]:
+        return [seen for seen in self.told if isinstance(seen, kind)]
+
+
+def test_after_a_stall_nothing_is_told_until_what_gathered_has_come() -> None:
+    rig = Rig()
+    rig.pins.play(pulse(5, 160 * MS, 10 * MS))
+    rig.looks(150 * MS)
+    told_us = rig.told[-1].t_us
+    rig.jump(400 * MS)
+    rig.jump(LOOK_NS)
+    assert rig.told[-1].t_us == told_us
+    rig.looks(rig.pins.now_ns + RECOVER_NS + SETTLE_NS + 2 * LOOK_NS)
+    assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
+    assert rig.source.counters["host_stalls"] == 1
+    assert rig.told[-1].t_us > 500_000
+
+
+def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck_all_the_same() -> None:
+    rig = Rig()
+    rig.pins.play(pulse(6, 100 * MS, 2_500 * MS))
+    rig.looks(90 * MS)
+    rig.jump(3_000 * MS)
+    rig.looks(3_500 * MS)
+    assert rig.of(SensorState) == [
+        SensorState(2_100_000, sensor="beam/1", ok=False),
+        SensorState(2_600_000, sensor="beam/1", ok=True),
+    ]
+
+
+def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> None:
+    rig = Rig()
+    rig.looks(200 * MS)
+    rig.pins._heard += pulse(5, 50 * MS, 10 * MS)
+    rig.looks(220 * MS)
+    assert rig.of(BallPass) == []
+    assert [(seen.sensor, seen.ok) for seen in rig.of(SensorState) if isinstance(seen, SensorState)][:2] == [
+        ("rotor", False),
+        ("link", False),
+    ]
+    assert rig.source.counters["late_edges"] == 2
+    rig.pins._heard += pulse(5, 50 * MS, 10 * MS)
+    rig.jump(LOOK_NS)
+    rig.pins.overflow(1)
+    rig.jump(LOOK_NS)
+    assert not rig.source.is_up
+    assert rig.source.counters["link_faults"] == 2
+
+
+def test_the_clock_is_read_about_once_a_second_and_dates_what_was_told() -> None:
+    rig = Rig()
+    rig.looks(3_000 * MS)
+    readings = [seen for seen in rig.told if isinstance(seen, ClockReading)]
+    assert len(readings) == 4
+    assert all(800_000 <= after.t_us - before.t_us <= 920_000 for before, after in pairwise(readings))
+    assert {seen.utc_us - seen.t_us for seen in readings} == {1_800_000_000_000_000}
+    assert rig.source.now_us(5_000 * MS) == 5_000_000
+    at_now = rig.source.clock_now(7)
+    assert (at_now.host_ns, at_now.error_ns, at_now.rate_ppb) == (7, 0, 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pins_that_overtake_each_other_change_nothing(seed: int) -> None:
+    luck = random.Random(seed)
+    edges = list(turning(range(300), step_ns=2 * MS))
+    edges += [edge for number in range(6) for edge in pulse(5 + number % 4, (30 + 90 * number) * MS, 11 * MS)]
+    edges.sort(key=lambda edge: edge.at_ns)
+    straight = SimBench().run(edges, until_ns=600 * MS)
+    rig = Rig()
+    base_ns = 100 * MS
+    arrivals: list[tuple[int, Edge]] = []
+    by_pin: dict[int, int] = {}
+    for edge in edges:  # those of one pin stay in order
+        moved = at(edge, base_ns)
+        by_pin[edge.pin] = max(by_pin.get(edge.pin, 0), moved.at_ns + luck.randrange(20 * MS))
+        arrivals.append((by_pin[edge.pin], moved))
+    arrivals.sort(key=lambda arrival: arrival[0])
+    while arrivals or rig.pins.now_ns < 1_000 * MS:
+        while arrivals and arrivals[0][0] <= rig.pins.now_ns:
+            rig.pins._heard.append(arrivals.pop(0)[1])
+        rig.jump(LOOK_NS)
+    assert [(seen.tick, seen.direction) for seen in rig.told if isinstance(seen, Rotor)] == rotor(straight), seed
+    assert len(rig.of(BallPass)) == 6, seed
+    assert rig.source.counters["late_edges"] == 0, seed
+
+
+def test_a_pin_that_is_taken_is_an_error() -> None:
+    pins = SimPins()
+    pins.drive(2, level=True)
+    with pytest.raises(PinsError, match="pin 2 is in use"):
+        GpioSource(WIRED, pins, host_ns=0)
+    pins.listen(50, "off")
+    with pytest.raises(PinsError, match="pin 50 is in use"):
+        pins.drive(50, level=True)
+
+
+def test_what_does_not_fit_is_counted_with_all_that_follows() -> None:
+    intake = Intake(edges_max=3)
+    edges = [Edge(1, bool(number % 2), number) for number in range(5)]
+    for edge in edges:
+        intake.put(edge)
+    taken = intake.take()
+    assert (taken.edges, taken.lost) == (edges[:3], 2)
+    intake.put(edges[4])
+    assert intake.take().edges == [edges[4]]
+
+
+def test_edges_of_another_thread_are_all_there() -> None:
+    intake = Intake()
+
+    def put() -> None:
+        for number in range(5_000):
+            intake.put(Edge(1, True, number))
+
+    thread = threading.Thread(target=put)
+    thread.start()
+    seen: list[Edge] = []
+    while thread.is_alive() or len(seen) < 5_000:
+        seen += intake.take().edges
+    thread.join()
+    assert [edge.at_ns for edge in seen] == list(range(5_000))
+
+
+class Turned:
+    """An encoder and its lines."""
+
+    def __init__(self, ticks: int = 148) -> None:
+        self.encoder = Encoder("quadrature", ticks, 5)
+        self.told: list[object] = []
+
+    def go(self, edges: list[Edge]) -> None:
+        for edge in edges:
+            self.told += self.encoder.edge(LINES[edge.pin], edge.at_ns // 1_000, level=edge.level)
+
+    @property
+    def states(self) -> list[bool]:
+        return [seen.ok for seen in self.told if isinstance(seen, SensorState)]
+
+
+def test_without_its_levels_an_encoder_waits_for_an_edge_of_each_line() -> None:
+    turned = Turned()
+    turned.go(list(turning(range(30))))
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)] == list(range(6, 30))
+
+
+def test_a_line_that_is_torn_off_is_found_at_the_second_index() -> None:
+    turned = Turned()
+    for line in LINES.values():
+        turned.encoder.stand(line, level=False)
+    turned.go([edge for edge in turning(range(148 * 3)) if edge.pin != 3])
+    assert turned.states == [False]
+    assert not turned.encoder.ok
+
+
+def test_an_index_out_of_step_with_the_lines_is_none() -> None:
+    turned = Turned()
+    turned.go(list(turning(range(320), index=7.5)))
+    assert turned.states == [False]
+    assert [seen for seen in turned.told if isinstance(seen, Rotor)] == []
+
+
+@pytest.mark.parametrize("index", [4.5, 5.5, 6.5])
+def test_an_index_a_step_early_or_late_says_the_same(index: float) -> None:
+    turned = Turned()
+    turned.go(list(turning([*range(320), *range(318, 0, -1)], index=index)))
+    assert turned.states == []
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == 1
+
+
+def test_a_stray_index_is_found_and_two_must_agree_before_anything_is_told_again() -> None:
+    turned = Turned()
+    edges = list(turning(range(148 * 4)))
+    place = next(number for number, edge in enumerate(edges) if edge.at_ns >= 240 * MS)
+    stray = [Edge(Z, True, edges[place].at_ns + 1), Edge(Z, False, edges[place].at_ns + 2)]
+    turned.go([*edges[: place + 1], *stray, *edges[place + 1 :]])
+    assert turned.states == [False, True]
+    ticks = [seen.tick for seen in turned.told if isinstance(seen, Rotor)]
+    assert ticks[-1] == 147
+    assert all((after - before) % 148 == 1 for before, after in pairwise(ticks[-200:]))
+
+
+def test_a_repeated_level_of_z_is_nothing() -> None:
+    turned = Turned()
+    edges = list(turning(range(30)))
+    turned.go([again for edge in edges for again in ([edge, edge] if edge.pin == Z else [edge])])
+    assert turned.states == []
+    assert turned.encoder.travel_ticks == 29
+
+
+def test_a_contact_knows_how_far_it_has_told() -> None:
+    contact = Contact(20, on=False)
+    assert (contact.edge(100, on=True), contact.horizon_ns(105)) == ([], 100)
+    assert contact.until(119) == []
+    assert contact.until(120) == [(100, True)]
+    assert contact.horizon_ns(125) == 125
+    assert (contact.edge(200, on=False), contact.edge(230, on=True)) == ([], [(200, False)])
+
+
+def test_a_pulse_knows_how_far_it_has_told() -> None:
+    beam = Pulse(shortest_ns=10, longest_ns=100)
+    assert beam.edge(0, blocked=False) is None
+    assert beam.edge(1_000, blocked=True) is None
+    assert beam.horizon_ns(1_050) == 1_025
+    assert beam.horizon_ns(1_200) == 1_200
+    assert beam.edge(1_060, blocked=True) is None
+    assert beam.edge(1_090, blocked=False) == 1_045
+    assert beam.edge(2_000, blocked=True) is None
+    assert beam.edge(2_005, blocked=False) is None
+    assert (beam.too_short, beam.too_long) == (2, 0)

@@ -1,0 +1,170 @@
+"""What is wrong with a wheel's sensors, and what to do: one rule a function, each with the reason for its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from wheeld.core.clock import HostTime
+from wheeld.doctor.geometry import Learned, apart_deg, order_of
+from wheeld.doctor.signals import Signals
+
+OFF_DEG = 2.0
+"""A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
+SPREAD_DEG = 3.0
+"""Laps that differ so much among themselves were not free, or the beam's edge is soft."""
+DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
+"""Of a beam's pulses: a few in a thousand are ordinary, one in twenty is a sensor badly set."""
+SKIPPED_SHARE = 0.002
+RPM = (10.0, 30.0)
+"""What makers of wheels recommend (Mercury 360: 10 to 30)."""
+PULSES_MIN = 20
+"""Of the busiest beam: with fewer nothing can be said of the others."""
+ERROR_US = 1_000
+"""A sensing clock known worse than this moves a rotor at 30 rpm by 0.2°: still harmless, yet nothing explains it."""
+
+MIRRORED = (
+    "the ball ran with the rotor, or the beams are numbered the other way round; say which with --ball cw or --ball ccw"
+)
+"""Angles that are mirrored make R1 say the opposite (Art. 10): nobody but who threw the ball can tell."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so."""
+
+    level: Literal["ok", "look", "wrong"]
+    what: str
+    do: str = ""
+
+
+def of_signals(signals: Signals, *, beams: int, readers: int) -> Iterator[Finding]:
+    """What the counts say of a wheel that should have so many beams and readers."""
+    yield from _sensors(signals)
+    if beams:
+        yield from _beams(signals, beams)
+    if readers:
+        yield from _readers(signals, readers)
+    if signals.ticks:
+        yield from _encoder(signals)
+    if signals.rpm is not None and not RPM[0] <= signals.rpm <= RPM[1]:
+        yield Finding("look", f"the rotor turns at {signals.rpm:.1f} rpm", f"makers ask {RPM[0]:g} to {RPM[1]:g}")
+    if signals.is_object_present:
+        yield Finding("wrong", "the object sensor sees a body in the cylinder", "clear it, or the sensor's window")
+
+
+def of_geometry(
+    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_told: bool = False
+) -> Iterator[Finding]:
+    """Learned angles against the configuration's; `kind` is `beam` or `reader`. `ball_told`: the technician said which
+    way the ball was thrown; else a mirrored wheel is no news of the beams, and that alone is told."""
+    if kind == "beam" and not ball_told and order_of(learned, configured_deg) == "mirrored":
+        yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED)
+        return
+    places = {each.index: each.angle_deg for each in learned}
+    for each in learned:
+        if each.index >= len(configured_deg):
+            yield Finding("wrong", f"{kind} {each.index} is in no configuration", f"add its angle to {kind}s_deg")
+            continue
+        off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
+        if each.spread_deg > SPREAD_DEG:
+            do = "spin free, hands away; then look at its mounting and threshold"
+            yield Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", do)
+        elif abs(off_deg) <= OFF_DEG:
+            yield Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
+        elif (other := _stands_at(configured_deg[each.index], places)) is not None:
+            what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
+            yield Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry")
+        else:
+            what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
+            yield Finding("wrong", what, "learn the geometry with --learn, or move it")
+
+
+def of_clock(clock: HostTime | None) -> Iterator[Finding]:
+    """How well the sensing clock is known."""
+    if clock is None:
+        yield Finding("wrong", "the board's clock was never compared", "the board does not answer: look at the line")
+        return
+    error_us, drift_ppm = clock.error_ns / 1e3, clock.rate_ppb / 1e3
+    level: Literal["ok", "look"] = "ok" if error_us <= ERROR_US else "look"
+    do = "" if level == "ok" else "a busy computer or a slow line: look at its load"
+    yield Finding(level, f"sensing clock known to {error_us:.0f} µs, drifting {drift_ppm:+.1f} ppm", do)
+
+
+def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
+    """How long the ball blocks each beam and reader that is wired to a pin."""
+    for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
+        yield Finding("ok", f"{name} is blocked for {narrowest_us / 1e3:.1f} to {widest_us / 1e3:.1f} ms")
+
+
+def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
+    """Counters of `part` that should be nought on a good line; those named `harmless` may count."""
+    bad = {name: count for name, count in counters.items() if count and name not in harmless}
+    for name, count in sorted(bad.items()):
+        yield Finding("look", f"{part}: {name.replace('_', ' ')}: {count}", "shielding, ground and length of the cable")
+    if not bad:
+        yield Finding("ok", f"{part}: nothing lost, nothing damaged")
+
+
+def _sensors(signals: Signals) -> Iterator[Finding]:
+    for name, is_faulty in sorted(signals.faults.items()):
+        if is_faulty:
+            yield Finding("wrong", f"{name} reports itself broken", "look at its wire and its supply")
+
+
+def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
+    passes = {beam: count - signals.doubles[beam] for beam, count in signals.pulses.items()}
+    most = max(passes.values(), default=0)
+    if most < PULSES_MIN:
+        yield Finding("look", f"{most} pulses of the busiest beam", "spin the ball a few times, twenty passes at least")
+        return
+    for beam in range(beams):
+        count, doubles = signals.pulses[beam], signals.doubles[beam]
+        if count == 0:
+            yield Finding("wrong", f"beam {beam} never pulsed", "its wire, its light, or its number")
+        elif doubles > DOUBLES_SHARE * count:
+            do = "its threshold is at the ball's edge: aim it at the ball's middle, or debounce"
+            yield Finding("look", f"beam {beam} pulses twice: {doubles} of {count}", do)
+        elif passes[beam] < (1 - MISSED_SHARE) * most - 1:
+            yield Finding("look", f"beam {beam} misses passes: {count} pulses, others {most}", "aim it, clean it")
+        else:
+            yield Finding("ok", f"beam {beam}: {count} pulses")
+    for beam in sorted(set(signals.pulses) - set(range(beams))):
+        yield Finding("wrong", f"beam {beam} pulsed, and the configuration has {beams}", "add it to beams_deg")
+
+
+def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
+    if not signals.sightings:
+        yield Finding("look", "no reader saw the ball", "lay it in a pocket and let the rotor turn a few times")
+        return
+    most = max(signals.sightings.values())
+    for reader in range(readers):
+        count = signals.sightings[reader]
+        if count == 0:
+            yield Finding("wrong", f"reader {reader} never saw the ball", "its wire, its light, its height")
+        elif count < most / 2:
+            yield Finding("look", f"reader {reader} saw the ball {count} times, another {most}", "aim it, clean it")
+        else:
+            yield Finding("ok", f"reader {reader}: {count} sightings")
+
+
+def _encoder(signals: Signals) -> Iterator[Finding]:
+    edges = sum(signals.edges.values())
+    if edges < signals.ticks:
+        yield Finding("look", f"{edges} encoder edges, less than a turn", "turn the rotor")
+        return
+    unseen = signals.ticks - len(signals.ticks_seen)
+    if unseen > 0:
+        what = f"{unseen} of {signals.ticks} sectors never came in {edges} edges"
+        yield Finding("wrong", what, "rotor_ticks is not this encoder's, or marks are dirty")
+    elif signals.skipped_edges > SKIPPED_SHARE * edges:
+        what = f"encoder: {signals.skipped_edges} of {edges} edges lost"
+        yield Finding("look", what, "the gap to its disc, its threshold")
+    else:
+        yield Finding("ok", f"encoder: {edges} edges, every sector seen")
+
+
+def _stands_at(wanted_deg: float, places: Mapping[int, float]) -> int | None:
+    """Which sensor stands there."""
+    return next((index for index, deg in places.items() if abs(apart_deg(deg, wanted_deg)) <= OFF_DEG), None)

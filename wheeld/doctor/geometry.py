@@ -1,0 +1,194 @@
+"""Where the sensors stand, learned from a few free spins: beams from the ball's laps, readers from the rotor's angle.
+
+Nobody measures angles on a wheel with a ruler to a degree, and a beam a few degrees off costs proofs of laps. A ball
+that runs free takes a known share of each lap from beam to beam, once its slowing is reckoned out; a ball that lies in
+a known pocket passes a reader when the rotor's angle says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Literal
+
+import msgspec
+
+from wheeld.core.ball import DOUBLE_PULSE_US
+from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
+from wheeld.core.passes import HOP_REV_S_MAX, LEAVE_REV_S
+from wheeld.core.pockets import POCKET_DEG
+from wheeld.core.rotor import RotorTracker
+
+LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
+LAP_CHANGE_MAX = 1.35
+"""From lap to lap a free ball slows by a tenth, at its end by a fifth: where one takes longer, a pass was missed."""
+SPIN_GAP_US = 4_000_000
+"""No ball takes so long to its next pass: what comes then is another spin."""
+LAPS_MIN = 4
+"""Fewer laps say little: jitter and a tilted bowl move a single lap by several degrees."""
+
+
+class Learned(msgspec.Struct, frozen=True):
+    """One sensor's place: degrees clockwise from the mark, how far single laps or turns stray from that (median), and
+    how many there were."""
+
+    index: int
+    angle_deg: float
+    spread_deg: float
+    count: int
+
+
+class Spin(msgspec.Struct, frozen=True):
+    """The passes of one free spin, in order, strays among them, and which way the ball ran."""
+
+    passes: list[BallPass]
+    direction: Direction
+
+
+def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None) -> list[Spin]:
+    """The spins in what was seen: between them nothing passes for long.
+
+    A ball runs against the rotor unless `ball` says which way it was thrown.
+    """
+    spins: list[Spin] = []
+    rotor: Direction | None = None
+    last_us: int | None = None
+    for each in seen:
+        if isinstance(each, Rotor):
+            rotor = each.direction
+            continue
+        way = ball or (None if rotor is None else "ccw" if rotor == "cw" else "cw")
+        if way is None:
+            continue
+        if last_us is None or each.t_us - last_us > SPIN_GAP_US:
+            spins.append(Spin([], way))
+        spins[-1].passes.append(each)
+        last_us = each.t_us
+    return spins
+
+
+def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> list[Learned]:
+    """Each beam's angle, that of the lowest numbered one that pulsed being the one it is configured with (else 0).
+
+    Empty without four whole laps in all. Beams that never pulsed while the ball ran are left out.
+    """
+    zero = min((seen.beam for spin in spins for seen in spin.passes), default=0)
+    first_deg = configured_deg[zero] if zero < len(configured_deg) else 0.0
+    angles: dict[int, list[float]] = {zero: []}
+    for spin in spins:
+        sign = 1 if spin.direction == "cw" else -1
+        for beam, share in _shares(_without_doubles(spin.passes), zero):
+            angles.setdefault(beam, []).append((first_deg + sign * share * 360) % 360)
+    if len(angles[zero]) < LAPS_MIN:
+        return []
+    return [_learned(beam, found) for beam, found in sorted(angles.items())]
+
+
+def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
+    """(beam, share of the lap from beam `zero` to it) for each pass in a whole lap."""
+    for lap in _laps([seen.t_us for seen in passes if seen.beam == zero]):
+        yield zero, 0.0
+        for seen in passes:
+            if seen.beam != zero and lap.begin_us <= seen.t_us < lap.end_us:
+                yield seen.beam, lap.turned(seen.t_us)
+
+
+def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Literal["same", "mirrored", "other"]:
+    """How the learned beams follow each other round the wheel, against those of the configuration.
+
+    A ball that ran the other way than was taken for granted mirrors every angle, and its laps look as good. One beam or
+    two follow each other alike either way: of them it is the nearer that counts.
+    """
+    known = [each for each in learned if each.index < len(configured_deg)]
+    if len(known) < 3:
+        return "mirrored" if _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) else "same"
+    begin = known[0]
+    ours = [
+        each.index for each in sorted(known, key=lambda each: (configured_deg[each.index] - configured_deg[0]) % 360)
+    ]
+    found = [each.index for each in sorted(known, key=lambda each: (each.angle_deg - begin.angle_deg) % 360)]
+    ours = _from(ours, begin.index)
+    if found == ours:
+        return "same"
+    return "mirrored" if found == [begin.index, *reversed(ours[1:])] else "other"
+
+
+def _from(indices: list[int], first: int) -> list[int]:
+    """The same ring, begun elsewhere."""
+    at = indices.index(first)
+    return indices[at:] + indices[:at]
+
+
+def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: int) -> float:
+    """How far all lie from where they should, when the wheel is taken the one way (1) or the other (-1)."""
+    return sum(
+        abs(
+            apart_deg(
+                sign * apart_deg(each.angle_deg, known[0].angle_deg),
+                configured_deg[each.index] - configured_deg[known[0].index],
+            )
+        )
+        for each in known
+    )
+
+
+def learn_readers(edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, pocket_index: int) -> list[Learned]:
+    """Each reader's angle, from a ball that lies in pocket `pocket_index` (clockwise from zero) of a turning rotor."""
+    tracker, found = RotorTracker(ticks), dict[int, list[float]]()
+    for seen in edges_and_sightings:
+        if isinstance(seen, Rotor):
+            tracker.tick(seen)
+        elif (fitted := tracker.fit(seen.t_us)) is not None:
+            found.setdefault(seen.reader, []).append((fitted[0] + pocket_index * POCKET_DEG) % 360)
+    return [_learned(reader, angles_deg) for reader, angles_deg in sorted(found.items())]
+
+
+class _Lap(msgspec.Struct, frozen=True):
+    """One whole lap past the reference beam; `slowing` in laps/s², from its neighbours."""
+
+    begin_us: int
+    end_us: int
+    slowing: float
+
+    def turned(self, t_us: int) -> float:
+        """Which share of the lap the ball had run by then."""
+        whole_s, so_far_s = (self.end_us - self.begin_us) / 1e6, (t_us - self.begin_us) / 1e6
+        begun_rev_s = (1 + self.slowing * whole_s**2 / 2) / whole_s
+        return begun_rev_s * so_far_s - self.slowing * so_far_s**2 / 2
+
+
+def _laps(passes_us: list[int]) -> list[_Lap]:
+    """Whole laps that have a lap on either side to tell how the ball slows; in runs, between them nothing is known."""
+    whole = [(a, b) for a, b in pairwise(passes_us) if LAP_US_MIN <= b - a <= LAP_US_MAX]
+    laps = []
+    for (a, b), (c, d), (e, f) in zip(whole, whole[1:], whole[2:], strict=False):
+        if b != c or d != e or not all(y < LAP_CHANGE_MAX * x for x, y in ((b - a, d - c), (d - c, f - e))):
+            continue
+        before_rev_s, after_rev_s = 1e6 / (b - a), 1e6 / (f - e)
+        laps.append(_Lap(c, d, (before_rev_s - after_rev_s) / ((e + f - a - b) / 2e6)))
+    return laps
+
+
+def _without_doubles(passes: Sequence[BallPass]) -> list[BallPass]:
+    last_us: dict[int, int] = {}
+    kept = []
+    for seen in passes:
+        if seen.t_us - last_us.get(seen.beam, -DOUBLE_PULSE_US) >= DOUBLE_PULSE_US:
+            kept.append(seen)
+        last_us[seen.beam] = seen.t_us
+    return kept
+
+
+def _learned(index: int, angles_deg: list[float]) -> Learned:
+    """The median round the circle: single strays must not pull it."""
+    about = angles_deg[0]
+    off = [apart_deg(angle, about) for angle in angles_deg]
+    angle_deg = (about + median(off)) % 360
+    spread_deg = median(abs(apart_deg(angle, angle_deg)) for angle in angles_deg)
+    return Learned(index, round(angle_deg, 1) % 360, round(spread_deg, 2), len(angles_deg))
+
+
+def apart_deg(a: float, b: float) -> float:
+    """How far `a` lies clockwise of `b`, -180 up to 180."""
+    return (a - b + 180) % 360 - 180

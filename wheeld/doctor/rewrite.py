@@ -1,0 +1,74 @@
+"""Learned geometry into the configuration file: two lines of `[wheel]` change, everything else stays as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+
+
+class RewriteError(ValueError):
+    """The file's text cannot be changed by machine; the text says what to write by hand."""
+
+
+def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
+    """`text` with each key of `[wheel]` set to its angles; what stands behind them on the line stays. Raises
+    RewriteError where a key stands over several lines, or not at all."""
+    before, mark, wheel, after = _section(text)
+    for key, values in angles_deg.items():
+        written = f"{key} = [{', '.join(f'{value:g}' for value in values)}]"
+        wheel, count = re.subn(rf"^[ \t]*{key}[ \t]*=[ \t]*\[[^\]\n]*\]", written, wheel, flags=re.MULTILINE)
+        if count != 1:
+            raise RewriteError(f"[wheel] has no {key} on one line of its own: write {written} by hand")
+    return before + mark + wheel + after
+
+
+def _section(text: str) -> tuple[str, str, str, str]:
+    found = re.search(r"^[ \t]*\[[ \t]*wheel[ \t]*\].*$", text, re.MULTILINE)
+    if found is None:
+        raise RewriteError("there is no [wheel] section on a line of its own")
+    rest = text[found.end() :]
+    following = re.search(r"^[ \t]*\[", rest, re.MULTILINE)
+    end = len(rest) if following is None else following.start()
+    return text[: found.start()], found[0], rest[:end], rest[end:]
+
+
+def replace_file(path: Path, after: bytes) -> Path:
+    """Put `after` in the place of the file, whole or not at all, with its mode and, where that is allowed, its owner.
+
+    Returns where the former one is kept: `NAME.before`, numbered when that is there already. Raises OSError.
+    """
+    path = path.resolve()  # a link stays one
+    like = path.stat()
+    kept = _keep(path, path.read_bytes(), like)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        _fill(descriptor, after, like)
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return kept
+
+
+def _keep(path: Path, former: bytes, like: os.stat_result) -> Path:
+    for number in count():
+        kept = path.with_name(f"{path.name}.before" + (f".{number}" if number else ""))
+        with contextlib.suppress(FileExistsError):
+            _fill(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), former, like)
+            return kept
+    raise AssertionError("there is no last number")
+
+
+def _fill(descriptor: int, data: bytes, like: os.stat_result) -> None:
+    with os.fdopen(descriptor, "wb") as file:
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, like.st_uid, like.st_gid)
+        os.fchmod(descriptor, like.st_mode & 0o777)
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)

@@ -1,0 +1,118 @@
+"""What the sensors said while a technician watched, counted sensor by sensor."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from wheeld.core.ball import DOUBLE_PULSE_US
+from wheeld.core.observations import (
+    BallPass,
+    Command,
+    Direction,
+    ForeignObject,
+    HeadBall,
+    HeadGame,
+    HeadNumber,
+    HeadReport,
+    HeadRotor,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+)
+from wheeld.core.rotor import RotorTracker
+
+KEPT_MAX = 200_000
+"""Edges, pulses and sightings kept to learn from: half an hour of a busy wheel, some 20 MB."""
+
+
+class Signals:
+    """Counts observations of one wheel with an encoder of `ticks` sectors; `kept` is what geometry is learned from."""
+
+    def __init__(self, ticks: int) -> None:
+        self.ticks = ticks
+        self.first_us: int | None = None
+        self.last_us = 0
+        self.pulses: Counter[int] = Counter()
+        self.doubles: Counter[int] = Counter()
+        self.sightings: Counter[int] = Counter()
+        self.edges: Counter[Direction] = Counter()
+        self.skipped_edges = 0
+        self.ticks_seen: set[int] = set()
+        self.buttons: Counter[str] = Counter()
+        self.faults: dict[str, bool] = {}
+        self.is_object_present = False
+        self.kept: list[Rotor | BallPass | Sighting] = []
+        self.phase = ""
+        self.head_rpm: float | None = None
+        self.head_laps = 0
+        self.head_numbers: list[int] = []
+        self._rotor = RotorTracker(ticks) if ticks else None
+        self._pulse_us: dict[int, int] = {}
+        self._edge: Rotor | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long was watched, on the sensing clock."""
+        return 0.0 if self.first_us is None else (self.last_us - self.first_us) / 1e6
+
+    @property
+    def rpm(self) -> float | None:
+        """The rotor's speed now; None while it stands or is not known."""
+        return self.head_rpm if self._rotor is None else self._rotor.rpm(self.last_us)
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way the rotor turns, or last turned."""
+        return None if self._rotor is None else self._rotor.direction
+
+    def take(self, seen: Observation) -> None:
+        """Count one observation."""
+        if self.first_us is None:
+            self.first_us = seen.t_us
+        self.last_us = max(self.last_us, seen.t_us)
+        match seen:
+            case Rotor():
+                self._turned(seen)
+            case BallPass():
+                self._pulsed(seen)
+            case Sighting():
+                self.sightings[seen.reader] += 1
+            case ForeignObject():
+                self.is_object_present = seen.present
+            case SensorState():
+                self.faults[seen.sensor] = not seen.ok
+            case Command():
+                self.buttons[seen.name] += 1
+            case HeadGame() | HeadBall() | HeadRotor() | HeadNumber():
+                self._reported(seen)
+        if isinstance(seen, Rotor | BallPass | Sighting) and len(self.kept) < KEPT_MAX:
+            self.kept.append(seen)
+
+    def _reported(self, seen: HeadReport) -> None:
+        match seen:
+            case HeadGame(phase=phase):
+                self.phase = phase
+            case HeadBall(laps=laps):
+                self.head_laps = max(self.head_laps, laps or 0)
+            case HeadRotor(rpm=rpm):
+                self.head_rpm = rpm
+            case HeadNumber(number=int(number)):
+                self.head_numbers.append(number)
+
+    def _turned(self, seen: Rotor) -> None:
+        self.edges[seen.direction] += 1
+        self.ticks_seen.add(seen.tick)
+        before, self._edge = self._edge, seen
+        if self._rotor is None:
+            return
+        if before is not None and before.direction == seen.direction:
+            step = (seen.tick - before.tick) % self.ticks
+            self.skipped_edges += min(step, self.ticks - step) - 1 if step else 0
+        self._rotor.tick(seen)
+
+    def _pulsed(self, seen: BallPass) -> None:
+        self.pulses[seen.beam] += 1
+        if seen.t_us - self._pulse_us.get(seen.beam, -DOUBLE_PULSE_US) < DOUBLE_PULSE_US:
+            self.doubles[seen.beam] += 1
+        self._pulse_us[seen.beam] = seen.t_us

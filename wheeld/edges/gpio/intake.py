@@ -1,0 +1,41 @@
+"""From the thread that hears edges to the loop that judges them: nothing is lost unsaid."""
+
+from __future__ import annotations
+
+import threading
+
+from wheeld.ports import Edge, Taken
+
+EDGES_MAX = 16_384
+"""Half a minute of the fastest encoder. A loop that took nothing for so long has stood still: it must be told."""
+
+
+class Intake:
+    """A bounded list: any thread puts, one takes all. What does not fit is counted, and with it all that follows
+    until the list is taken, so that a hole is never hidden by the edges behind it."""
+
+    def __init__(self, edges_max: int = EDGES_MAX) -> None:
+        self._edges_max = edges_max
+        self._lock = threading.Lock()
+        self._edges: list[Edge] = []
+        self._lost = 0
+
+    def put(self, edge: Edge) -> None:
+        """One edge more."""
+        with self._lock:
+            if self._lost or len(self._edges) >= self._edges_max:
+                self._lost += 1
+            else:
+                self._edges.append(edge)
+
+    def lose(self) -> None:
+        """There was an edge that cannot be told."""
+        with self._lock:
+            self._lost += 1
+
+    def take(self) -> Taken:
+        """Everything since the last call."""
+        with self._lock:
+            edges, lost = self._edges, self._lost
+            self._edges, self._lost = [], 0
+        return Taken(edges, lost)
