@@ -1,11 +1,11 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; for the tests mosquitto), and those only where apt-get and the right to use it exist.
+# that are missing (python3-venv; for the tests mosquitto and gcc), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 # Coups of a demo (0: until Ctrl-C) or of a campaign (100000).
 COUPS  ?=
-EVENINGS := tests/test_evenings.py tests/test_samples.py
+EVENINGS := tests/test_evenings.py tests/test_samples.py tests/core/test_law_machine.py tests/core/test_head_machine.py
 # Hundreds of evenings prove verdicts, not coverage: measuring it would only make them slow.
 LIVE := tests/live
 # They play in real seconds, faster than life: with other tests beside them a stall of the machine is a silent line.
@@ -17,11 +17,13 @@ SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
 JOBS   ?= 2
 OUT    ?= .wheeld-campaign
 MORE   ?=
+# Of test-gpio: how long edges come at 500 a second.
+SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd lint types tests coverage campaign clean mosquitto
+.PHONY: demo test test-systemd test-gpio faults lint types tests coverage campaign clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -35,7 +37,7 @@ lint: $(VENV)/test.stamp
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
-tests: $(VENV)/test.stamp mosquitto
+tests: $(VENV)/test.stamp mosquitto cc
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n 2 $(EVENINGS:%=--ignore=%) --ignore=$(LIVE)
 	$(BIN)/coverage run -m pytest $(LIVE)
@@ -55,8 +57,18 @@ test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; k
 	$(SUDO) tests/systemd/prepare .wheeld-systemd $(BIN)/python
 	$(SUDO) env WHEELD_ROOT=$(CURDIR)/.wheeld-systemd/root $(BIN)/python -m pytest -p no:cacheprovider tests/systemd
 
+test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (10 min), kept in .wheeld-gpio
+	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
+	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
+
+faults: $(VENV)/test.stamp mosquitto cc  ## the long form of tests/faults: kills, power cuts, failing disks, outages, malformed input
+	WHEELD_FAULTS=long WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600 tests/faults
+
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
+
+cc:  # what stands between SQLite and the disk in tests/faults is C
+	@command -v cc >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends gcc libc6-dev; }
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(APT) -qq update; $(APT) -qq install -y python3-venv; }
@@ -68,4 +80,4 @@ $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 
 clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
-	rm -rf $(VENV) .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-gpio .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

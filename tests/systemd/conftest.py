@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,29 @@ import pytest
 from tests.systemd.machine import Machine, booted
 
 PROJECT = Path(__file__).parents[2]
+_REPORT = pytest.StashKey[list[str]]()
 
 
 @pytest.fixture(scope="session")
-def machine() -> Iterator[Machine]:
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """Booted, and the project installed in it by the README's own commands."""
+    with _installed(tmp_path_factory.mktemp("machine")) as machine:
+        yield machine
+
+
+@pytest.fixture(scope="module")
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """The same, for tests that boot it again."""
+    with _installed(tmp_path_factory.mktemp("own")) as machine:
+        yield machine
+
+
+@contextmanager
+def _installed(directory: Path) -> Iterator[Machine]:
     root = os.environ.get("WHEELD_ROOT")
     if root is None:
         pytest.skip("`make test-systemd` prepares a Debian and boots it")
-    with booted(Path(root), PROJECT) as machine:
+    with booted(Path(root), PROJECT, directory) as machine:
         install(machine)
         yield machine
 
@@ -36,3 +51,16 @@ def install(machine: Machine) -> None:
     assert len(commands) == 7, commands
     machine.shell("\n".join(["cd /mnt/project", *commands]))
     machine.run("systemctl", "daemon-reload")
+
+
+@pytest.fixture
+def measured(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Note a line of figures for the report at the end."""
+    return lambda line: request.config.stash.setdefault(_REPORT, []).append(line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if lines := config.stash.get(_REPORT, []):
+        terminalreporter.section("measured in the machine")
+        for line in lines:
+            terminalreporter.write_line(line)

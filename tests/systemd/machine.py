@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -18,15 +17,25 @@ T = TypeVar("T")
 PATIENCE_S = 40.0
 """For what takes seconds; only a defect, or a very busy machine, waits so long."""
 
-GROUP = f"wheeld-test-{os.getpid()}"
-
-# The machine gets a cgroup tree of version 2, as every host of today has, whatever this one has; and writes to memory.
-_BOOT = f"""
+# What a machine writes stays in memory from one boot to the next, in a mount namespace that ends with its keeper; the
+# keeper ends with this process. The cgroup tree is of version 2, as every host of today has, whatever this one has.
+_KEEP = """
 set -e
+cd "$0"
+mkdir lower memory root
+mount --bind "$1" lower
+mount -t tmpfs -o mode=755 wheel memory
+mkdir memory/upper memory/work
+mount -t overlay -o lowerdir=lower,upperdir=memory/upper,workdir=memory/work wheel root
 mount -t cgroup2 none /sys/fs/cgroup
-mkdir /sys/fs/cgroup/{GROUP}
-echo $$ > /sys/fs/cgroup/{GROUP}/cgroup.procs
-exec systemd-nspawn -q --directory="$0" --volatile=overlay --private-network --register=no --keep-unit \\
+echo kept
+exec cat
+"""
+_BOOT = """
+set -e
+mkdir /sys/fs/cgroup/$2
+echo $$ > /sys/fs/cgroup/$2/cgroup.procs
+exec systemd-nspawn -q --directory="$0/root" --private-network --register=no --keep-unit \\
     --system-call-filter=bpf --console=pipe --bind-ro="$1:/mnt/project" --machine=wheel --boot
 """
 
@@ -34,8 +43,20 @@ exec systemd-nspawn -q --directory="$0" --volatile=overlay --private-network --r
 class Machine:
     """Commands in the running machine, as root."""
 
-    def __init__(self, nspawn: subprocess.Popen[bytes]) -> None:
-        self._nspawn = nspawn
+    def __init__(self, keeper: int, directory: Path, project: Path) -> None:
+        self._keeper, self._directory, self._project = keeper, directory, project
+        self._group = f"wheeld-test-{keeper}"
+        self._nspawn: subprocess.Popen[bytes] | None = None
+        self._leader = 0
+
+    def boot(self) -> None:
+        """Switch it on, with the disk as it was left; returns when systemd has started everything."""
+        enter = ("nsenter", "--mount", "--target", str(self._keeper))
+        self._nspawn = subprocess.Popen(
+            [*enter, "sh", "-c", _BOOT, str(self._directory), str(self._project), self._group],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
         self._leader = self._until(self._find_leader, "systemd starts")
         self.until(lambda: self.ask("systemctl", "is-system-running") == "running", "it is up")
 
@@ -61,17 +82,37 @@ class Machine:
         """Make the file at `path`, with its directory."""
         self.run("sh", "-euc", 'mkdir -p "${0%/*}"; cat > "$0"', path, text=text)
 
+    def service(self, name: str, command: str, more: str) -> None:
+        """Run `command` from now on, and from every boot on; `more` lines of its [Service]."""
+        unit = f"[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart={command}\n{more}\n"
+        self.write(f"/etc/systemd/system/{name}.service", f"{unit}[Install]\nWantedBy=multi-user.target\n")
+        self.run("systemctl", "--quiet", "enable", "--now", name)
+
     def until(self, holds: Callable[[], bool], what: str) -> None:
         """Return when it is so."""
         self._until(holds, what)
 
-    def power_off(self) -> None:
-        """Kill it with everything in it."""
+    def cut_power(self) -> None:
+        """Kill it with everything in it, at once."""
+        if self._nspawn is None:
+            return
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self._leader, signal.SIGKILL)
+            os.kill(self._leader or self._nspawn.pid, signal.SIGKILL)
+        self._ended()
+
+    def shut_down(self, verb: str) -> None:
+        """`systemctl reboot` or `poweroff`, orderly; either way it is off then."""
+        self.run("systemctl", verb, check=False)  # it may be gone before systemctl has heard the answer
+        self._ended()
+
+    def _ended(self) -> None:
+        assert self._nspawn is not None
         self._nspawn.wait(PATIENCE_S)
+        self._nspawn, self._leader = None, 0
+        _remove_group(self._group)
 
     def _find_leader(self) -> int:
+        assert self._nspawn is not None
         assert self._nspawn.poll() is None, "systemd-nspawn ended"
         children = Path(f"/proc/{self._nspawn.pid}/task/{self._nspawn.pid}/children").read_text().split()
         named = [child for child in children if Path(f"/proc/{child}/comm").read_text() == "systemd\n"]
@@ -86,73 +127,24 @@ class Machine:
 
 
 @contextmanager
-def booted(root: Path, project: Path) -> Iterator[Machine]:
-    """The Debian in `root`, booted with an empty overlay; `project` is at /mnt/project."""
-    nspawn = subprocess.Popen(
-        ["unshare", "--mount", "--propagation", "private", "sh", "-c", _BOOT, str(root), str(project)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
-    machine: Machine | None = None
-    try:
-        machine = Machine(nspawn)
-        yield machine
-    finally:
-        if machine is None:
-            nspawn.kill()
-            nspawn.wait(PATIENCE_S)
-        else:
-            machine.power_off()
-        _remove_group()
+def booted(root: Path, project: Path, directory: Path) -> Iterator[Machine]:
+    """The Debian in `root`, booted with nothing changed in it; `project` is at /mnt/project, `directory` is empty."""
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _KEEP, str(directory), str(root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as keeper:
+        assert keeper.stdout is not None
+        assert keeper.stdout.readline() == "kept\n"
+        machine = Machine(keeper.pid, directory, project)
+        try:
+            machine.boot()
+            yield machine
+        finally:
+            machine.cut_power()
 
 
-def _remove_group() -> None:
+def _remove_group(group: str) -> None:
     """Where this host has the tree of version 2: alone, or beside those of version 1."""
     for tree in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
-        for group in sorted((tree / GROUP).rglob("*/"), reverse=True):
-            group.rmdir()
+        for part in sorted((tree / group).rglob("*/"), reverse=True):
+            part.rmdir()
         with contextlib.suppress(FileNotFoundError):
-            (tree / GROUP).rmdir()
-
-
-class Wheel:
-    """One instance of the unit in the machine."""
-
-    def __init__(self, machine: Machine, name: str) -> None:
-        self.machine, self.name, self.unit = machine, name, f"wheeld@{name}.service"
-
-    def show(self, name: str) -> str:
-        """A property of the unit."""
-        return self.machine.ask("systemctl", "show", "--value", "--property", name, self.unit)
-
-    def drop_in(self, text: str) -> None:
-        """What this test sets differently."""
-        self.machine.write(f"/etc/systemd/system/{self.unit}.d/test.conf", text)
-        self.machine.run("systemctl", "daemon-reload")
-
-    def systemctl(self, verb: str, *, check: bool = True) -> int:
-        """Returns systemctl's exit code; `start` returns when the wheel has said READY."""
-        return self.machine.run("systemctl", verb, self.unit, check=check).returncode
-
-    def log(self) -> list[dict[str, str]]:
-        """Everything in journald about the unit, its own lines and systemd's."""
-        self.machine.run("journalctl", "--sync")  # what was written is there, though journald may be busy
-        lines = self.machine.ask("journalctl", "--unit", self.unit, "--output", "json", "--all").splitlines()
-        return [json.loads(line) for line in lines]
-
-    def events(self) -> list[dict[str, object]]:
-        """What the daemon logged, decoded, each with its PRIORITY."""
-        lines = [line for line in self.log() if line["MESSAGE"].startswith("{")]
-        return [{**json.loads(line["MESSAGE"]), "PRIORITY": line["PRIORITY"]} for line in lines]
-
-    def count(self, event: str) -> int:
-        """How often it was logged."""
-        return sum(each["event"] == event for each in self.events())
-
-    def seqs(self, journal: str = "") -> list[int]:
-        """Every `seq` in its journal, which must verify."""
-        path = journal or f"/var/lib/wheeld/{self.name}.sqlite"
-        journal_command = "runuser -u wheeld -- /opt/wheeld/bin/wheeld journal"
-        told = self.machine.shell(f"{journal_command} verify {path} >&2; {journal_command} show {path} --jsonl")
-        payloads = [json.loads(line)["payload"] for line in told.splitlines()]
-        return [payload["seq"] for payload in payloads if "seq" in payload]
+            (tree / group).rmdir()

@@ -7,55 +7,11 @@ import signal
 
 import pytest
 
-from tests.systemd.machine import Machine, Wheel
+from tests.systemd.machine import Machine
+from tests.systemd.wheels import NO_BOARD, Wheel, board, wheel
 from wheeld.exits import Exit
 
 pytestmark = pytest.mark.timeout(180)
-
-QUICK = """\
-[Service]
-WatchdogSec=4
-RestartSec=1
-"""
-
-NO_BOARD = """\
-[table]
-site = "test"
-id = "w"
-house = "campione"
-game = "roulette"
-[wheel]
-rotor_ticks = 148
-beams_deg = [0, 90]
-readers_deg = [30]
-[sensors]
-port = "/dev/none"
-"""
-
-
-def board(machine: Machine, name: str) -> str:
-    """A simulated board on a pty, for ever; returns the configuration that it asks for."""
-    hw_sim = f"/opt/wheeld/bin/hw-sim run --pty /run/board-{name}/line --seed 3 --speed 10 --quick"
-    service = f"-p User=wheeld -p RuntimeDirectory=board-{name} -p Environment=PYTHONUNBUFFERED=1"
-    machine.shell(f"systemd-run --quiet --unit=board-{name} {service} {hw_sim}")
-
-    def said() -> str:
-        return machine.ask("journalctl", "--unit", f"board-{name}", "--output", "cat")
-
-    machine.until(lambda: "max_drift_ppm" in said(), "the board tells its configuration")
-    return said()[said().index("[table]") :]
-
-
-def wheel(machine: Machine, name: str, *, sensors: str = "", journal: str = "", mqtt: str = "") -> Wheel:
-    """An instance with its configuration: without a broker, for nothing here depends on one."""
-    sensors = sensors or NO_BOARD
-    journal = journal or f"/var/lib/wheeld/{name}.sqlite"
-    text = f'{sensors}\n[journal]\npath = "{journal}"\n[mqtt]\nhost = "127.0.0.1"\nport = 1883\n{mqtt}'
-    machine.write(f"/etc/wheeld/{name}.toml", text)
-    machine.shell(f"chgrp wheeld /etc/wheeld/{name}.toml && chmod 640 /etc/wheeld/{name}.toml")
-    made = Wheel(machine, name)
-    made.drop_in(QUICK)
-    return made
 
 
 def assert_restarted_in_order(wheel: Wheel, before: list[int]) -> None:
@@ -178,6 +134,18 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
     lacks = wheel(machine, "lacks", mqtt=named)
     assert lacks.systemctl("start", check=False) != 0
     assert lacks.show("ExecMainStatus") == str(Exit.BAD_CONFIG.value)
+
+
+def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> None:
+    """One that is not configured need not: no other wheel here has any."""
+    machine.shell("umask 077; echo nonsense > /etc/credstore/wheeld.odd.signing-key")
+    for name, why in {"keyless": "cannot be read: No such file", "odd": "no private key"}.items():
+        tries = wheel(machine, name, key="credential:signing-key")
+        assert tries.systemctl("start", check=False) != 0
+        assert (tries.show("ExecMainStatus"), tries.show("NRestarts")) == (str(Exit.BAD_CONFIG.value), "0")
+        told = [line["MESSAGE"] for line in tries.log()]
+        assert any("signing_key" in message and why in message for message in told), told
+        assert not any("nonsense" in message for message in told)
 
 
 def test_until_the_clock_is_set_it_says_so(machine: Machine) -> None:

@@ -1,0 +1,150 @@
+"""The daemon's journal, connection, outbox and door around coups that are made beforehand, and who settles on them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.edges.mqtt_bench import OFFLINE, ONLINE, settings
+from tests.edges.world import nobody_seals
+from tests.faults.broker_coups import ROOT
+from wheeld.core.step import Reply, Step
+from wheeld.edges.commands import CommandDoor
+from wheeld.edges.host_clock import SystemClock
+from wheeld.edges.journal import Journal
+from wheeld.edges.mqtt import MqttConnection
+from wheeld.edges.outbox import Outbox
+from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
+
+PATIENCE_S = 60.0
+"""How long a test waits for a real event before it fails."""
+LOOK_S = 0.02
+"""How often what tells nobody is looked at."""
+NOW_UTC_US = 1_795_200_000_000_000
+
+
+class HastyClock(SystemClock):
+    """The host's clock, but nobody waits longer than a tenth of a second: back-off has tests of its own."""
+
+    def __init__(self) -> None:
+        self.asked_s: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.asked_s.append(seconds)
+        await super().sleep(min(seconds, 0.1))
+
+
+class Wheel:
+    """The part of a daemon that publishes: commands that get through the door are done at once."""
+
+    def __init__(self, journal: Journal, port: int, *, settlement_ack: bool = True, **mqtt: Any) -> None:
+        clock = HastyClock()
+        root = ROOT + "/"
+        self.clock, self.journal = clock, journal
+        self.connection = MqttConnection(
+            settings(port, **mqtt), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
+        )
+        self.outbox = Outbox(
+            store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=settlement_ack
+        )
+        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=root, utc_us=clock.utc_us)
+        self.said: list[bytes] = []
+        """Every sequenced message, as stored."""
+
+    async def say(self, step: Step) -> None:
+        """Store a step, as the table's desk does."""
+        await self.journal.append(step, NOW_UTC_US)
+        self.said += [message.payload for message in step.messages if message.seq is not None]
+
+    async def obey(self) -> None:
+        """Answer every command that gets through the door, for ever."""
+        while True:
+            command = await self.door.requests.get()
+            done = Reply(0, command.id, command.name, command.by, done=True)
+            await self.journal.append(Step(replies=(done,)), NOW_UTC_US)
+
+    async def until_settled(self, patience_s: float = PATIENCE_S) -> None:
+        """Until nothing is owed any more."""
+        async with asyncio.timeout(patience_s):
+            while await self.outbox.depth():  # noqa: ASYNC110  it tells nobody
+                await asyncio.sleep(LOOK_S)
+
+
+@asynccontextmanager
+async def turning(port: int, path: Path, **mqtt: Any) -> AsyncIterator[Wheel]:
+    """A wheel on the journal at `path`, until this is left; none of its tasks may end before."""
+    journal = await Journal.open(path, at_utc_us=NOW_UTC_US)
+    wheel = Wheel(journal, port, **mqtt)
+    works = (wheel.connection.run(), wheel.outbox.run(), wheel.door.run(wheel.connection.inbox), wheel.obey())
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield wheel
+        assert not any(task.done() for task in tasks), tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        _, pending = await asyncio.wait(tasks, timeout=PATIENCE_S)
+        await journal.close()
+        assert not pending, f"cancelled, and still running: {pending}"
+
+
+class Settlement:
+    """Who pays: stores what the feed hands out, acknowledges it, and goes on behind it after a crash."""
+
+    def __init__(
+        self, port: int, tell: Callable[[str], object] = lambda _: None, *, host: str = "127.0.0.1", **login: Any
+    ) -> None:
+        self.stored: list[FeedMessage] = []
+        self.refused: list[FeedError] = []
+        self.counters: dict[str, int] = {}
+        self._host = host
+        self._login = Login(port=port, client_id="settlement", keepalive_s=5, **login)
+        self._manner = Manner(tell=tell, every_s=0.05, answer_s=1.0, answer_s_max=4.0, retry_s=0.05, retry_s_max=0.1)
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        last = self.stored[-1] if self.stored else None
+        after_seq, after_hash = (last.seq, last.hash) if last else (0, None)
+        async with Feed(
+            self._host, root=ROOT, after_seq=after_seq, after_hash=after_hash, login=self._login, manner=self._manner
+        ) as feed:
+            while True:
+                try:
+                    message = await anext(feed)
+                except FeedError as error:
+                    self.refused.append(error)
+                    continue
+                finally:
+                    self.counters = feed.counters
+                self.stored.append(message)
+                await feed.ack(message)
+
+    async def until(self, seq: int, patience_s: float = PATIENCE_S) -> None:
+        """Until it has stored that one."""
+        async with asyncio.timeout(patience_s):
+            while not self.stored or self.stored[-1].seq < seq:  # noqa: ASYNC110  it tells nobody
+                await asyncio.sleep(LOOK_S)
+
+
+@asynccontextmanager
+async def settling(settlement: Settlement) -> AsyncIterator[Settlement]:
+    """It runs until this is left."""
+    task = asyncio.create_task(settlement.run())
+    try:
+        yield settlement
+        assert not task.done(), task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+def check(said: list[bytes], settlement: Settlement, where: str) -> None:
+    """Everything once and in order, to the byte."""
+    got = [message.payload for message in settlement.stored]
+    lost, doubled = len(set(said) - set(got)), len(got) - len(set(got))
+    assert (lost, doubled) == (0, 0), where
+    assert got == said, f"out of order: {where}"

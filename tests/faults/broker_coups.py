@@ -1,0 +1,83 @@
+"""Coups without end for tests of what carries them: a simulated wheel, judged by the real table, step by step."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import chain
+
+import msgspec
+
+from hw_sim.demo import LAYOUT
+from hw_sim.endless import QUICK, Night, drawn
+from hw_sim.evening import repeatable
+from wheeld.core.observations import Observation
+from wheeld.core.seal import GENESIS, seal
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import Message, Step
+from wheeld.core.table import Table
+
+SITE, TABLE = "campione", "campione-03"
+ROOT = f"wheel/v1/{SITE}/{TABLE}"
+LAST_NUMBER = 17
+STARTED_UTC_US = 1_795_197_600_000_000
+SETTING = TableSetting(
+    site=SITE,
+    table=TABLE,
+    house=LAYOUT.house,
+    game=LAYOUT.game,
+    wheel=LAYOUT.wheel,
+    rotor_ticks=LAYOUT.rotor_ticks,
+    beams_deg=LAYOUT.beams_deg,
+    readers_deg=LAYOUT.readers_deg,
+    rotor_direction=LAYOUT.rotor_direction,
+    last_number=LAST_NUMBER,
+)
+
+
+def steps(seed: str) -> Iterator[Step]:
+    """What one table asks of the world, from its start on: every step that says anything."""
+    night = Night(LAYOUT, repeatable(f"coups {seed}"), LAST_NUMBER)
+    night.stage.leisure = QUICK
+    table, opening = Table.start(SETTING, boot_id="b" * 32, started_utc_us=STARTED_UTC_US)
+    yield opening
+    luck = random.Random(f"plays {seed}")
+    for events in chain([night.say("open")], map(night.play, drawn(LAYOUT, luck))):
+        for event in events:
+            step = table.apply(msgspec.json.decode(msgspec.json.encode(event), type=Observation))
+            if step:
+                yield step
+
+
+def coups(seed: str, count: int) -> Iterator[Step]:
+    """The steps up to the `count`-th verdict."""
+    verdicts = 0
+    for step in steps(seed):
+        yield step
+        verdicts += sum(message.topic in ("result", "void") for message in step.messages)
+        if verdicts >= count:
+            return
+
+
+class Long:
+    """A long absence, made quickly: the coups of a short one over and over, each renumbered and sealed anew."""
+
+    def __init__(self, seed: str, pattern: int) -> None:
+        self._pattern = [message for step in coups(seed, pattern) for message in step.messages]
+        self._pattern_coups = pattern
+        self._seq = 0
+        self._prev = GENESIS
+
+    def steps(self, count: int) -> Iterator[Step]:
+        """`count` times the pattern's coups; each step is a coup's share of it."""
+        for message in self._pattern * -(-count // self._pattern_coups):
+            yield Step(messages=(self._renumbered(message),))
+
+    def _renumbered(self, message: Message) -> Message:
+        if message.seq is None:
+            return message
+        self._seq += 1
+        body = msgspec.json.decode(message.payload)
+        del body["hash"]
+        payload, self._prev = seal(msgspec.json.encode(body | {"seq": self._seq, "prev": self._prev}))
+        return Message(message.t_us, message.topic, payload, self._seq)

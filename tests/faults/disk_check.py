@@ -1,0 +1,169 @@
+"""What has to be true of a journal that was opened again after the power, the disk or the process failed.
+
+Twice over: its content is exactly that after the last confirmed operation, or after the one that was under way; and,
+without believing the journal about that, every message asked for in a confirmed operation is there with its bytes, in
+order, and nothing is marked sent that was not published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from tests.faults.disk_script import JOURNAL, OF_PROCESSES, Script, perform
+from tests.faults.disk_shim import Call
+from wheeld import auditor
+from wheeld.core.seal import SealError, unsigned
+from wheeld.core.step import Message
+from wheeld.edges.journal_file import JournalFile
+from wheeld.edges.journal_rows import JournalError, StoredMessage
+from wheeld.edges.journal_seal import FileSigner, public_key
+from wheeld.edges.journal_verify import verify
+
+ALL = 1_000_000  # more than any script stores
+LOST = "lost"
+"""What a problem begins with when something confirmed is not there."""
+
+
+@dataclass
+class Reference:
+    """What a script has to leave: the content after each operation, and the keys."""
+
+    script: Script
+    contents: list[bytes]
+    key: Path
+    public: Path
+    sound: set[bytes] = field(default_factory=set)
+    """Contents that the verifier and the auditor have found whole: they look at nothing else."""
+
+    @cached_property
+    def messages(self) -> list[list[Message]]:
+        """All messages asked for up to each operation, answers to commands aside."""
+        told, found = list(self.script.messages), []
+        for op in self.script.ops:
+            told = [*told, *op.messages]
+            found.append(told)
+        return found
+
+    @cached_property
+    def memories(self) -> list[bytes | None]:
+        """The memory asked to be kept, after each operation."""
+        last: bytes | None = b"m" if self.script.file else None
+        found = []
+        for op in self.script.ops:
+            last = last if op.step is None or op.step.memory is None else op.step.memory
+            found.append(last)
+        return found
+
+
+@dataclass
+class Told:
+    """What a log's marks say up to some moment: the last confirmed operation (-1: none), and what was published."""
+
+    confirmed: int = -1
+    published: set[int] = field(default_factory=set)
+
+    def take(self, call: Call) -> None:
+        """Read one mark."""
+        mark = call.told()
+        if isinstance(k := mark.get("confirmed"), int):
+            self.confirmed = k
+        if isinstance(ids := mark.get("published"), list):
+            self.published |= set(ids)
+
+
+def content_of(journal: JournalFile) -> bytes:
+    """A digest of everything that the journal holds, row by row."""
+    digest = hashlib.sha256()
+    db = journal._db
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
+    for table in tables:
+        digest.update(table.encode())
+        for row in db.execute(f"SELECT * FROM {table} ORDER BY 1"):
+            digest.update(repr(row).encode())
+    return digest.digest()
+
+
+def check(directory: Path, reference: Reference, told: Told) -> list[str]:
+    """Open the journal in `directory` as the daemon does; what is wrong with it, nothing when all is well."""
+    path = directory / JOURNAL
+    try:
+        journal = JournalFile(path, signer=FileSigner(reference.key))
+    except JournalError as error:
+        return [f"{LOST}: cannot be opened ({error})"]
+    try:
+        content = content_of(journal)
+        wrong = [*_wrong(journal, content, reference, told), *_broken(journal, content, reference)]
+        return wrong or _stuck(journal, content, reference, told)
+    except (JournalError, sqlite3.Error, msgspec.MsgspecError, SealError) as error:
+        return [f"{LOST}: cannot be read ({error})"]
+    finally:
+        journal.close()
+
+
+def _wrong(journal: JournalFile, content: bytes, reference: Reference, told: Told) -> list[str]:
+    last, coming = max(told.confirmed, 0), min(told.confirmed + 1, len(reference.contents) - 1)
+    wrong = []
+    if content not in {reference.contents[last], reference.contents[coming]}:
+        what = LOST if content in reference.contents[:last] else "half"
+        wrong.append(f"{what}: neither the content after operation {told.confirmed} nor after the next")
+    records = journal.records(0, ALL)
+    first = -1 if told.confirmed < 0 else last
+    wrong += _wrong_messages(records, reference, first, coming)
+    owed = {message.id for message in journal.owed(0, ALL)}
+    unsent = {record.id for record in records} - owed - told.published - set(range(reference.script.settled_id + 1))
+    if unsent:
+        wrong.append(f"{LOST}: never published and not owed: {sorted(unsent)}")
+    if journal.memory() not in {reference.memories[last], reference.memories[coming]} and told.confirmed >= 0:
+        wrong.append(f"{LOST}: the memory is an older one")
+    return wrong
+
+
+def _wrong_messages(records: Sequence[StoredMessage], reference: Reference, last: int, coming: int) -> list[str]:
+    """Every message of the confirmed operations; of the one under way all or none."""
+    stored = [(r.topic, r.seq, unsigned(r.payload) if r.seq else r.payload) for r in records if r.topic != "reply"]
+    before = reference.messages[last] if last >= 0 else reference.script.messages
+    confirmed, possible = ([(m.topic, m.seq, m.payload) for m in told] for told in (before, reference.messages[coming]))
+    wrong = []
+    if stored not in (confirmed, possible):
+        missing = [seq or topic for topic, seq, payload in confirmed if (topic, seq, payload) not in stored]
+        wrong.append(f"{LOST}: {missing}" if missing else "half: messages that are not those of whole operations")
+    seqs = [seq for _, seq, _ in stored if seq is not None]
+    if seqs != list(range(1, len(seqs) + 1)):
+        wrong.append(f"half: gaps or doubles in seq: {seqs}")
+    return wrong
+
+
+def _broken(journal: JournalFile, content: bytes, reference: Reference) -> list[str]:
+    """What SQLite, the verifier and the auditor find in the file."""
+    wrong = [f"half: {row[0]}" for row in journal._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    if wrong or content in reference.sound:
+        return wrong
+    key_id, is_by = public_key(reference.public)
+    sealed = journal._db.execute("SELECT count(*) FROM heads").fetchone()[0] > 0
+    wrong += [f"half: {fault}" for fault in verify(journal, {key_id: is_by} if sealed else None).faults]
+    try:
+        auditor.main(str(journal.path), str(reference.public))
+    except auditor.Fault as fault:
+        if sealed or "no sealed head" not in str(fault):
+            wrong.append(f"half: {fault}")
+    if not wrong:
+        reference.sound.add(content)
+    return wrong
+
+
+def _stuck(journal: JournalFile, content: bytes, reference: Reference, told: Told) -> list[str]:
+    """Life goes on: the operation that comes next leaves what it would have left without the failure."""
+    k = max(told.confirmed, 0)
+    if told.confirmed >= 0 and k + 1 < len(reference.contents) and content == reference.contents[k + 1]:
+        k += 1
+    if k + 1 == len(reference.contents) or (op := reference.script.ops[k + 1]).call in OF_PROCESSES:
+        return []
+    perform(journal, op)
+    return [] if content_of(journal) == reference.contents[k + 1] else [f"half: operation {k + 1} differs"]

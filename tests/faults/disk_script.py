@@ -1,0 +1,175 @@
+"""What a journal is asked to do in an evening, in order: everything that the daemon and the outbox ask of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.core.evening import FRENCH, START_UTC_US, Evening
+from tests.edges.feed import Feed
+from tests.edges.test_journal_migration import NOW, write_version_1
+from wheeld.core.observations import Command, Observation
+from wheeld.core.step import Evidence, Message, Reply, Step
+from wheeld.edges.journal_file import JournalFile
+from wheeld.edges.journal_rows import CommandRecord
+
+JOURNAL = "wheel.journal"
+OF_PROCESSES = {"open", "publish", "close", "die"}
+"""What only a process does; everything else is one call (`perform`)."""
+DAY_US = 86_400_000_000
+SETTLED_OF_VERSION_1 = 84
+"""`write_version_1` leaves its messages up to this id settled, and those after it owed."""
+
+
+class Op(NamedTuple):
+    """One call on the journal, and one transaction: a method of `JournalFile`, or one of these:
+
+    `open`; `publish` (what is owed is published, then `mark_sent`); `acknowledge` (`settle` up to the last message);
+    `close`; `die` (the process ends and closes nothing).
+    """
+
+    call: str
+    arguments: tuple[object, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages that it stores, answers to commands aside."""
+        return () if self.step is None else self.step.messages
+
+    @property
+    def step(self) -> Step | None:
+        """What it appends."""
+        step = self.arguments[0] if self.arguments else None
+        return step if isinstance(step, Step) else None
+
+
+@dataclass
+class Script:
+    """Operations, and the file that was there before the first one (None: no file)."""
+
+    name: str
+    ops: list[Op] = field(default_factory=list)
+    file: bytes | None = None
+    messages: list[Message] = field(default_factory=list)
+    settled_id: int = 0
+    checkpoint_every: int | None = None
+
+    def sessions(self) -> Iterator[range]:
+        """The operations of one process each."""
+        start = 0
+        for k, op in enumerate(self.ops):
+            if op.call in {"close", "die"}:
+                yield range(start, k + 1)
+                start = k + 1
+
+
+class _Told(Evening):
+    """An evening whose steps and commands are noted as the daemon asks the journal for them."""
+
+    def __init__(self, *, day: int, memory: bytes | None = None, last_number: int | None = None) -> None:
+        self.ops: list[Op] = []
+        self._start_utc_us = START_UTC_US + day * DAY_US
+        super().__init__(FRENCH, memory=memory, started_utc_us=self._start_utc_us)
+        self.lying = self.table.header().last_number if last_number is None else last_number
+
+    @property
+    def utc_us(self) -> int:
+        return self._start_utc_us + getattr(self, "now_us", 0)
+
+    def ask(self, call: str, *arguments: object) -> None:
+        self.ops.append(Op(call, arguments))
+
+    def publish(self) -> None:
+        self.ask("publish")
+
+    def tell(self, seen: Observation) -> Step:
+        if isinstance(seen, Command):
+            self.ask("receive", CommandRecord(id=seen.id, name=seen.name, by=seen.by, reason=seen.reason), self.utc_us)
+        return super().tell(seen)
+
+    def _keep(self, t_us: int, step: Step) -> None:
+        super()._keep(t_us, step)
+        if step:
+            self.ask("append", step, self.utc_us)
+
+
+def _opened(at_utc_us: int) -> list[Op]:
+    return [Op("open"), Op("answer_unfinished", (at_utc_us,)), Op("reopen_retained"), Op("publish")]
+
+
+def _served(ops: list[Op], every: int) -> Iterator[Op]:
+    """With the outbox at work between the others' calls."""
+    for k, op in enumerate(ops):
+        yield op
+        if k % every == every - 1:
+            yield Op("publish")
+        if k % (3 * every) == 3 * every - 1:
+            yield Op("acknowledge")
+
+
+def _coups(evening: _Told, numbers: tuple[int, ...]) -> None:
+    for k, number in enumerate(numbers):
+        evening.coup(number)
+        evening.say("operations_done")
+        if k % 3 == 1:
+            evening.void_by_chef()
+            evening.say("tout_va")
+
+
+def evening(name: str, *, first: tuple[int, ...], second: tuple[int, ...], checkpoint_every: int | None) -> Script:
+    """A new journal; the process dies after the `first` coups; the next day goes on, prunes, seals; a third start."""
+    one = _Told(day=0)
+    one.open()
+    _coups(one, first)
+    one.ask("seal", "shift change", one.utc_us)
+    one.ask("receive", CommandRecord(id="left", name="close", by="chef", reason="undecided"), one.utc_us)
+    two = _Told(day=1, memory=one.memory)
+    two.wait(2)
+    two.ask("refuse", CommandRecord(id=None, name="dance", by="nobody"), "no such command", two.utc_us)
+    two.say("tout_va")
+    _coups(two, second)
+    two.publish()
+    two.ask("acknowledge")
+    two.ask("prune", two.utc_us, DAY_US / 2e6)
+    two.ask("prune", two.utc_us, None, 1)
+    two.ask("reopen", 3)
+    two.ask("seal", "end of the day", two.utc_us)
+    third = START_UTC_US + 2 * DAY_US
+    ops = [*_opened(START_UTC_US), *_served(one.ops, 5), Op("die")]
+    ops += [*_opened(START_UTC_US + DAY_US), *_served(two.ops, 4), Op("close")]
+    ops += [*_opened(third), Op("acknowledge"), Op("seal", ("morning", third)), Op("close")]
+    return Script(name, ops, checkpoint_every=checkpoint_every)
+
+
+def migration() -> Script:
+    """A journal of schema 1 is brought up to date, and life goes on."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, JOURNAL)
+        feed = write_version_1(path)
+        file = path.read_bytes()
+    replayed = Feed()
+    old = [message for _ in range(30) for message in replayed.step("notice", "result", "table").messages]
+    assert replayed.seq == feed.seq
+    ops = _opened(NOW + 1)
+    for coup in range(31, 37):
+        step = feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log %d" % coup))
+        ops += [Op("append", (step, NOW + coup)), Op("publish")]
+    ops += [Op("answer", (Reply(0, None, "rien_va", "button", done=True), NOW + 40)), Op("acknowledge")]
+    ops += [Op("prune", (NOW + 50, None, 1)), Op("seal", ("migrated", NOW + 51)), Op("close")]
+    return Script("migration", ops, file, old, SETTLED_OF_VERSION_1)
+
+
+def perform(journal: JournalFile, op: Op) -> None:
+    """One operation, if it is none of `OF_PROCESSES`."""
+    match op:
+        case Op("acknowledge"):
+            journal.settle(journal.last_seq())
+        case Op("seal", (str(why), int(at_utc_us))):
+            journal.seal(by="Zoé", why=why, at_utc_us=at_utc_us)
+        case Op("prune", (int(now), *rules)):
+            journal.prune(now, max_age_s=rules[0], max_bytes=rules[1] if len(rules) > 1 else None)  # type: ignore[arg-type]
+        case _:
+            getattr(journal, op.call)(*op.arguments)

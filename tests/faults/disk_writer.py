@@ -1,0 +1,245 @@
+"""Performs a script on a real journal, above the shim, and marks in its log what was confirmed and published.
+
+Each session is a process of its own, forked from this one. Flavours of the journal that are broken on purpose show
+that the checks can fail.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.edges.journals import write_keys
+from tests.faults.disk_check import Reference, content_of
+from tests.faults.disk_script import JOURNAL, Op, Script, perform
+from tests.faults.disk_shim import Plan, Shim
+from wheeld.core.step import Step
+from wheeld.edges import journal_database
+from wheeld.edges.journal_chain import MESSAGE, Value
+from wheeld.edges.journal_file import JournalFile
+from wheeld.edges.journal_rows import JournalError
+from wheeld.edges.journal_seal import FileSigner
+from wheeld.edges.outbox import BATCH_MAX
+
+SOUND = "sound"
+CONFIRMS_EARLY = "confirmed before the commit"
+NORMAL, OFF, ROLLBACK = "synchronous=NORMAL", "synchronous=OFF", "no WAL"
+SPLIT = "message and debt in two transactions"
+TRIES_AGAIN, SYNCS_AGAIN, DEAF = "tries again", "syncs again and halts", "checkpoints left to SQLite"
+
+
+class NormalJournal(JournalFile):
+    """Broken on purpose: SQLite's own default for WAL on many systems."""
+
+    synchronous = "NORMAL"
+
+    def __init__(self, path: Path, *, signer: FileSigner) -> None:
+        super().__init__(path, signer=signer)
+        self._db.execute(f"PRAGMA synchronous = {self.synchronous}")
+
+
+class OffJournal(NormalJournal):
+    """Broken on purpose: never waits for the disk."""
+
+    synchronous = "OFF"
+
+
+class RollbackJournal(JournalFile):
+    """Broken on purpose: goes on with a rollback journal, as SQLite does by itself where no WAL can be kept."""
+
+    def __init__(self, path: Path, *, signer: FileSigner) -> None:
+        super().__init__(path, signer=signer)
+        self._db.execute("PRAGMA journal_mode = DELETE")
+
+    def _checkpoint(self) -> None:
+        pass
+
+
+class SplitJournal(JournalFile):
+    """Broken on purpose: a message in one transaction, its debt in the next."""
+
+    def _insert_message(self, **columns: Value) -> None:
+        message_id = self._record(MESSAGE, **columns)
+        self._db.execute("COMMIT")
+        self._db.execute("BEGIN IMMEDIATE")
+        self._db.execute("INSERT INTO debts VALUES (?, ?, 0)", (message_id, columns.get("seq")))
+
+
+class StubbornJournal(JournalFile):
+    """Broken on purpose: tries again after a failure, as if nothing had happened."""
+
+    def append(self, step: Step, at_utc_us: int) -> None:
+        try:
+            super().append(step, at_utc_us)
+        except JournalError:
+            self._failure = None
+            super().append(step, at_utc_us)
+
+
+class AnxiousJournal(JournalFile):
+    """Broken on purpose: saves what it can after a failure, before it halts."""
+
+    def append(self, step: Step, at_utc_us: int) -> None:
+        try:
+            super().append(step, at_utc_us)
+        except JournalError:
+            self._checkpoint()
+            raise
+
+
+class DeafJournal(JournalFile):
+    """Broken on purpose: leaves the checkpoints to SQLite, which tells nobody when one fails."""
+
+    def __init__(self, path: Path, *, signer: FileSigner) -> None:
+        super().__init__(path, signer=signer)
+        self._db.execute("PRAGMA wal_autocheckpoint = 30")
+
+    def _checkpoint(self) -> None:
+        pass
+
+
+FLAVOURS: dict[str, type[JournalFile]] = {
+    SOUND: JournalFile,
+    CONFIRMS_EARLY: JournalFile,
+    NORMAL: NormalJournal,
+    OFF: OffJournal,
+    ROLLBACK: RollbackJournal,
+    SPLIT: SplitJournal,
+    TRIES_AGAIN: StubbornJournal,
+    SYNCS_AGAIN: AnxiousJournal,
+    DEAF: DeafJournal,
+}
+
+
+class Run(NamedTuple):
+    """One performance of a script. `directory` is empty, or gone."""
+
+    script: Script
+    directory: Path
+    log: Path
+    key: Path
+    plan: Plan = Plan()
+    flavour: str = SOUND
+    with_data: bool = False
+
+
+class _Session:
+    """One process: from the journal's opening to its end."""
+
+    def __init__(self, run: Run, shim: Shim) -> None:
+        self._run, self._shim = run, shim
+        self._journal: JournalFile | None = None
+
+    def perform(self, ops: range) -> bool:
+        """Until the end or the journal's error; whether it came to the end."""
+        for k in ops:
+            op = self._run.script.ops[k]
+            if self._run.flavour == CONFIRMS_EARLY:
+                self._shim.mark(confirmed=k)
+            try:
+                self._do(op)
+            except JournalError as error:
+                self._halt(k, error)
+                return False
+            self._shim.mark(confirmed=k)
+        return True
+
+    def _do(self, op: Op) -> None:
+        if op.call == "open":
+            self._journal = self._open()
+            return
+        if op.call == "die":
+            os._exit(0)
+        assert self._journal is not None
+        if op.call == "publish":
+            self._publish(self._journal)
+        elif op.call == "close":
+            self._shim.mark(closing=True)
+            self._journal.close()
+        else:
+            perform(self._journal, op)
+
+    def _open(self) -> JournalFile:
+        path = self._run.directory / JOURNAL
+        return FLAVOURS[self._run.flavour](path, signer=FileSigner(self._run.key))
+
+    def _publish(self, journal: JournalFile) -> None:
+        ids = [message.id for message in journal.owed(0, BATCH_MAX)]
+        self._shim.mark(published=ids)
+        journal.mark_sent(ids, await_settlement=True)
+
+    def _halt(self, k: int, error: JournalError) -> None:
+        """What the daemon does: nothing more but to close. Every call has to give the same error until then."""
+        self._shim.mark(halted=error.fault, op=k, opening=self._journal is None, why=str(error))
+        if (journal := self._journal) is not None:
+            calls: list[Callable[[], object]] = [
+                journal.last_seq,
+                journal.memory,
+                lambda: journal.owed(0, 1),
+                lambda: journal.append(Step(memory=b"x"), 0),
+                lambda: journal.mark_sent([1], await_settlement=False),
+                lambda: journal.settle(1),
+                lambda: journal.prune(0, max_bytes=1),
+            ]
+            for number, call in enumerate(calls):
+                try:
+                    call()
+                except JournalError as again:
+                    if again is error:
+                        continue
+                self._shim.mark(wrong=f"call {number} after the failure does not give the same error")
+            self._shim.mark(closing=True)
+            journal.close()
+
+
+def _child(run: Run, shim: Shim, ops: range) -> None:
+    """Runs in the forked process, and ends it."""
+    code = 2
+    try:
+        code = 0 if _Session(run, shim).perform(ops) else 1
+    except BaseException:  # noqa: BLE001  whatever it is, the log must tell it
+        shim.mark(wrong=traceback.format_exc(limit=-4))
+    finally:
+        os._exit(code)
+
+
+def write(run: Run, shim: Shim) -> None:
+    """Perform the script, until its end, a halt, or the kill; the log tells which."""
+    run.directory.mkdir(parents=True, exist_ok=True)
+    if run.script.file is not None:
+        (run.directory / JOURNAL).write_bytes(run.script.file)
+    shim.begin(run.directory, run.log, run.plan, with_data=run.with_data)
+    if run.script.checkpoint_every is not None:
+        journal_database.CHECKPOINT_EVERY = run.script.checkpoint_every
+    for ops in run.script.sessions():
+        if (child := os.fork()) == 0:
+            _child(run, shim, ops)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            break
+    shim.end()
+
+
+def reference(script: Script, directory: Path) -> Reference:
+    """What the journal holds after each operation, when nothing fails: no shim, and every session closes."""
+    directory.mkdir(parents=True)
+    key, public = write_keys(directory)
+    path = directory / JOURNAL
+    if script.file is not None:
+        path.write_bytes(script.file)
+    contents: list[bytes] = []
+    journal = JournalFile(path, signer=FileSigner(key))
+    for op in script.ops:
+        if op.call in {"open", "close", "die"}:
+            journal.close()
+            journal = JournalFile(path, signer=FileSigner(key))
+        elif op.call == "publish":
+            journal.mark_sent([message.id for message in journal.owed(0, BATCH_MAX)], await_settlement=True)
+        else:
+            perform(journal, op)
+        contents.append(content_of(journal))
+    journal.close()
+    return Reference(script, contents, key, public)

@@ -1,0 +1,242 @@
+"""The real daemon (`wheeld.daemon.run`) in a process that is there to be killed, its edges led to a house.
+
+Real: everything from the bytes of the board to the SQLite file, and the publications. Replaced: the clock (it is the
+house's), the serial port and the connection to the broker (both one channel to the house, where nothing dies).
+
+As a program it forks a daemon for each line on its standard input, kills it with SIGKILL after that many seconds, and
+prints how it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from multiprocessing.connection import Client, Connection
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import wheeld.daemon
+import wheeld.edges.journal
+import wheeld.sources
+from tests.faults.kill_house import Said, Told
+from wheeld.config import load
+from wheeld.edges.mqtt import Incoming
+from wheeld.ports import Publication
+
+THREAD_NAP_S = 0.0002
+"""A commit takes about as long."""
+
+
+class Port(Protocol):
+    """The way to the house, wherever it stands."""
+
+    def say(self, said: Said) -> None:
+        """Hand that out, at once."""
+        ...
+
+    def exchange(self) -> Told | None:
+        """All is done that can be done now: what is seen next; None: stop."""
+        ...
+
+
+class Hands:
+    """The daemon's edges to the world in one: clock, line and broker, moved on by `drive`."""
+
+    def __init__(self, port: Port, first: Told) -> None:
+        self._port = port
+        self._now_ns, self._utc_us = first.now_ns, first.utc_us
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._count = 0
+        self._from_board = bytearray(first.board)
+        self._readable = asyncio.Event()
+        self._unconfirmed: dict[int, asyncio.Future[None]] = {}
+        self.inbox: asyncio.Queue[Incoming] = asyncio.Queue()
+        for leaf, payload in first.incoming:
+            self.inbox.put_nowait(Incoming(leaf=leaf, payload=payload))
+        self.counters: dict[str, int] = {}
+        self.is_connected = True
+        self.busy: Callable[[], bool] = bool
+
+    # The clock
+
+    def monotonic_ns(self) -> int:
+        return self._now_ns
+
+    def utc_us(self) -> int:
+        return self._utc_us
+
+    async def sleep(self, seconds: float) -> None:
+        self._count += 1
+        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._now_ns + round(seconds * 1e9), self._count, wake))
+        await wake
+
+    # The line
+
+    async def read(self) -> bytes:
+        while not self._from_board:
+            self._readable.clear()
+            await self._readable.wait()
+        data = bytes(self._from_board)
+        self._from_board.clear()
+        return data
+
+    async def write(self, data: bytes) -> None:
+        if data:
+            self._port.say(Said(data, []))
+
+    async def close(self) -> None:
+        pass
+
+    # The broker
+
+    async def connected(self) -> int:
+        return 1
+
+    async def lost(self, session: int) -> None:
+        await asyncio.Event().wait()
+
+    async def publish(self, publication: Publication, *, session: int) -> None:
+        self._count += 1
+        confirmed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._unconfirmed[self._count] = confirmed
+        self._port.say(Said(b"", [(self._count, publication.topic, publication.payload)]))
+        await confirmed
+
+    async def run(self) -> None:
+        """As the connection's task: move the world on whenever the daemon has done all it can."""
+        while True:
+            await self._quiet()
+            told = self._port.exchange()
+            if told is None:
+                self.is_connected = False
+                os.kill(os.getpid(), signal.SIGTERM)
+                await asyncio.Event().wait()
+            else:
+                self._take(told)
+
+    def _take(self, told: Told) -> None:
+        for number in told.confirmed:
+            if (waiting := self._unconfirmed.pop(number, None)) is not None and not waiting.done():
+                waiting.set_result(None)
+        for leaf, payload in told.incoming:
+            self.inbox.put_nowait(Incoming(leaf=leaf, payload=payload))
+        self._from_board += told.board
+        self._readable.set()
+        self._now_ns, self._utc_us = told.now_ns, told.utc_us
+        while self._sleepers and self._sleepers[0][0] <= told.now_ns:
+            wake = heapq.heappop(self._sleepers)[2]
+            if not wake.done():
+                wake.set_result(None)
+
+    async def _quiet(self) -> None:
+        """Until nobody else can do anything now."""
+        loop = cast("Any", asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        while loop._ready or self.busy():  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0 if loop._ready else THREAD_NAP_S)
+
+
+class CountedThread(ThreadPoolExecutor):
+    """The journal's thread, which says whether it has work."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.waiting = 0
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
+        self.waiting += 1
+        done = super().submit(work, *arguments, **more)
+        done.add_done_callback(self._count)
+        return done
+
+    def _count(self, _: Future[Any]) -> None:
+        self.waiting -= 1
+
+
+class Inline(Executor):
+    """The journal without its thread: each call is done when it is made, so every run takes the same steps."""
+
+    def __init__(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        self._before, self._after = before, after
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        self._before()
+        try:
+            done.set_result(work(*arguments, **more))
+        except Exception as wrong:  # noqa: BLE001  as an executor does
+            done.set_exception(wrong)
+        self._after()
+        return done
+
+
+def run_daemon(config: Path, port: Port, executor: Callable[..., Executor] | None = None) -> int:
+    """`wheeld run` at that house; returns its exit code. `executor` makes the journal's thread."""
+    first = port.exchange()
+    assert first is not None
+    made: list[Any] = []
+    hands = Hands(port, first)
+    hands.busy = lambda: any(getattr(one, "waiting", 0) for one in made)
+
+    def thread(*arguments: Any, **more: Any) -> Executor:
+        made.append((executor or CountedThread)(*arguments, **more))
+        return cast("Executor", made[-1])
+
+    daemon, journal = cast("Any", wheeld.daemon), cast("Any", wheeld.edges.journal)
+    sources = cast("Any", wheeld.sources)
+    daemon.SystemClock = daemon.MqttConnection = sources.open_serial = lambda *_, **__: hands
+    journal.ThreadPoolExecutor = thread
+    return int(wheeld.daemon.run(load(config)))
+
+
+class Channel:
+    """A house in another process."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def say(self, said: Said) -> None:
+        self._connection.send(tuple(said))
+
+    def exchange(self) -> Told | None:
+        self._connection.send(None)
+        told = self._connection.recv()
+        return None if told is None else Told(*told)
+
+
+def forked(work: Callable[[], int]) -> int:
+    """The pid of a process that does that and ends with its exit code."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os._exit(work())
+    except BaseException:  # noqa: BLE001  nothing of the parent's may go on in here
+        traceback.print_exc()
+        os._exit(70)
+
+
+def main() -> None:
+    """A daemon for each line, killed after that many seconds; a line with 0 lets it end by itself."""
+    config, address = Path(sys.argv[1]), sys.argv[2]
+    for line in sys.stdin:
+        channel = Client(address, "AF_UNIX")  # by us, so that one that dies as it begins is heard to die
+        pid = forked(partial(run_daemon, config, Channel(channel)))
+        channel.close()
+        if delay_s := float(line):
+            time.sleep(delay_s)
+            os.kill(pid, signal.SIGKILL)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)  # noqa: T201  its answer
+
+
+if __name__ == "__main__":
+    main()

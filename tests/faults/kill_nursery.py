@@ -1,0 +1,83 @@
+"""Where daemons come from that are there to be killed, one after the other, at one journal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, Listener
+from pathlib import Path
+from typing import NoReturn
+
+from hw_sim.configuration import sections
+from hw_sim.demo import LAYOUT
+from tests.faults.kill_house import FIRST_NUMBER, House, Said
+from wheeld.edges.journal_file import JournalFile
+
+
+def write_config(directory: Path) -> Path:
+    """The daemon's configuration for the house's wheel."""
+    wheel = sections(LAYOUT, site="house", table="wheel-1", last_number=FIRST_NUMBER, port=Path("board"), speed=1)
+    path = directory / "wheel.toml"
+    rest = '[journal]\npath = "journal.sqlite"\n[mqtt]\nhost = "127.0.0.1"\nsettlement_ack = true\n'
+    path.write_text(f'{wheel}\n{rest}\n[log]\nlevel = "warning"\n')
+    return path
+
+
+def serve(house: House, daemon: Connection) -> NoReturn:
+    """Be the house of a daemon at the other end until that ends, which EOFError or ConnectionError tells."""
+    while True:
+        said = daemon.recv()
+        if said is not None:
+            house.hear(Said(*said))
+            continue
+        told = None if house.rested else house.exchange()
+        daemon.send(None if told is None else tuple(told))
+
+
+class Nursery:
+    """Forks daemons that are killed when their time is over."""
+
+    def __init__(self, process: subprocess.Popen[str], listener: Listener) -> None:
+        self._process, self._listener = process, listener
+
+    def life(self, house: House, seconds: float) -> int:
+        """Serve one daemon from its start to its end; returns its exit code. 0 seconds: until the house is done."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(seconds, file=self._process.stdin, flush=True)
+        with contextlib.suppress(EOFError, ConnectionError), self._listener.accept() as daemon:
+            serve(house, daemon)
+        return int(self._process.stdout.readline())
+
+
+@contextmanager
+def nursery(directory: Path) -> Iterator[Nursery]:
+    """A process that forks them; the journal, their log and the way to them are in `directory`."""
+    config, address = write_config(directory), str(directory / "house")
+    command = [sys.executable, "-m", "tests.faults.kill_child", str(config), address]
+    # Measuring coverage of processes that never end is of no use, and they would start slower.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    with (
+        (directory / "log").open("wb") as log,
+        Listener(address, "AF_UNIX") as listener,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=env, cwd=Path.cwd()
+        ) as process,
+    ):
+        yield Nursery(process, listener)
+
+
+def check_journal(path: Path, house: House) -> None:
+    """What the settlement core has is what the journal has, byte by byte, and nothing is owed any more."""
+    with contextlib.closing(JournalFile(path, read_only=True)) as journal:
+        stored = journal._rows("seq, topic, payload FROM messages WHERE seq IS NOT NULL ORDER BY seq")
+        assert [(row["seq"], row["topic"], row["payload"]) for row in stored] == [
+            (message.seq, message.topic, message.payload) for message in house.core.stored
+        ]
+        assert journal.depth() == 0
+        commands = journal.commands(0, 100_000)
+        assert all(command.done is not None for command in commands), commands

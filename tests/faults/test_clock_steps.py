@@ -1,0 +1,128 @@
+"""The host's date steps: in a coup, between coups, by an hour or by eighty years. Verdicts and their times do not."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hw_sim.scenarios import SCENARIOS
+from tests.faults.kill_awaits import life
+from tests.faults.kill_house import STARTED_UTC_US, House, Told
+from tests.faults.kill_nursery import check_journal, write_config
+from wheeld.core.instants import from_text, to_text
+from wheeld.core.replay import replay
+from wheeld.edges.journal_file import JournalFile
+from wheeld.exits import Exit
+
+HOUR_US = 3_600_000_000
+YEAR_US = 31_556_952_000_000
+STEPS_US = {
+    "an hour on": HOUR_US,
+    "an hour back": -HOUR_US,
+    "ten years on": 10 * YEAR_US,
+    "ten years back": -10 * YEAR_US,
+    "to 1970, as without a battery": -STARTED_UTC_US,
+    "beyond 2038": 2**31 * 1_000_000 - STARTED_UTC_US,
+    "beyond 2106": 2**32 * 1_000_000 - STARTED_UTC_US,
+}
+EVENING = ("valid_few_laps", "same_direction", "valid_no_rnvp")
+MOMENTS = ("ball_running", "operations", "rien_va")
+"""The clock steps when the table is first heard to be there."""
+DATES = {"at", "since", "prev", "hash", "boot_id"}
+"""What a message says of dates and of the run, `*_at` besides; everything else must be the same."""
+SHORTLY_US = 30_000_000
+DATE_ERROR_US = 2_000_000
+"""A date is read about once a second."""
+
+
+class Stepped(House):
+    """A house whose host's date steps once, and which then commands by the new date."""
+
+    def __init__(self, by_us: int, moment: str) -> None:
+        super().__init__("clock", iter([SCENARIOS[name] for name in EVENING]))
+        self.step_us = 100_000
+        self.stepped_us: int | None = None
+        """The wheel's time of the step."""
+        self._by_us, self._moment = by_us, moment
+
+    @property
+    def utc_us(self) -> int:
+        by_us = 0 if self.stepped_us is None else self._by_us
+        return STARTED_UTC_US + self.now_us + by_us
+
+    def exchange(self) -> Told | None:
+        if self.stepped_us is None and self.heard.table is not None and self.heard.table["state"] == self._moment:
+            self.stepped_us = self.now_us
+            for name, left_us in (("in time", SHORTLY_US), ("too late", -SHORTLY_US)):
+                self.command("bouler", id=name, who="Bianchi", expires_at=to_text(self.utc_us + left_us))
+        return super().exchange()
+
+
+def evening(directory: Path, by_us: int, moment: str) -> Stepped:
+    """Played to its end by one daemon."""
+    directory.mkdir()
+    house = Stepped(by_us, moment)
+    assert life(house, write_config(directory))[0] == Exit.OK
+    assert house.stepped_us is not None
+    assert house.troubles == []
+    check_journal(directory / "journal.sqlite", house)
+    assert house.judge().problems == []
+    return house
+
+
+def dateless(house: House) -> list[tuple[str, dict[str, Any]]]:
+    """The feed without its dates."""
+    return [
+        (one.topic, {key: value for key, value in one.body.items() if key not in DATES and not key.endswith("_at")})
+        for one in house.core.stored
+    ]
+
+
+def date_errors_us(house: Stepped) -> list[int]:
+    """How far the dates of what was said long enough after the step are from the host's."""
+    assert house.stepped_us is not None
+    offset_us = house.utc_us - house.now_us
+    bodies = [one.body for one in house.core.stored if one.body["t_us"] > house.stepped_us + DATE_ERROR_US]
+    return [abs(from_text(body["at"]) - body["t_us"] - offset_us) for body in bodies]
+
+
+def evidence_says_the_same(path: Path) -> int:
+    """How many coups' evidence gives their verdict again, byte by byte; fails when one does not."""
+    with contextlib.closing(JournalFile(path, read_only=True)) as journal:
+        for coup in journal.coups():
+            evidence = journal.evidence(coup)
+            assert evidence is not None
+            assert evidence.log is not None
+            assert evidence.seq is not None
+            verdict = journal.message(evidence.seq)
+            assert verdict is not None
+            told = replay(evidence.log.splitlines())
+            payloads = [bytes(msgspec.json.decode(line, type=dict[str, msgspec.Raw])["payload"]) for line in told]
+            assert verdict.payload in payloads, coup
+        return len(journal.coups())
+
+
+def test_the_hosts_date_steps(
+    rounds: Callable[[int, int], int], seed: str, tmp_path: Path, counted: Callable[[str], None]
+) -> None:
+    cases = [(name, moment) for name in STEPS_US for moment in MOMENTS]
+    tried = random.Random(f"clock {seed}").sample(cases, rounds(3, len(cases)))
+    undisturbed = {moment: dateless(evening(tmp_path / moment, 0, moment)) for moment in {one[1] for one in tried}}
+    verdicts = 0
+    for name, moment in tried:
+        where, directory = f"{name}, at {moment}", tmp_path / f"{moment} {name}"
+        house = evening(directory, STEPS_US[name], moment)
+        assert dateless(house) == undisturbed[moment], where
+        replies = {reply["id"]: reply for reply in house.replies}
+        assert replies["in time"]["done"], where
+        assert "it expired" in replies["too late"]["why"], where
+        errors_us = date_errors_us(house)
+        assert errors_us, where
+        assert max(errors_us) < DATE_ERROR_US, where
+        verdicts += evidence_says_the_same(directory / "journal.sqlite")
+    counted(f"{len(tried)} steps of the host's date: {verdicts} verdicts, their times, seq and chain as without")

@@ -1,0 +1,132 @@
+"""The shipped broker with a wrong access list: what it confirms and throws away is missed, and never invented."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.broker_bench import LOOK_S, PATIENCE_S, Settlement, check, settling, turning
+from tests.faults.broker_coups import ROOT, coups
+from tests.feed.wheel import Wheel as Forger
+from tests.security.authority import Authority
+from tests.security.shipped import ShippedBroker
+
+RESULT = f"topic write {ROOT}/result\n"
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[ShippedBroker]:
+    shipped = ShippedBroker(tmp_path, Authority(tmp_path))
+    with shipped:
+        yield shipped
+
+
+def access(broker: ShippedBroker, tmp_path: Path, old: str, new: str) -> None:
+    """Change the access list, and have it read."""
+    path = tmp_path / "wheeld.acl"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    broker.reload()
+
+
+def files(broker: ShippedBroker, name: str) -> dict[str, Any]:
+    own = broker.house.issue(name)
+    assert own.ca_file
+    assert own.cert_file
+    assert own.key_file
+    return {"ca_file": own.ca_file, "cert_file": own.cert_file, "key_file": own.key_file}
+
+
+async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_may(
+    broker: ShippedBroker, tmp_path: Path, seed: str
+) -> None:
+    """MQTT 3.1.1 has no word for no: the broker confirms, the wheel can't know. The debt stays open."""
+    access(broker, tmp_path, RESULT, "# ")
+    told = list[str]()
+    settlement = Settlement(broker.port, told.append, **files(broker, "settlement"))
+    wheels = {**files(broker, "wheel-campione-03"), "protocol": "3.1.1"}
+    async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
+        await asyncio.wait_for(wheel.connection.connected(), PATIENCE_S)
+        for step in coups(seed, 6):
+            await wheel.say(step)
+        first = next(n for n, payload in enumerate(wheel.said) if b'"schema":"result/1"' in payload)
+        async with asyncio.timeout(PATIENCE_S):
+            while not any(f"seq {first + 1} to" in line for line in told):  # noqa: ASYNC110  it tells nobody
+                await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(0.3)
+        assert [message.payload for message in settlement.stored] == wheel.said[:first], "it went on past the gap"
+        assert wheel.outbox.counters["refused"] == 0, "over 3.1.1 nobody said no"
+        assert await wheel.outbox.depth() >= len(wheel.said) - first
+        access(broker, tmp_path, "# ", RESULT)
+        await settlement.until(len(wheel.said))
+        await wheel.until_settled()
+    check(wheel.said, settlement, f"seed {seed}")
+    assert settlement.refused == []
+
+
+async def test_over_mqtt_5_the_wheel_hears_the_no_and_waits(broker: ShippedBroker, tmp_path: Path, seed: str) -> None:
+    access(broker, tmp_path, RESULT, "# ")
+    settlement = Settlement(broker.port, **files(broker, "settlement"))
+    wheels = files(broker, "wheel-campione-03")
+    async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
+        for step in coups(seed, 4):
+            await wheel.say(step)
+        async with asyncio.timeout(PATIENCE_S):
+            while not wheel.outbox.counters["refused"]:  # noqa: ASYNC110  it tells nobody
+                await asyncio.sleep(LOOK_S)
+        access(broker, tmp_path, "# ", RESULT)
+        await settlement.until(len(wheel.said))
+        await wheel.until_settled()
+    check(wheel.said, settlement, f"seed {seed}")
+    assert settlement.counters["gaps"] == 0, "nothing was published past what was refused"
+
+
+@pytest.mark.parametrize("who", ["chef-campione-03", "display-campione-03", "wheel-campione-04", "nobody"])
+async def test_a_result_that_another_forges_reaches_nobody(
+    broker: ShippedBroker, tmp_path: Path, seed: str, who: str
+) -> None:
+    settlement = Settlement(broker.port, **files(broker, "settlement"))
+    wheels = files(broker, "wheel-campione-03")
+    forger = Forger("campione-03")
+    async with (
+        settling(settlement),
+        turning(broker.port, tmp_path / "journal", **wheels) as wheel,
+        broker.client(who) as impostor,
+    ):
+        for step in coups(seed, 3):
+            await wheel.say(step)
+            for leaf, payload in (forger.say("result"), forger.say("void")):
+                await impostor.publish(f"{ROOT}/{leaf}", payload, qos=1)
+        await settlement.until(len(wheel.said))
+    check(wheel.said, settlement, f"seed {seed}, {who}")
+    assert settlement.refused == []
+
+
+async def test_a_forger_with_the_wheels_own_rights_breaks_the_chain_and_is_refused(
+    broker: ShippedBroker, tmp_path: Path, seed: str
+) -> None:
+    """Where the access list lets somebody in, the chain still tells: what was forged is refused, the truth comes."""
+    access(broker, tmp_path, "user chef-campione-03\n", f"user chef-campione-03\n{RESULT}")
+    settlement = Settlement(broker.port, **files(broker, "settlement"))
+    wheels = files(broker, "wheel-campione-03")
+    forger = Forger("campione-03")
+    async with (
+        settling(settlement),
+        turning(broker.port, tmp_path / "journal", **wheels) as wheel,
+        broker.client("chef-campione-03") as impostor,
+    ):
+        for step in coups(seed, 3):
+            await wheel.say(step)
+            while forger.seq <= len(wheel.said):
+                leaf, payload = forger.say("result")
+            await impostor.publish(f"{ROOT}/{leaf}", payload, qos=1)
+            await settlement.until(len(wheel.said))
+        await settlement.until(len(wheel.said))
+    check(wheel.said, settlement, f"seed {seed}")
+    assert {error.fault for error in settlement.refused} <= {"chain", "conflict"}
+    assert settlement.refused

@@ -1,0 +1,87 @@
+"""Configurations that nobody would write: each is accepted whole or refused with words, and nothing else."""
+
+from __future__ import annotations
+
+import math
+import stat
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.faults.fuzz_mutate import drawn, kept
+from wheeld.cli import main
+from wheeld.config import Config, ConfigError, parse
+from wheeld.exits import Exit
+
+TOKENS = (
+    b"[table]", b"[wheel]", b"[[table]]", b"[table.id]", b'house = "venezia"\n', b'game = "fair"\n', b"1979-05-27",
+    b"1979-05-27T07:32:00Z", b"07:32:00", b"{ a = 1 }", b'"""', b"'''", b"0xff", b"0b1", b"1e9", b"+inf", b"-nan",
+    b'"credential:x"', b'"credential:../x"', b'"ca.crt"', b"[0, nan]", b"[0, 1e308]", b'password = "hunter2"\n', b".",
+    b"a" * 300 + b" = 1\n", b'"\\u0000"', b'"\\UFFFFFFFF"',
+)  # fmt: skip
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "ca.crt").write_text("a certificate")
+    (tmp_path / "mqtt").write_text("a password")
+    (tmp_path / "mqtt").chmod(stat.S_IRUSR)
+    return tmp_path
+
+
+def test_a_configuration_is_good_or_told_what_is_wrong(
+    directory: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+) -> None:
+    outcomes: Counter[str] = Counter()
+    for where, data in drawn("config", seed, rounds(1_200, 60_000), TOKENS):
+        try:
+            outcomes[_judged(data.decode(errors="replace"), directory)] += 1
+        except Exception as error:
+            error.add_note(f"{where}: {data[:2000]!r}")
+            raise
+    counted(f"{outcomes.total():,} configurations: {dict(outcomes)}, 0 tracebacks")
+    assert outcomes["good"]
+    assert outcomes["refused"] > outcomes["good"]
+
+
+def _judged(text: str, directory: Path) -> str:
+    config, wrong = _parsed(text, directory)
+    if wrong is not None:
+        assert str(wrong)
+        assert all(problem.what for problem in wrong.problems)
+        assert "hunter2" not in str(wrong)
+        return "refused"
+    assert config is not None
+    _check_figures(config)
+    assert config.setting().check() == []
+    return "good"
+
+
+def _parsed(text: str, directory: Path) -> tuple[Config | None, ConfigError | None]:
+    try:
+        return parse(text, name="f.toml", directory=directory, credentials=directory), None
+    except ConfigError as wrong:
+        return None, wrong
+
+
+def _check_figures(config: Config) -> None:
+    """No figure that no comparison holds for: a time-out of nan seconds never comes."""
+    for section in msgspec.to_builtins(config, enc_hook=str).values():
+        for key, value in (section or {}).items():
+            figures = value if isinstance(value, list) else [value]
+            assert all(math.isfinite(figure) for figure in figures if isinstance(figure, float)), key
+
+
+@pytest.mark.parametrize("name", sorted(kept("config")))
+def test_check_config_says_so_with_its_exit_code(
+    directory: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = directory / "f.toml"
+    path.write_bytes(kept("config")[name])
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(directory))
+    assert main(["check-config", str(path)]) in (Exit.OK, Exit.BAD_CONFIG)
+    said = capsys.readouterr()
+    assert said.out or said.err

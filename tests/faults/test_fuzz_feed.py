@@ -1,0 +1,83 @@
+"""A hostile broker: whatever it says, only FeedError comes out, and never a message that the wheel did not say."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from tests.faults.fuzz_mutate import drawn, kept
+from tests.feed.wheel import ROOT
+from wheeld.cli_words import describe
+from wheeld.feed.message import FeedError, FeedMessage, read_message
+from wheeld.feed.order import Manner, Order
+
+TOKENS = (
+    b'"seq":1', b'"seq":2', b'"seq":-1', b'"seq":1.0', b'"seq":true', b'"prev":"', b'"hash":"', b'","signature":"',
+    b'"why":"seq 1 to 9999999999999999 again"', b'"why":"the last one is 0"', b'"id":"feed-1"', b'"done":true',
+    b'"site":"campione"', b'"table":"campione-04"', b'"schema":"void/1"', b"reply\n", b"void\n", b"0" * 64,
+)  # fmt: skip
+
+
+def test_only_what_the_wheel_said_is_handed_out(
+    rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+) -> None:
+    true = [data for name, data in kept("feed").items() if name[0].isdigit()]
+    outcomes: Counter[str] = Counter()
+    order, now_s = _order(), 0.0
+    for number, (where, data) in enumerate(drawn("feed", seed, rounds(4_000, 400_000), TOKENS)):
+        if number % 40 == 0:
+            order = _order()
+            order.connected(now_s)
+            for message in true[: number // 40 % len(true)]:
+                _taken(order, message, now_s, true)
+        now_s += random.Random(where).choice((0.01, 1.0, 100.0))
+        try:
+            outcomes[_taken(order, data, now_s, true)] += 1
+            order.question(now_s)
+            assert (order.wait_s(now_s) or 0.0) >= 0.0
+        except Exception as error:
+            error.add_note(f"{where}: {data[:2000]!r}")
+            raise
+    counted(f"{outcomes.total():,} payloads and replies of a hostile broker: {dict(outcomes)}, 0 inventions")
+    assert outcomes["taken"]
+    assert outcomes["edited"]
+
+
+def _order() -> Order:
+    return Order(0, None, Manner(tell=lambda _: None))
+
+
+def _taken(order: Order, data: bytes, now_s: float, true: list[bytes]) -> str:
+    leaf, _, payload = data.partition(b"\n")
+    topic = leaf.decode(errors="replace")
+    try:
+        if topic == "reply":
+            order.answered(payload, now_s)
+            return "heard"
+        message = read_message(topic, payload, root=ROOT)
+        before = order.seq or 0
+        is_next = order.take(message, now_s)
+    except FeedError as error:
+        order.doubt(now_s)
+        return error.fault
+    assert data in true, "a message that the wheel never said"
+    if is_next:
+        _check_next(message, before)
+    return "taken" if is_next else "repeated or early"
+
+
+def _check_next(message: FeedMessage, before: int) -> None:
+    assert message.seq == before + 1
+    assert describe(message.topic, message.payload)
+
+
+@pytest.mark.parametrize(
+    "payload", [b'{"laps":"x","announcement":"a","ball_direction":1}', b'{"a":"\xff"}', b"[]", b"\xff"]
+)
+def test_words_are_found_for_whatever_a_message_says(payload: bytes) -> None:
+    """Who can sign as the wheel may still say what no wheel says: to look on is not to fall over."""
+    for topic in ("result", "void", "table", "notice", "board", "reply", "fact", "else"):
+        assert describe(topic, payload).startswith(topic)

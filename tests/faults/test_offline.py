@@ -1,0 +1,102 @@
+"""72 hours without a broker, then it is there: the backlog drains in order, and nobody at the table waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+
+import aiomqtt
+import pytest
+
+from tests.broker import Mosquitto
+from tests.faults.broker_bench import PATIENCE_S, Settlement, Wheel, check, settling, turning
+from tests.faults.broker_coups import ROOT, Long
+from wheeld.core.step import Step
+
+COUPS = 4_320
+"""72 hours, one coup a minute."""
+APPEND_S_MAX = 1.0
+"""Of storing a verdict while the backlog drains: a slow disk on a loaded machine; it is milliseconds."""
+ANSWER_S_MAX = 2.0
+"""Of the answer to a command while the backlog drains: people press again after less than that many seconds."""
+
+
+class Present:
+    """Coups and commands that go on while the past is told, and how long each took."""
+
+    def __init__(self, wheel: Wheel, script: Iterator[Step]) -> None:
+        self.append_s: list[float] = []
+        self.answer_s: list[float] = []
+        self._wheel = wheel
+        self._script = script
+
+    async def go_on(self, port: int, backlog: int) -> None:
+        """Until the broker has as many messages as were owed."""
+        async with aiomqtt.Client("127.0.0.1", port) as panel:
+            await panel.subscribe(f"{ROOT}/reply", qos=1)
+            await asyncio.wait_for(self._wheel.connection.connected(), PATIENCE_S)
+            while self._wheel.outbox.counters["published"] < backlog:
+                started_s = perf_counter()
+                await self._wheel.say(next(self._script))
+                self.append_s.append(perf_counter() - started_s)
+                self.answer_s.append(await self._command(panel, f"panel-{len(self.answer_s)}"))
+
+    async def _command(self, panel: aiomqtt.Client, command_id: str) -> float:
+        started_s = perf_counter()
+        asked = {"id": command_id, "by": "chef", "reason": "a test"}
+        await panel.publish(f"{ROOT}/cmd/rien_va", json.dumps(asked), qos=1)
+        async with asyncio.timeout(PATIENCE_S):
+            async for message in panel.messages:
+                if json.loads(message.payload)["id"] == command_id:
+                    return perf_counter() - started_s
+        raise AssertionError("unreachable")
+
+
+async def store(wheel: Wheel, script: Iterator[Step]) -> int:
+    """Store all of `script`; returns how many messages that is. No power is cut here, so the disk may be spared."""
+    await wheel.journal._call(lambda: wheel.journal._file._db.execute("PRAGMA synchronous = OFF"))
+    count = 0
+    for step in script:
+        await wheel.say(step)
+        count += len(step.messages)
+    await wheel.journal._call(lambda: wheel.journal._file._db.execute("PRAGMA synchronous = FULL"))
+    return count
+
+
+@pytest.mark.timeout(300)
+async def test_three_days_offline(
+    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+) -> None:
+    coups, long = rounds(150, COUPS), Long(seed, 30)
+    broker = Mosquitto(tmp_path, "max_queued_messages 10000")
+    settlement = Settlement(broker.port)
+    try:
+        async with turning(broker.port, tmp_path / "journal") as wheel:
+            backlog = await store(wheel, long.steps(coups))
+            present = Present(wheel, long.steps(COUPS))
+            broker.start()
+            started_s = perf_counter()
+            async with settling(settlement):
+                await present.go_on(broker.port, backlog)
+                drained_s = perf_counter() - started_s
+                await settlement.until(len(wheel.said))
+                await wheel.until_settled()
+        check(wheel.said, settlement, f"seed {seed}")
+        assert settlement.refused == []
+    finally:
+        broker.kill()
+    assert len(present.answer_s) > 3, "too few commands in the drain to say anything"
+    assert max(present.append_s) < APPEND_S_MAX
+    assert max(present.answer_s) < ANSWER_S_MAX
+    append, answer = (
+        f"{statistics.median(taken_s) * 1e3:.1f} ms, worst {max(taken_s) * 1e3:.0f} ms"
+        for taken_s in (present.append_s, present.answer_s)
+    )
+    counted(
+        f"{coups} coups, {backlog} messages in {drained_s:.1f} s ({backlog / drained_s:.0f}/s), in order, 0 lost; "
+        f"meanwhile a verdict was stored in {append}; {len(present.answer_s)} commands answered in {answer}"
+    )

@@ -1,0 +1,97 @@
+"""The wheel in the machine, and its people, who look at what the table says and play for ever, whatever happens to it.
+
+Run in the machine: people.py PTY. Where the broker goes, they go on with what they heard last, and listen again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import aiomqtt
+
+from hw_sim.board import SimBoard
+from hw_sim.configuration import board_setup, sections
+from hw_sim.endless import QUICK, Night, drawn
+from hw_sim.evening import draw_layout, repeatable
+from hw_sim.events import Person, SimEvent
+from hw_sim.heard import SEQUENCED, Heard
+from hw_sim.people import People, TableStuckError
+from hw_sim.pty_link import Player, Pty
+
+SITE, TABLE = "test", "whole"
+ROOT = f"wheel/v1/{SITE}/{TABLE}"
+SPEED = 10.0
+LOOK_S = 0.4
+"""Of the wall clock, until what happened is published."""
+AGAIN_S = 0.1
+LAYOUT = draw_layout(repeatable("house"), french=False)
+
+
+def configuration(pty: Path) -> str:
+    """Of this wheel, beside `[journal]` and `[mqtt]`."""
+    return sections(LAYOUT, site=SITE, table=TABLE, last_number=17, port=pty, speed=SPEED)
+
+
+class Evening:
+    """One evening at the wheel: its world, its board, and the panel for who gives a reason."""
+
+    def __init__(self) -> None:
+        self._rng = repeatable("house")
+        night = Night(LAYOUT, self._rng, None)
+        night.stage.leisure = QUICK
+        self._heard = Heard()
+        self._people = People(night, self._heard, look_s=LOOK_S * SPEED, tell=lambda _: None)
+        self._panel: asyncio.Queue[Person] = asyncio.Queue()
+        self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
+
+    async def run(self, path: Path) -> None:
+        """For ever."""
+        with Pty(path) as pty:
+            player = Player(self._board, pty, speed=SPEED, happen=self._happen)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._listen())
+                group.create_task(player.play(self._events()))
+
+    def _events(self) -> Iterator[SimEvent]:
+        plays = drawn(LAYOUT, self._rng)
+        while True:
+            with suppress(TableStuckError):  # a daemon that hangs does not obey: they try again
+                yield from self._people.evening(plays)
+
+    def _happen(self, event: SimEvent) -> None:
+        """Buttons know neither who nor why."""
+        if isinstance(event, Person) and (event.reason or event.who):
+            self._panel.put_nowait(event)
+        else:
+            self._board.feed(event)
+
+    async def _listen(self) -> None:
+        while True:
+            with suppress(aiomqtt.MqttError):
+                async with aiomqtt.Client("127.0.0.1", identifier="people") as client:
+                    await client.subscribe([(f"{ROOT}/{leaf}", 1) for leaf in SEQUENCED])
+                    panel = asyncio.create_task(self._use_panel(client))
+                    try:
+                        async for message in client.messages:
+                            self._heard.take(message.topic.value.removeprefix(f"{ROOT}/"), bytes(message.payload))
+                    finally:
+                        panel.cancel()
+            await asyncio.sleep(AGAIN_S)
+
+    async def _use_panel(self, client: aiomqtt.Client) -> None:
+        while True:
+            person = await self._panel.get()
+            asked = {"id": uuid.uuid4().hex, "by": person.by, "reason": person.reason or "as usual"}
+            who = {} if person.who is None else {"who": person.who}
+            await client.publish(f"{ROOT}/cmd/{person.name}", json.dumps(asked | who), qos=1)
+
+
+if __name__ == "__main__":
+    asyncio.run(Evening().run(Path(sys.argv[1])))
