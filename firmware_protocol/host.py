@@ -133,7 +133,8 @@ class HostSession:
     """One conversation that survives lost bytes, a cable pulled and put back, and a board that resets.
 
     `hello_token`: 32 bits that the former host process did not use, so that an answer to it is not taken for ours.
-    `board_serial`, `config_hash`: refuse any board but this one, set up so. `resume_at`: where a former process stood.
+    `board_serial`, `config_hash`: refuse any board but this one, set up so. `resume_at`: where a former process
+    stood, or earlier; what was acknowledged is passed over anyway.
     """
 
     def __init__(
@@ -285,6 +286,7 @@ class HostSession:
             if old_boot_id != _NO_BOOT:
                 yield BoardReset(old_boot_id, identity.boot_id)
         self.identity = identity
+        self._next_seq = max(self._next_seq, identity.acked_seq)
         self._hello_seq = self._replay_from = None
         yield Identified(identity)
         yield from self._skip_lost(identity.oldest_seq)

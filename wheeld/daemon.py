@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 import structlog
 
+from firmware_protocol.host import Position
 from wheeld.config import Config
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
@@ -81,7 +82,7 @@ async def _run(config: Config) -> Exit:
 async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
     """Run to the end; returns the journal's error when that was the reason."""
     failures: list[JournalError] = []
-    daemon = Daemon(config, journal, clock, memory=await journal.memory())
+    daemon = Daemon(config, journal, clock, memory=await journal.memory(), resume_at=await journal.position())
     try:
         await daemon.run()
     except* JournalError as wrongs:
@@ -92,7 +93,15 @@ async def _serve(config: Config, journal: Journal, clock: SystemClock) -> Journa
 class Daemon:
     """Everything of one wheel, built in the order in which it depends on each other."""
 
-    def __init__(self, config: Config, journal: Journal, clock: SystemClock, *, memory: bytes | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        journal: Journal,
+        clock: SystemClock,
+        *,
+        memory: bytes | None,
+        resume_at: Position | None = None,
+    ) -> None:
         self._config, self._journal, self._clock = config, journal, clock
         self._started_ns = clock.monotonic_ns()
         self._boot_id = uuid.uuid4().hex
@@ -101,7 +110,7 @@ class Daemon:
         self._table, self._opening = Table.start(
             config.setting(), boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
         )
-        self._source = Source(config, start_ns=self._started_ns)
+        self._source = Source(config, start_ns=self._started_ns, resume_at=resume_at)
         self._sensing = self._source.sensing
         self._mqtt = MqttConnection(
             _mqtt_settings(config),

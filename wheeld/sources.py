@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from firmware_protocol.cammegh.session import CammeghSession
+from firmware_protocol.host import Position
 from wheeld.config import Config
 from wheeld.config_gpio import GpioSection
 from wheeld.config_head import HeadSection
@@ -37,12 +38,13 @@ Press = Callable[[Command], Awaitable[None]]
 
 
 class Source:
-    """The wheel's sensors, from the daemon's start (`start_ns`) on. Raises PinsError when pins cannot be had."""
+    """The wheel's sensors, from the daemon's start (`start_ns`) on; a board's events from `resume_at` on, if it still
+    runs. Raises PinsError when pins cannot be had."""
 
-    def __init__(self, config: Config, *, start_ns: int) -> None:
+    def __init__(self, config: Config, *, start_ns: int, resume_at: Position | None = None) -> None:
         self._config = config
         self._supervisor: LinkSupervisor[SerialLink] | None = None
-        self._board = None if config.sensors is None else _board(config, start_ns)
+        self._board = None if config.sensors is None else _board(config, start_ns, resume_at)
         self._pins = _Pins(config.gpio, config.wheel.rotor_ticks, start_ns) if config.gpio is not None else None
         self._host_time = HostTimeSource(start_ns=start_ns)
         self._head = None if config.head is None else _Head(config.head, self.sensing.now_us)
@@ -146,7 +148,7 @@ class _Pins:
         return GpioFeed(self.source, self._outputs, self._pins, clock=clock, hand_on=put, state=state)
 
 
-def _board(config: Config, start_ns: int) -> Board:
+def _board(config: Config, start_ns: int, resume_at: Position | None) -> Board:
     wheel, sensors = config.wheel, config.sensors
     assert sensors is not None, "there is a board"
     setting = BoardSetting(
@@ -158,4 +160,4 @@ def _board(config: Config, start_ns: int) -> Board:
         board_serial=sensors.board_serial,
         config_hash=sensors.config_hash,
     )
-    return Board(setting, hello_token=secrets.randbits(32), host_ns=start_ns)
+    return Board(setting, hello_token=secrets.randbits(32), host_ns=start_ns, resume_at=resume_at)

@@ -88,6 +88,26 @@ def test_evidence_is_compressed_on_disk(path: Path, journal: JournalFile) -> Non
     assert row[0] < len(log) // 20
 
 
+def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: JournalFile) -> None:
+    """What waited in a board while nobody listened may be judged at once."""
+    step = Feed().step("void", "table", "result", "void", evidence=Evidence(1, "void", b"a"))
+    more = (Evidence(2, "result", b"b"), Evidence(3, "void", b"c"))
+    journal.append(msgspec.structs.replace(step, evidence=(*step.evidence, *more)), NOW)
+    kept = [journal.evidence(coup) for coup in (1, 2, 3)]
+    assert [(one.verdict, one.seq, one.log) for one in kept if one] == [
+        ("void", 1, b"a"),
+        ("result", 3, b"b"),
+        ("void", 4, b"c"),
+    ]
+
+
+def test_how_far_the_sensors_events_had_come_is_stored_with_what_followed(path: Path, journal: JournalFile) -> None:
+    assert journal.seen_to() is None
+    journal.append(Feed().step("table"), NOW, b"here")
+    journal.append(Step(memory=b"state"), NOW)
+    assert journal.seen_to() == b"here"
+
+
 def test_evidence_that_comes_after_its_verdict_finds_it(journal: JournalFile) -> None:
     feed = Feed()
     journal.append(feed.step("void", "table"), NOW)

@@ -71,20 +71,20 @@ class SplitJournal(JournalFile):
 class StubbornJournal(JournalFile):
     """Broken on purpose: tries again after a failure, as if nothing had happened."""
 
-    def append(self, step: Step, at_utc_us: int) -> None:
+    def append(self, step: Step, at_utc_us: int, seen_to: bytes | None = None) -> None:
         try:
-            super().append(step, at_utc_us)
+            super().append(step, at_utc_us, seen_to)
         except JournalError:
             self._failure = None
-            super().append(step, at_utc_us)
+            super().append(step, at_utc_us, seen_to)
 
 
 class AnxiousJournal(JournalFile):
     """Broken on purpose: saves what it can after a failure, before it halts."""
 
-    def append(self, step: Step, at_utc_us: int) -> None:
+    def append(self, step: Step, at_utc_us: int, seen_to: bytes | None = None) -> None:
         try:
-            super().append(step, at_utc_us)
+            super().append(step, at_utc_us, seen_to)
         except JournalError:
             self._checkpoint()
             raise

@@ -176,11 +176,21 @@ def test_a_host_that_knows_where_it_stood_asks_from_there() -> None:
     bench.host_says()
     told = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
     assert told[1:] == observed(4, 5)
+
+
+def test_a_host_that_knows_less_than_was_acknowledged_goes_on_from_there() -> None:
     bench = Bench(HostSession(7, resume_at=Position(5, 4)))
     bench.host_says()
-    bench.identify(identity_of(acked_seq=6, next_seq=9))
-    assert bench.board_says(balls(6, 3)) == []
-    assert bench.host_says() == [m.Replay(5, 4)]
+    told = bench.board_says(identity_of(acked_seq=6, next_seq=9), balls(6, 3))
+    assert told[1:] == observed(6, 3)
+
+
+def test_where_a_host_stood_in_a_former_boot_means_nothing() -> None:
+    bench = Bench(HostSession(7, resume_at=Position(4, 8)))
+    bench.host_says()
+    told = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
+    assert told[0] == BoardReset(4, 5)
+    assert told[2:] == observed(2, 7)
 
 
 def test_acknowledgements_are_paced_and_repeated_until_seen(known: Bench) -> None:

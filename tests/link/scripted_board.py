@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
+from firmware_protocol.host import Position
 from firmware_protocol.wire import decode_from_host, encode
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, TimePassed
@@ -21,10 +22,12 @@ class Bench:
     `mute`: the board says nothing. `deaf_to`: kinds of request it does not answer. `lost`: what it says never arrives.
     """
 
-    def __init__(self, setting: BoardSetting = SETTING, *, board_started_ms: int = -60_000) -> None:
+    def __init__(
+        self, setting: BoardSetting = SETTING, *, board_started_ms: int = -60_000, resume_at: Position | None = None
+    ) -> None:
         self.host_ms = 0
         self.seen: list[Observation] = []
-        self.board = Board(setting, hello_token=7, host_ns=0)
+        self.board = Board(setting, hello_token=7, host_ns=0, resume_at=resume_at)
         self.mute = self.lost = False
         self.deaf_to: tuple[type[m.FromHost], ...] = ()
         self.layout = LAYOUT

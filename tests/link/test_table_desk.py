@@ -45,6 +45,7 @@ class Rig:
         self.board = FakeBoard()
         self.clock = HandClock()
         self.stored: list[Step] = []
+        self.positions: list[Position | None] = []
         self.disk = asyncio.Event()
         self.disk.set()
         self.failure: JournalError | None = None
@@ -54,12 +55,13 @@ class Rig:
             self.table, cast("Board", self.board), clock=self.clock, store=self._store, on_change=self._changed
         )
 
-    async def _store(self, step: Step, at_utc_us: int) -> None:
+    async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         assert at_utc_us == self.clock.utc_us()
         await self.disk.wait()
         if self.failure:
             raise self.failure
         self.stored.append(step)
+        self.positions.append(position)
 
     def _changed(self) -> None:
         self.changes += 1
@@ -89,6 +91,24 @@ async def test_events_are_acknowledged_when_all_that_follows_is_stored() -> None
         assert rig.board.acknowledged == [Position(1, 7)]
         assert [message.topic for step in rig.stored for message in step.messages] == ["table", "board"]
         assert rig.changes == 1
+
+
+async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None:
+    """Also of a command between two batches; a batch is stored whole or not at all."""
+    rig = Rig()
+    async with rig.running():
+        await rig.desk.put(Batch([TimePassed(5)], Position(1, 6)))
+        await rig.desk.put(msgspec.structs.replace(OPEN, id="a"))
+        close = msgspec.structs.replace(OPEN, t_us=8, name="close")
+        await rig.desk.put(Batch([close, msgspec.structs.replace(OPEN, t_us=9)], Position(1, 9)))
+        await rig.desk.put(Batch([msgspec.structs.replace(close, t_us=10)], None))
+        await settle()
+        assert rig.positions == [Position(1, 6), Position(1, 9), Position(1, 9)]
+        topics = [[message.topic for message in step.messages] for step in rig.stored]
+        assert topics == [["table", "board"], ["table", "board", "table", "board"], ["table", "board"]]
+        assert [len(step.replies) for step in rig.stored] == [1, 2, 1]
+        states = [msgspec.json.decode(step.memory or b"")["state"] for step in rig.stored]
+        assert states == ["faites_vos_jeux", "faites_vos_jeux", "closed"]
 
 
 async def test_what_cannot_be_stored_ends_the_desk_unacknowledged() -> None:

@@ -5,6 +5,7 @@ The world does them in this order: journal on disk (messages, evidence and memor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -72,3 +73,15 @@ class Step(msgspec.Struct, frozen=True):
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.replies or self.evidence or self.memory is not None)
+
+
+def joined(steps: Sequence[Step]) -> Step:
+    """What follows from several observations, in order, as one step: to be stored together or not at all."""
+    memories = [step.memory for step in steps if step.memory is not None]
+    return Step(
+        tuple(message for step in steps for message in step.messages),
+        tuple(reply for step in steps for reply in step.replies),
+        tuple(evidence for step in steps for evidence in step.evidence),
+        memories[-1] if memories else None,
+        tuple(judged for step in steps for judged in step.facts),
+    )

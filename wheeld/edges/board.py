@@ -74,10 +74,15 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
 class Board:
     """One wheel's board, from this process' start to its end, over any number of openings of the line."""
 
-    def __init__(self, setting: BoardSetting, *, hello_token: int, host_ns: int) -> None:
-        """`host_ns` is where `t_us` 0 stands; `hello_token` is explained by `HostSession`."""
+    def __init__(
+        self, setting: BoardSetting, *, hello_token: int, host_ns: int, resume_at: Position | None = None
+    ) -> None:
+        """`host_ns` is where `t_us` 0 stands; `hello_token` and `resume_at` are explained by `HostSession`."""
         self._setting = setting
-        self._session = HostSession(hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash)
+        self._session = HostSession(
+            hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
+        )
+        self._met = False
         self._clock = BoardClock(setting.drift_ppm_max)
         self._offset_us: int | None = None
         self._anchor = (host_ns, 0)
@@ -179,13 +184,15 @@ class Board:
     def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         match event:
             case host.Identified():
+                self._met = True
                 self._identified(event.identity)
             case host.Refused():
                 what = {"what": event.what, "expected": event.expected, "found": event.found}
                 self._refuse(f"{event.what} {event.found}", **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
-                yield from self._down("reset", boot_id=event.new_boot_id)
+                if self._met:  # of what it forgot before this process, a restart has said enough
+                    yield from self._down("reset", boot_id=event.new_boot_id)
                 self._forget_boot(host_ns)
             case _ if self._refused:
                 self._counts["of_refused_board"] += 1

@@ -13,6 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+import msgspec
+
+from firmware_protocol.host import Position
 from wheeld.core.step import Reply, Step
 from wheeld.edges.journal_file import JournalFile
 from wheeld.edges.journal_rows import CommandRecord, JournalError, Receipt, Signer, StoredSeal
@@ -58,13 +61,19 @@ class Journal:
         await self._call(self._file.close)
         self._thread.shutdown()
 
-    async def append(self, step: Step, at_utc_us: int) -> None:
-        """Store all of `step` in one transaction, then wake the outbox."""
-        await self._write(self._file.append, step, at_utc_us)
+    async def append(self, step: Step, at_utc_us: int, position: Position | None = None) -> None:
+        """Store all of `step` in one transaction, with how far the board's events had come, then wake the outbox."""
+        seen_to = None if position is None else msgspec.json.encode(position)
+        await self._write(self._file.append, step, at_utc_us, seen_to)
 
     async def memory(self) -> bytes | None:
         """What the core asked to be given back after a restart, as last stored."""
         return await self._call(self._file.memory)
+
+    async def position(self) -> Position | None:
+        """How far the board's events had come when something was last stored. Raises msgspec's errors for any other."""
+        seen_to = await self._call(self._file.seen_to)
+        return None if seen_to is None else msgspec.json.decode(seen_to, type=Position)
 
     async def receive(self, command: CommandRecord, at_utc_us: int) -> Receipt:
         """Note a command before anything is done about it; `REPEATED` and `PENDING` need no other answer."""

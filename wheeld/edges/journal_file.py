@@ -45,17 +45,23 @@ class JournalFile(JournalReader):
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    def append(self, step: Step, at_utc_us: int) -> None:
-        """Store all of `step` in one transaction: after this returns, a power cut takes nothing of it back."""
+    def append(self, step: Step, at_utc_us: int, seen_to: bytes | None = None) -> None:
+        """Store all of `step` in one transaction: after this returns, a power cut takes nothing of it back.
+
+        `seen_to` says, in its owner's words, up to where the sensors' events have led to what is stored.
+        """
         with self._transaction():
             for message in step.messages:
                 self._insert(message, at_utc_us)
+            seqs = {kind: [m.seq for m in step.messages if m.topic == kind] for kind in ("result", "void")}
             for evidence in step.evidence:
-                self._insert_evidence(evidence, step, at_utc_us)
+                self._insert_evidence(evidence, seqs[evidence.verdict], at_utc_us)
             for reply in step.replies:
                 self._decide(reply, at_utc_us)
             if step.memory is not None:
                 self._keep("memory", step.memory)
+            if seen_to is not None:
+                self._keep("seen_to", seen_to)
 
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """The broker has `ids`. With `await_settlement` sequenced ones stay owed until the settlement core's ack."""
@@ -235,10 +241,10 @@ class JournalFile(JournalReader):
         problem = f"seq {seq} after {last_seq}" if stored is None else f"seq {seq} is stored with other bytes"
         raise JournalError("conflict", self.path, f"{problem}: refused; this is a fault in the program, report it")
 
-    def _insert_evidence(self, evidence: Evidence, step: Step, at_utc_us: int) -> None:
-        """Beside the verdict of the same step, or, when it comes later, the latest verdict of its kind."""
-        seqs = [message.seq for message in step.messages if message.topic == evidence.verdict]
-        seq = seqs[-1] if seqs else self._int("SELECT max(seq) FROM messages WHERE topic = ?", evidence.verdict)
+    def _insert_evidence(self, evidence: Evidence, seqs: list[int | None], at_utc_us: int) -> None:
+        """Beside the next verdict of its kind in the same step, or, when it comes later, the latest of its kind."""
+        latest = "SELECT max(seq) FROM messages WHERE topic = ?"
+        seq = seqs.pop(0) if seqs else self._int(latest, evidence.verdict)
         packed = zlib.compress(evidence.log)
         self._record(
             EVIDENCE,

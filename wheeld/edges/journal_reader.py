@@ -40,8 +40,15 @@ class JournalReader(Database):
 
     def memory(self) -> bytes | None:
         """What the core asked to be given back after a restart, as last stored."""
+        return self._kept("memory")
+
+    def seen_to(self) -> bytes | None:
+        """Up to where the sensors' events have led to what is stored, as last told."""
+        return self._kept("seen_to")
+
+    def _kept(self, name: str) -> bytes | None:
         with self._guard():
-            row = self._db.execute("SELECT value FROM kept WHERE name = 'memory'").fetchone()
+            row = self._db.execute("SELECT value FROM kept WHERE name = ?", (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
     # --- messages ----------------------------------------------------------------------------------------------

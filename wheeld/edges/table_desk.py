@@ -1,7 +1,9 @@
-"""The one place where the table is asked: observations and commands in one queue, each step on disk before the next.
+"""The one place where the table is asked: observations and commands in one queue, what came of each on disk before the
+next.
 
 What is applied is stored before anything else happens, so what the outbox finds is always the whole truth so far. An
-event is acknowledged to the board when all that followed from it is stored.
+event is acknowledged to the board when all that followed from it is stored; and stored with what followed is how far
+the board's events were then, so that after a kill in between none of them is judged a second time.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from typing import NoReturn
 
 import msgspec
 
+from firmware_protocol.host import Position
 from wheeld.core.observations import Command, Observation, SensorState
-from wheeld.core.step import Step
+from wheeld.core.step import Step, joined
 from wheeld.core.table import Table
 from wheeld.edges.sensors import Batch, Sensing
 from wheeld.ports import HostClock
@@ -23,7 +26,10 @@ QUEUE_MAX = 64
 
 
 class TableDesk:
-    """Feeds `table` and stores each step with `store`; `on_change` is told when something happened that people see."""
+    """Feeds `table`; `store` gets what came of it, when (UTC) and up to where in the board's events.
+
+    `on_change` is told when something happened that people see.
+    """
 
     def __init__(
         self,
@@ -31,7 +37,7 @@ class TableDesk:
         board: Sensing,
         *,
         clock: HostClock,
-        store: Callable[[Step, int], Awaitable[None]],
+        store: Callable[[Step, int, Position | None], Awaitable[None]],
         on_change: Callable[[], None],
     ) -> None:
         self._table = table
@@ -39,6 +45,7 @@ class TableDesk:
         self._clock = clock
         self._store = store
         self._on_change = on_change
+        self._position: Position | None = None
         self._queue: asyncio.Queue[Batch | Command] = asyncio.Queue(QUEUE_MAX)
 
     async def put(self, work: Batch | Command) -> None:
@@ -55,10 +62,10 @@ class TableDesk:
         while True:
             work = await self._queue.get()
             if isinstance(work, Command):
-                await self._apply(msgspec.structs.replace(work, t_us=self._now_us()))
+                await self._apply([msgspec.structs.replace(work, t_us=self._now_us())])
                 continue
-            for observation in work.observations:
-                await self._apply(observation)
+            self._position = work.position or self._position
+            await self._apply(work.observations)
             if work.position is not None:
                 self._board.acknowledge(work.position)
 
@@ -68,9 +75,9 @@ class TableDesk:
             return self._table.now_us
         return max(self._table.now_us, self._board.now_us(self._clock.monotonic_ns()))
 
-    async def _apply(self, observation: Observation) -> None:
-        step = self._table.apply(observation)
+    async def _apply(self, observations: list[Observation]) -> None:
+        step = joined([self._table.apply(observation) for observation in observations])
         if step:
-            await self._store(step, self._clock.utc_us())
-        if step.messages or isinstance(observation, SensorState):
+            await self._store(step, self._clock.utc_us(), self._position)
+        if step.messages or any(isinstance(observation, SensorState) for observation in observations):
             self._on_change()
