@@ -16,6 +16,7 @@ from tests.security.authority import Authority
 from tests.security.shipped import ShippedBroker
 
 RESULT = f"topic write {ROOT}/result\n"
+DENIED = "# no result\n"
 
 
 @pytest.fixture
@@ -26,10 +27,10 @@ def broker(tmp_path: Path) -> Iterator[ShippedBroker]:
 
 
 def access(broker: ShippedBroker, tmp_path: Path, old: str, new: str) -> None:
-    """Change the access list, and have it read."""
+    """Change one line of the access list, and have it read."""
     path = tmp_path / "wheeld.acl"
     text = path.read_text()
-    assert old in text
+    assert text.count(old) == 1
     path.write_text(text.replace(old, new))
     broker.reload()
 
@@ -46,7 +47,7 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_may(
     broker: ShippedBroker, tmp_path: Path, seed: str
 ) -> None:
     """MQTT 3.1.1 has no word for no: the broker confirms, the wheel can't know. The debt stays open."""
-    access(broker, tmp_path, RESULT, "# ")
+    access(broker, tmp_path, RESULT, DENIED)
     told = list[str]()
     settlement = Settlement(broker.port, told.append, **files(broker, "settlement"))
     wheels = {**files(broker, "wheel-campione-03"), "protocol": "3.1.1"}
@@ -62,7 +63,7 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_may(
         assert [message.payload for message in settlement.stored] == wheel.said[:first], "it went on past the gap"
         assert wheel.outbox.counters["refused"] == 0, "over 3.1.1 nobody said no"
         assert await wheel.outbox.depth() >= len(wheel.said) - first
-        access(broker, tmp_path, "# ", RESULT)
+        access(broker, tmp_path, DENIED, RESULT)
         await settlement.until(len(wheel.said))
         await wheel.until_settled()
     check(wheel.said, settlement, f"seed {seed}")
@@ -70,7 +71,7 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_may(
 
 
 async def test_over_mqtt_5_the_wheel_hears_the_no_and_waits(broker: ShippedBroker, tmp_path: Path, seed: str) -> None:
-    access(broker, tmp_path, RESULT, "# ")
+    access(broker, tmp_path, RESULT, DENIED)
     settlement = Settlement(broker.port, **files(broker, "settlement"))
     wheels = files(broker, "wheel-campione-03")
     async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
@@ -79,7 +80,7 @@ async def test_over_mqtt_5_the_wheel_hears_the_no_and_waits(broker: ShippedBroke
         async with asyncio.timeout(PATIENCE_S):
             while not wheel.outbox.counters["refused"]:  # noqa: ASYNC110  it tells nobody
                 await asyncio.sleep(LOOK_S)
-        access(broker, tmp_path, "# ", RESULT)
+        access(broker, tmp_path, DENIED, RESULT)
         await settlement.until(len(wheel.said))
         await wheel.until_settled()
     check(wheel.said, settlement, f"seed {seed}")
