@@ -8,7 +8,7 @@ import pytest
 from tests.core.evening import FALL_S, ball_passes
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.head import HeadWitness
-from wheeld.core.observations import BallPass, Rotor
+from wheeld.core.observations import BallPass, HeadGame, Rotor
 
 ENCODED = msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148)
 AUTO = msgspec.structs.replace(COMBINED, auto_rien_ne_va_plus_rev_s=1.0)
@@ -296,6 +296,48 @@ def test_a_run_that_ended_in_a_hand_hides_no_launch() -> None:
     evening.wait(FALL_S)
     evening.falls(9)
     assert evening.verdicts() == [("void", "chef"), ("result", 9)]
+
+
+def ended_in_a_hand() -> HeadEvening:
+    """A coup that the chef declared null, its ball taken out of the run; the head's game ends without a number."""
+    evening = HeadEvening(COMBINED).ready()
+    evening.launch(laps=6)
+    evening.says("running", 2)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.warns("no_number", void=True)
+    evening.says("ready", 6)
+    return evening
+
+
+def test_a_launch_that_the_head_tells_of_before_the_beams_have_proven_it_is_no_part_of_the_run_before() -> None:
+    evening = ended_in_a_hand()
+    passes = evening.launch(rev_s=0.9, laps=4)
+    evening.until(passes[1].t_us + 50_000)
+    evening.tell(HeadGame(evening.now_us, "running", evening.spin))
+    evening.until(passes[-1].t_us)
+    assert evening.verdicts() == [("void", "chef"), ("void", "early_launch")]
+
+
+def test_nobody_waits_for_the_fall_of_a_ball_whose_game_the_head_has_ended() -> None:
+    """An early launch is stopped by hand; then the table takes its time."""
+    evening = both()
+    evening.goes_on()
+    evening.launch(laps=6)
+    evening.says("running", 2)
+    evening._planned.clear()
+    evening.warns("no_number", void=True)
+    evening.says("ready", 6)
+    assert evening.say("tout_va").done
+    evening.lines(40)
+    assert (evening.verdicts()[1:], evening.state) == ([("void", "early_launch")], "operations")
+
+
+def test_nobody_waits_for_the_fall_of_a_ball_that_ran_too_short_for_the_head() -> None:
+    evening = HeadEvening(COMBINED).ready()
+    evening.launch(rev_s=0.8, laps=0.9)
+    evening.lines(40)
+    assert (evening.verdicts(), evening.state) == ([("void", "too_few_laps")], "rien_va")
 
 
 def test_a_silent_head_leaves_its_ball_to_nobody() -> None:

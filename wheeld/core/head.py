@@ -199,7 +199,9 @@ class HeadWitness(TrackWitness):
         return told
 
     def _fall_overdue(self, now_us: int) -> Testimony:
-        if self._run_on.on:
+        """A head says that a ball runs after one revolution: of a run of some laps it must have told."""
+        few = self.ball.laps_proven < self._setting.min_laps - 1e-6
+        if self._run_on.on or few or self.state.head.over_us >= (self.launched_us or 0):
             return super()._fall_overdue(now_us)
         return Testimony(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "the wheel saw no ball run"})
 
@@ -239,11 +241,16 @@ class HeadWitness(TrackWitness):
         """The head says that a ball runs. Beams of our own speak first, where there are some."""
         self.state.head.run = HeadRun(on=True, began_us=t_us, spin=self.state.head.spin, from_launch=from_launch)
         if not self._ball_by_head:
-            self._run_on.told = self.ball.launched
+            # A run that the beams saw end before is another one: its launch was told, this one's was not.
+            self._run_on.told = self.ball.launched and (self.ball.state.on_track or self._ended_lately(t_us))
             return []
         self._forget_told()
         self.head_rotor.arm()
         return self._begun()
+
+    def _ended_lately(self, t_us: int) -> bool:
+        """Whether the head may only now speak of the run that beams saw last: weak, or its line late."""
+        return self.last_pass_us is not None and t_us - self.last_pass_us <= BEAMS_LATE_US
 
     def _begun(self) -> list[Testimony]:
         """Tell the launch that the head reports, if that has not been done."""
@@ -324,6 +331,8 @@ class HeadWitness(TrackWitness):
         told = self._begun()
         if run.on and not run.void:
             told.append(Testimony(Fact.WHEEL_VOID, t_us, {"what": what, "spin": run.spin}))
+        if run.on:
+            self.state.head.over_us = t_us
         self.state.head.run = HeadRun()
         return told
 

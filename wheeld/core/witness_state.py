@@ -44,12 +44,16 @@ class HeadRun(msgspec.Struct):
 
 
 class HeadState(msgspec.Struct):
-    """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number."""
+    """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
+
+    `over_us`: when it last said that a run was over without a number.
+    """
 
     phase: HeadPhase | None = None
     spin: int = 0
     same_direction: bool = False
     told_number: tuple[int, int | None] | None = None
+    over_us: int = -1
     run: HeadRun = msgspec.field(default_factory=HeadRun)
     rotor: HeadRotorState = msgspec.field(default_factory=HeadRotorState)
 

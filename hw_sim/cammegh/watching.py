@@ -1,0 +1,79 @@
+"""What a SlingShot 2 tells of an evening whose ball and rotor others watch too: two sources at one wheel.
+
+Its rules are those of the vendor's guide, as far as they show: it knows of a ball after one revolution, calls "no more
+bets" some seconds before the ball leaves the track, and the number soon after it rests. It counts no laps.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import groupby
+from typing import NamedTuple
+
+from hw_sim.cammegh.coups import Coup, Phase
+from hw_sim.cammegh.head import LINE_US
+from hw_sim.evening import Evening
+from hw_sim.world import World
+
+BEFORE_LEAVING_S = 3.0
+CALLED_AFTER_S = 0.6
+CALLED_FOR_S = 4.0
+HOPES_S = 3.0
+WAITING, RUNNING, CLOSING, CALLED = 2, 3, 4, 5
+
+
+class _Line(NamedTuple):
+    state: int
+    number: int | None
+    rpm: float
+    rotor: int
+
+
+def watched(evening: Evening) -> list[Coup]:
+    """The coups of a head that is switched on at time 0, to be played by `SimHead` line by line."""
+    lines = [_line(evening.world, at * LINE_US / 1e6) for at in range(1, round(evening.end_s * 1e6) // LINE_US)]
+    coups: list[Coup] = []
+    phases: list[Phase] = []
+    for (state, number), group in groupby(lines, key=lambda line: (line.state, line.number)):
+        phases += _phases(state, list(group))
+        if number is not None:
+            coups.append(_coup(phases, number))
+            phases = []
+    return [*coups, _coup(phases, None)]
+
+
+def _coup(phases: list[Phase], number: int | None) -> Coup:
+    return Coup("watched", phases, number, laps=0, ball=1 - phases[-1].rotor, rotor=phases[-1].rotor)
+
+
+def _phases(state: int, lines: list[_Line]) -> list[Phase]:
+    """One for each line, as the rotor's speed is; the number's is one, for it is called once."""
+    if state == CALLED:
+        return [Phase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm))]
+    return [Phase(state, 1, line.rotor, (line.rpm, line.rpm)) for line in lines]
+
+
+def _line(world: World, t_s: float) -> _Line:
+    speed = world.rotor.speed_at(t_s)
+    state, number = _state(world, t_s)
+    return _Line(state, number, abs(speed) * 60, 0 if speed > 0 else 1)
+
+
+def _state(world: World, t_s: float) -> tuple[int, int | None]:
+    """The state at that time, and the number while it is called."""
+    begun = bisect_right(world.runs, t_s, key=lambda run: run.t_s)
+    if not begun:
+        return WAITING, None
+    run = world.runs[begun - 1]
+    if run.laps_at(t_s) < 1:
+        return WAITING, None
+    if t_s < run.end_s:
+        return (RUNNING if t_s < run.end_s - BEFORE_LEAVING_S else CLOSING), None
+    fall = next((fall for fall in world.falls if run.end_s <= fall.rest_s), None)
+    if fall is None or (begun < len(world.runs) and world.runs[begun].t_s < fall.rest_s):
+        # It hangs on an obstacle, or a hand took it: for a while the head waits for it.
+        return (CLOSING if t_s < run.end_s + HOPES_S else WAITING), None
+    called_s = fall.rest_s + CALLED_AFTER_S
+    if t_s < called_s:
+        return CLOSING, None
+    return (CALLED, fall.number) if t_s < called_s + CALLED_FOR_S else (WAITING, None)

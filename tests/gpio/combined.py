@@ -1,0 +1,146 @@
+"""A wheel with a SlingShot 2 for number and rotor and beams on pins for the run, at a real daemon in virtual time.
+
+Real: everything from the head's bytes and the pins' edges to the SQLite file and the publications.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import deque
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import wheeld.daemon
+import wheeld.edges.journal
+import wheeld.sources
+from hw_sim import wired
+from hw_sim.cammegh.coups import Model
+from hw_sim.cammegh.head import HeadSetup, SimHead
+from hw_sim.cammegh.watching import watched
+from hw_sim.evening import Evening
+from hw_sim.events import Person
+from hw_sim.pins import SimPins
+from hw_sim.wired import Wires
+from tests.faults.kill_child import Hands, Inline
+from tests.faults.kill_house import Said, Told
+from wheeld.config import Config, parse
+from wheeld.edges.gpio import factory
+
+STEP_NS = 20_000_000
+START_NS = 500_000_000
+"""The evening begins when the daemon is up."""
+UTC_US = 1_800_000_000_000_000
+BUTTONS = {"rien_va": 17, "tout_va": 18, "operations_done": 19}
+OBJECT_PIN = 16
+
+
+def config_of(evening: Evening, directory: Path, *, unproven: str | None = None) -> Config:
+    """The same wheel, as its configuration describes it; without beams when there must be a word on what is unproven."""
+    header = evening.header
+    beams = "" if unproven else f"beam_pins = {[*range(5, 5 + len(header['beams_deg']))]}\n"
+    angles = "" if unproven else f"beams_deg = {header['beams_deg']}\n"
+    last = f"last_number = {header['last_number']}" if header["last_number"] is not None else ""
+    way = header.get("rotor_direction")
+    turns = f'rotor_direction = "{way}"\n' if way else ""
+    word = f'unproven = "{unproven}"\n' if unproven else ""
+    buttons = "".join(f"button_{name} = {pin}\n" for name, pin in BUTTONS.items())
+    return parse(
+        f"""\
+[table]
+site = "test"
+id = "wheel-1"
+house = "{header["house"]}"
+game = "{header["game"]}"
+{last}
+{word}[wheel]
+{angles}{turns}[head]
+product = "slingshot-2"
+port = "/dev/ttyUSB0"
+[gpio]
+provider = "rpi-lgpio"
+{beams}object_pin = {OBJECT_PIN}
+{buttons}[journal]
+path = "journal.sqlite"
+[mqtt]
+host = "127.0.0.1"
+""",
+        directory=directory,
+    )
+
+
+class CombinedHouse:
+    """Everything but the daemon: `said` is what it published, topic by topic, decoded."""
+
+    def __init__(self, evening: Evening, pins: SimPins) -> None:
+        self._end_ns = START_NS + round(evening.end_s * 1e9)
+        self.pins = pins
+        wires = Wires(
+            a=0,
+            b=1,
+            z=2,
+            beams=tuple(range(5, 5 + len(evening.header["beams_deg"]))),
+            readers=tuple(range(20, 20 + len(evening.header["readers_deg"]))),
+            object_pin=OBJECT_PIN,
+            buttons=BUTTONS,
+        )
+        events = [*evening.events()]
+        pins.play(wired.edges(evening.world, events, evening.end_s, wires, start_ns=START_NS))
+        self._people: deque[Person] = deque(wired.spoken(events, wires))
+        coups = iter(watched(evening))
+        self.head = SimHead(Model.SLINGSHOT_2, coups, random.Random(1), HeadSetup(first_spin=12))
+        self.said: list[dict[str, Any]] = []
+        self._confirmed: list[int] = []
+
+    def say(self, said: Said) -> None:
+        self.head.receive(said.board)
+        for number, topic, payload in said.published:
+            self._confirmed.append(number)
+            if topic.rpartition("/")[2] in ("result", "void", "notice", "reply", "table"):
+                self.said.append(json.loads(payload))
+
+    def exchange(self) -> Told | None:
+        now_ns = self.pins.now_ns + STEP_NS
+        if now_ns > self._end_ns:
+            return None
+        self.pins.advance(now_ns)
+        self.head.advance(max(0, now_ns - START_NS) // 1_000)
+        incoming = []
+        while self._people and self._people[0].t_us * 1_000 + START_NS <= now_ns:
+            incoming.append(self._asked(self._people.popleft()))
+        confirmed, self._confirmed = self._confirmed, []
+        return Told(now_ns, UTC_US + now_ns // 1_000, self.head.data_to_send(), incoming, confirmed)
+
+    def of(self, topic: str) -> list[dict[str, Any]]:
+        return [told for told in self.said if told.get("schema") == f"{topic}/1"]
+
+    @property
+    def verdicts(self) -> list[str]:
+        told = [one for one in self.said if one.get("schema") in ("result/1", "void/1")]
+        return [f"result {one['number']}" if "number" in one else f"void {one['cause']}" for one in told]
+
+    def _asked(self, said: Person) -> tuple[str, bytes]:
+        asked = {"id": f"{said.name}-{said.t_us}", "by": said.by, "reason": said.reason or "play"}
+        return f"cmd/{said.name}", json.dumps(asked | ({"who": said.who} if said.who else {})).encode()
+
+
+def played(evening: Evening, directory: Path, monkeypatch: pytest.MonkeyPatch, **more: Any) -> CombinedHouse:
+    """The evening, from the daemon's start to its end."""
+    house = CombinedHouse(evening, SimPins())
+    first = house.exchange()
+    assert first is not None
+    hands = Hands(house, first)
+    for module, names in (
+        (wheeld.daemon, ("SystemClock", "MqttConnection")),
+        (wheeld.sources, ("open_serial",)),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, lambda *_, **__: hands)
+    monkeypatch.setattr(
+        cast("Any", wheeld.edges.journal), "ThreadPoolExecutor", lambda *_, **__: Inline(lambda: None, lambda: None)
+    )
+    monkeypatch.setitem(factory.PROVIDERS, "rpi-lgpio", lambda _chip: house.pins)
+    assert int(wheeld.daemon.run(config_of(evening, directory, **more))) == 0
+    return house

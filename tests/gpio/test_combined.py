@@ -1,0 +1,63 @@
+"""Evenings at a wheel that a SlingShot 2 and beams on pins watch together: the real daemon's verdicts are the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hw_sim.evening import Evening, evening, script
+from hw_sim.stage import Outcome
+from tests.gpio.combined import played
+
+SCRIPTS = {
+    "valid": 2,
+    "valid_few_laps": 3,
+    "obstacle_falls": 4,
+    "same_direction": 3,
+    "early_launch": 1,
+    "launch_before_tout_va": 1,
+    "too_few_laps": 3,
+    "rotor_stops_running": 2,
+    "rotor_stopped_at_launch": 0,
+    "rotor_reverses_running": 4,
+    "foreign_object": 1,
+    "chef_void": 4,
+    "suspend_running": 2,
+    "la_derniere": 2,
+    "stray_pulse": 1,
+}
+"""A scenario, before a valid coup, and a seed. Not there: what only readers or a cable tell."""
+EVENINGS = (20, 33)
+"""Seeds of whole evenings without such scenarios."""
+
+
+def verdict(outcome: Outcome) -> str:
+    return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"
+
+
+def judged_as_played(night: Evening, directory: Path, patches: pytest.MonkeyPatch) -> None:
+    house = played(night, directory, patches)
+    assert house.verdicts == [verdict(outcome) for outcome in night.truth], night.header
+    for result in house.of("result"):
+        assert (result["unproven"], result["confirmed_by"]) == ([], None)
+        assert result["laps"] >= 3
+
+
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_as_played(script([kind, "valid"], SCRIPTS[kind]), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("seed", EVENINGS)
+def test_a_whole_evening_is_judged_as_it_was(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_as_played(evening(seed), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ["valid", "valid_few_laps", "too_few_laps"])
+def test_without_the_beams_nothing_of_it_is_a_result(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = played(script([kind, "valid"], 3), tmp_path, monkeypatch, unproven="void")
+    assert house.of("result") == []
+    assert {"void breakdown"} <= {*house.verdicts}
