@@ -38,7 +38,7 @@ OBJECT_PIN = 16
 
 
 def config_of(evening: Evening, directory: Path, *, unproven: str | None = None) -> Config:
-    """The same wheel, as its configuration describes it; without beams when there must be a word on what is unproven."""
+    """The same wheel, as its configuration describes it; without beams where there is a word on what is unproven."""
     header = evening.header
     beams = "" if unproven else f"beam_pins = {[*range(5, 5 + len(header['beams_deg']))]}\n"
     angles = "" if unproven else f"beams_deg = {header['beams_deg']}\n"
