@@ -1,7 +1,8 @@
-"""What a SlingShot 2 tells of an evening whose ball and rotor others watch too: two sources at one wheel.
+"""What a wheel's own head tells of an evening, whose ball and rotor others may watch too: two sources at one wheel.
 
 Its rules are those of the vendor's guide, as far as they show: it knows of a ball after one revolution, calls "no more
-bets" some seconds before the ball leaves the track, and the number soon after it rests. It counts no laps.
+bets" some seconds before the ball leaves the track, and the number soon after it rests. Laps and the ball's direction
+are there for heads that tell them; a SlingShot 2 does not.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class _Line(NamedTuple):
     number: int | None
     rpm: float
     rotor: int
+    ball: int
+    laps: int
 
 
 def watched(evening: Evening) -> list[Coup]:
@@ -49,26 +52,29 @@ def _coup(phases: list[Phase], number: int | None) -> Coup:
 def _phases(state: int, lines: list[_Line]) -> list[Phase]:
     """One for each line, as the rotor's speed is; the number's is one, for it is called once."""
     if state == CALLED:
-        return [Phase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm))]
-    return [Phase(state, 1, line.rotor, (line.rpm, line.rpm)) for line in lines]
+        return [Phase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm), lines[0].ball)]
+    return [Phase(state, 1, line.rotor, (line.rpm, line.rpm), line.ball, laps=(line.laps, line.laps)) for line in lines]
 
 
 def _line(world: World, t_s: float) -> _Line:
     speed = world.rotor.speed_at(t_s)
-    state, number = _state(world, t_s)
-    return _Line(state, number, abs(speed) * 60, 0 if speed > 0 else 1)
-
-
-def _state(world: World, t_s: float) -> tuple[int, int | None]:
-    """The state at that time, and the number while it is called."""
     begun = bisect_right(world.runs, t_s, key=lambda run: run.t_s)
+    rpm, rotor = abs(speed) * 60, 0 if speed > 0 else 1
     if not begun:
-        return WAITING, None
+        return _Line(WAITING, None, rpm, rotor, 0, 0)
+    state, number = _state(world, begun, t_s)
+    run = world.runs[begun - 1]
+    return _Line(state, number, rpm, rotor, 0 if run.turning > 0 else 1, int(run.laps_at(t_s)))
+
+
+def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
+    """The state at that time, when so many runs had begun, and the number while it is called."""
     run = world.runs[begun - 1]
     if run.laps_at(t_s) < 1:
         return WAITING, None
-    if t_s < run.end_s:
-        return (RUNNING if t_s < run.end_s - BEFORE_LEAVING_S else CLOSING), None
+    closing_s = max(run.end_s - BEFORE_LEAVING_S, run.time_at(1) + LINE_US / 1e6)  # one line at least says that it runs
+    if t_s < max(run.end_s, closing_s):
+        return (RUNNING if t_s < closing_s else CLOSING), None
     fall = next((fall for fall in world.falls if run.end_s <= fall.rest_s), None)
     if fall is None or (begun < len(world.runs) and world.runs[begun].t_s < fall.rest_s):
         # It hangs on an obstacle, or a hand took it: for a while the head waits for it.

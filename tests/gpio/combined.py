@@ -1,4 +1,4 @@
-"""A wheel with a SlingShot 2 for number and rotor and beams on pins for the run, at a real daemon in virtual time.
+"""A wheel with a head of its own, and beams and buttons on pins beside it, at a real daemon in virtual time.
 
 Real: everything from the head's bytes and the pins' edges to the SQLite file and the publications.
 """
@@ -37,11 +37,13 @@ BUTTONS = {"rien_va": 17, "tout_va": 18, "operations_done": 19}
 OBJECT_PIN = 16
 
 
-def config_of(evening: Evening, directory: Path, *, unproven: str | None = None) -> Config:
-    """The same wheel, as its configuration describes it; without beams where there is a word on what is unproven."""
+def config_of(evening: Evening, directory: Path, model: Model, *, unproven: str | None = None) -> Config:
+    """The same wheel, as its configuration describes it; without beams where there is a word on what is unproven, and
+    beside a head that tells of the run."""
     header = evening.header
-    beams = "" if unproven else f"beam_pins = {[*range(5, 5 + len(header['beams_deg']))]}\n"
-    angles = "" if unproven else f"beams_deg = {header['beams_deg']}\n"
+    alone = unproven or model is Model.MERCURY_360
+    beams = "" if alone else f"beam_pins = {[*range(5, 5 + len(header['beams_deg']))]}\n"
+    angles = "" if alone else f"beams_deg = {header['beams_deg']}\n"
     last = f"last_number = {header['last_number']}" if header["last_number"] is not None else ""
     way = header.get("rotor_direction")
     turns = f'rotor_direction = "{way}"\n' if way else ""
@@ -57,7 +59,7 @@ game = "{header["game"]}"
 {last}
 {word}[wheel]
 {angles}{turns}[head]
-product = "slingshot-2"
+product = "{model.value}"
 port = "/dev/ttyUSB0"
 [gpio]
 provider = "rpi-lgpio"
@@ -74,7 +76,7 @@ host = "127.0.0.1"
 class CombinedHouse:
     """Everything but the daemon: `said` is what it published, topic by topic, decoded."""
 
-    def __init__(self, evening: Evening, pins: SimPins) -> None:
+    def __init__(self, evening: Evening, pins: SimPins, model: Model) -> None:
         self._end_ns = START_NS + round(evening.end_s * 1e9)
         self.pins = pins
         wires = Wires(
@@ -90,7 +92,7 @@ class CombinedHouse:
         pins.play(wired.edges(evening.world, events, evening.end_s, wires, start_ns=START_NS))
         self._people: deque[Person] = deque(wired.spoken(events, wires))
         coups = iter(watched(evening))
-        self.head = SimHead(Model.SLINGSHOT_2, coups, random.Random(1), HeadSetup(first_spin=12))
+        self.head = SimHead(model, coups, random.Random(1), HeadSetup(first_spin=12))
         self.said: list[dict[str, Any]] = []
         self._confirmed: list[int] = []
 
@@ -126,9 +128,15 @@ class CombinedHouse:
         return f"cmd/{said.name}", json.dumps(asked | ({"who": said.who} if said.who else {})).encode()
 
 
-def played(evening: Evening, directory: Path, monkeypatch: pytest.MonkeyPatch, **more: Any) -> CombinedHouse:
+def played(
+    evening: Evening,
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    model: Model = Model.SLINGSHOT_2,
+    **more: Any,
+) -> CombinedHouse:
     """The evening, from the daemon's start to its end."""
-    house = CombinedHouse(evening, SimPins())
+    house = CombinedHouse(evening, SimPins(), model)
     first = house.exchange()
     assert first is not None
     hands = Hands(house, first)
@@ -142,5 +150,5 @@ def played(evening: Evening, directory: Path, monkeypatch: pytest.MonkeyPatch, *
         cast("Any", wheeld.edges.journal), "ThreadPoolExecutor", lambda *_, **__: Inline(lambda: None, lambda: None)
     )
     monkeypatch.setitem(factory.PROVIDERS, "rpi-lgpio", lambda _chip: house.pins)
-    assert int(wheeld.daemon.run(config_of(evening, directory, **more))) == 0
+    assert int(wheeld.daemon.run(config_of(evening, directory, model, **more))) == 0
     return house

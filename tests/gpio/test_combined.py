@@ -1,4 +1,5 @@
-"""Evenings at a wheel that a SlingShot 2 and beams on pins watch together: the real daemon's verdicts are the truth."""
+"""Evenings at wheels with a head of their own, a SlingShot 2 with beams on pins or a Mercury 360 alone: the real daemon's
+verdicts are the truth."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hw_sim.cammegh.coups import Model
 from hw_sim.evening import Evening, evening, script
 from hw_sim.stage import Outcome
 from tests.gpio.combined import played
@@ -28,6 +30,16 @@ SCRIPTS = {
     "stray_pulse": 1,
 }
 """A scenario, before a valid coup, and a seed. Not there: what only readers or a cable tell."""
+ALONE = (
+    "valid",
+    "same_direction",
+    "early_launch",
+    "too_few_laps",
+    "rotor_stops_running",
+    "foreign_object",
+    "chef_void",
+)
+"""Of these, what a Mercury 360 proves without beams."""
 EVENINGS = (20, 33)
 """Seeds of whole evenings without such scenarios."""
 
@@ -36,8 +48,10 @@ def verdict(outcome: Outcome) -> str:
     return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"
 
 
-def judged_as_played(night: Evening, directory: Path, patches: pytest.MonkeyPatch) -> None:
-    house = played(night, directory, patches)
+def judged_as_played(
+    night: Evening, directory: Path, patches: pytest.MonkeyPatch, model: Model = Model.SLINGSHOT_2
+) -> None:
+    house = played(night, directory, patches, model)
     assert house.verdicts == [verdict(outcome) for outcome in night.truth], night.header
     for result in house.of("result"):
         assert (result["unproven"], result["confirmed_by"]) == ([], None)
@@ -47,6 +61,11 @@ def judged_as_played(night: Evening, directory: Path, patches: pytest.MonkeyPatc
 @pytest.mark.parametrize("kind", SCRIPTS)
 def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged_as_played(script([kind, "valid"], SCRIPTS[kind]), tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALONE)
+def test_a_mercury_needs_no_beams(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_as_played(script([kind, "valid"], 1), tmp_path, monkeypatch, Model.MERCURY_360)
 
 
 @pytest.mark.parametrize("seed", EVENINGS)
