@@ -1,5 +1,5 @@
-"""Evenings at wheels with a head of their own, a SlingShot 2 with beams on pins or a Mercury 360 alone: the real daemon's
-verdicts are the truth."""
+"""Evenings at wheels with a head of their own, a SlingShot 2 with beams on pins or a Mercury 360 alone: the verdicts of
+the real daemon are the truth."""
 
 from __future__ import annotations
 
