@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
-from wheeld.core.rotor import GLITCH_TICKS, RotorTracker
+from wheeld.core.rotor import GLITCH_TICKS, HELD_US, RotorTracker
 
 TICKS = 148
 STEP_DEG = 360 / TICKS
@@ -267,6 +267,20 @@ def test_a_hand_that_brakes_or_pushes_the_rotor_makes_no_slip(ticks: int) -> Non
                 t_s = stop_s + (2 * (turns - way_turns) / accel) ** 0.5
             told.append(rotor.tick(Rotor(1_000_000 + round(t_s * 1e6), n % ticks, "cw")))
         assert not any(told), accel
+
+
+@pytest.mark.parametrize("ticks", [37, 74, 148, 296])
+@pytest.mark.parametrize("periods", [1, 2, 4])
+def test_edges_lost_in_whole_periods_of_a_quadrature_encoder_are_a_slip(ticks: int, periods: int) -> None:
+    """The next edge is of the next sector, only much later than a hand could have slowed the rotor to: it was turned on
+    unseen, and every pocket would be another one."""
+    step_us = round(60e6 / 18 / ticks)
+    lost = 4 * max(periods, ticks // 148)  # fewer move no ball into another pocket
+    rotor = RotorTracker(ticks)
+    times = [1_000_000 + n * step_us for n in range(ticks)]
+    times += [times[-1] + (lost + 1 + n) * step_us for n in range(ticks)]
+    told = [rotor.tick(Rotor(t_us, n % ticks, "cw")) for n, t_us in enumerate(times)]
+    assert told.count("slipped") == (1 if lost * step_us < HELD_US else 0)
 
 
 def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:

@@ -572,3 +572,12 @@ def test_a_rotor_just_turned_round_is_judged_by_its_next_edges() -> None:
     evening.turn(20, "ccw")
     evening.fall(9)
     assert evening.verdicts() == [("result", 9)]
+
+
+def test_n8_a_launch_over_a_rotor_of_which_nothing_was_heard_yet() -> None:
+    """It may turn, its encoder not yet in step: that it stopped nobody saw."""
+    evening = Evening(rpm=0)
+    evening.say("open")
+    evening.launch()
+    evening.wait(10)
+    assert only_void(evening, "breakdown", "Art. 15").payload["evidence"]["sensor"] == "rotor"

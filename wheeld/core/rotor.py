@@ -30,8 +30,10 @@ FRESH_TICKS = 6
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
 """A jump by so much, of the encoder's sectors and of pockets, is a slip; less moves no ball into another pocket."""
 HAND_REV_S2, FREE_REV_S2 = 0.5, 0.05
+HELD_US = 700_000
 JITTER_US = 2_000
-"""What else moves a tick: the hardest hand, one that leaves no change of speed behind, edges early or late."""
+"""What else moves a tick: the hardest hand, one that leaves no change of speed behind, one that holds the rotor and
+sends it on in so much time, edges early or late. In less, the next sector so late is a hole: edges were lost there."""
 LOST_EDGE_STEPS = 1.2
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
@@ -215,9 +217,13 @@ class RotorTracker:
         if len(self.state.points) < 3:
             return False
         (before_us, before_deg), (last_us, last_deg) = self.state.points[-3:-1]
-        if moved_deg < 1.5 * self._step_deg and passed_us > last_us - before_us:
-            return False  # the next sector, only later: a hand slowed it
-        return abs(moved_deg - abs(last_deg - before_deg) / (last_us - before_us) * passed_us) > self._slip_deg
+        usual_deg = abs(last_deg - before_deg) / (last_us - before_us) * passed_us
+        slowed_deg = 0.0
+        if moved_deg < 1.5 * self._step_deg and passed_us > last_us - before_us:  # the next sector, only later
+            if passed_us > HELD_US:
+                return False
+            slowed_deg = HAND_REV_S2 * 360 / 2 * (passed_us / 1e6) ** 2
+        return abs(moved_deg - usual_deg) > self._slip_deg + slowed_deg
 
     def _slipped(self) -> bool:
         """Whether the rotor would have had to jump between the two ticks before the latest.

@@ -182,7 +182,10 @@ class TrackWitness:
         if self.launched_us is None or self.state.rotor_told:
             return []
         self.state.rotor_told = True
-        last_us = last_us or self.rotor.state.last_tick_us or 0
+        last_us = last_us or self.rotor.state.last_tick_us
+        if last_us is None:
+            what = "it has told of nothing yet: whether the rotor turns is not known"
+            return [Testimony(Fact.SENSOR_FAULT, self.launched_us, {"sensor": "rotor", "what": what})]
         last_pass_us = self.last_pass_us or 0
         running = self.on_track or last_pass_us > last_us
         fact = Fact.ROTOR_STOPPED_RUNNING if running else Fact.ROTOR_STOPPED_BEFORE_DROP
