@@ -74,7 +74,8 @@ class BallSeen(Event, frozen=True):
 
 
 class BallDirection(Event, frozen=True):
-    """Two lines in a row agree on both directions; once a run, extended mode only (1.6, field 9)."""
+    """Two lines in a row agree on both directions, the ball's for the first time in this run or another than before; extended
+    mode only (1.6, field 9)."""
 
     spin: int
     ball: Direction

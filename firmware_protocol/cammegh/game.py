@@ -66,6 +66,8 @@ class Game:
         self._held: Status | None = None
         self._gap = False
         self._result_spin: int | None = None
+        self._told_number: int | None = None
+        self._counted_before: list[int] = []
         self._run: Run | None = None
         self._bare: set[int] = set()
         self._bare_lines = 0
@@ -111,10 +113,23 @@ class Game:
             yield from self._running(status, host_ns)
         yield from self._rotor.see(status, host_ns, running=status.state in _RUNNING)
         self._last, self._gap = status, False
+        self._note_count(status)
         if status.state is State.WINNING_NUMBER:
             yield from self._result(last, status, host_ns)
         else:
             self._age_bare()
+
+    @property
+    def holds_a_line(self) -> bool:
+        """Whether the latest line waits for another to bear it out: it was read, and not yet heard."""
+        return self._held is not None
+
+    def _note_count(self, status: Status) -> None:
+        """What the lap counter shows in the latest two lines while no ball runs."""
+        if status.state in _RUNNING or status.extended is None:
+            self._counted_before = []
+        else:
+            self._counted_before = [*self._counted_before[-1:], status.extended.laps]
 
     # Does this line follow from the one before?
 
@@ -124,7 +139,8 @@ class Game:
             heard = self._result_spin == last.spin or not self._gap
             if status.spin != spin_after(self._product, last.spin) or not heard:
                 return False
-        return status.number == last.number or status.state is State.WINNING_NUMBER
+        is_told = status.number is not None and status.number == self._told_number  # the last line may be damaged
+        return status.number == last.number or is_told or status.state is State.WINNING_NUMBER
 
     def _is_second(self, status: Status) -> bool:
         """Whether the line before it said so too; else it is held."""
@@ -148,7 +164,7 @@ class Game:
             yield e.NumberDisagrees(host_ns, status.spin, last.number, status.number)
         else:
             yield e.UnobservedCoup(host_ns, last.spin, status.spin, last.number, status.number)
-        self._run, self._gap = None, True
+        self._run, self._gap, self._told_number = None, True, None
         self._bare.clear()
         self._result_spin = status.spin if status.state is State.WINNING_NUMBER else None
         self._rotor.interrupted()
@@ -157,7 +173,7 @@ class Game:
 
     def _warn(self, status: Status, host_ns: int) -> Told:
         before = self._last.flags if self._last else _NO_FLAGS
-        if status.flags != before:
+        if status.flags != before or (status.flags and self._gap):  # who did not hear us before does not know them
             yield e.Warned(host_ns, status.flags, status.state, status.spin)
         risen = status.flags - before
         if status.state is State.PLACE_BETS and Flag.LAUNCH_FAILED in risen:
@@ -191,7 +207,8 @@ class Game:
         run = self._run
         if run is None:
             from_launch = not self._gap and self._last is not None and self._last.state in _BEFORE_LAUNCH
-            run = self._run = Run(status.spin, from_launch=from_launch)
+            run = self._run = Run(status.spin, status.number, from_launch=from_launch)
+            run.count.stood_at = min(self._counted_before, default=0)
             self._rotor.run_begins()
             self._ball_lost, self._in_rim = Spell(automatic=self._automatic), Spell(automatic=self._automatic)
             ball = status.extended.ball if status.extended else None
@@ -253,6 +270,8 @@ class Game:
 
     def _result(self, last: Status | None, status: Status, host_ns: int) -> Told:
         known, self._result_spin = self._result_spin == status.spin, status.spin
+        if self._run is not None:
+            self._run.called_lines += 1
         if last is not None and self._run is None and not known:
             yield e.UnobservedCoup(host_ns, status.spin, status.spin, last.number, status.number)
         yield from self._settle(status, host_ns, status.number)
@@ -268,8 +287,9 @@ class Game:
         elif self._expects_bare and self._bare and self._bare != {status.number}:
             run.settled = True
             yield e.NumberDisagrees(host_ns, run.spin, min(self._bare - {status.number}), status.number)
-        elif status.number is not None and (self._bare or self._is_twice(run, status.number)):
+        elif status.number is not None and self._is_borne_out(run, status.number):
             run.settled, run.number = True, status.number
+            self._told_number = status.number
             self._bare.clear()
             yield self._number(run, status.number, status, host_ns)
 
@@ -281,10 +301,14 @@ class Game:
         yield e.NumberDisagrees(host_ns, run.spin, run.number, said)
         run.number = None
 
-    def _is_twice(self, run: Run, number: int) -> bool:
-        """On a port without bare numbers: the line before had it too."""
+    def _is_borne_out(self, run: Run, number: int) -> bool:
+        """By the bare number, or, on a port without, by the line before. That of the game before stands in every line:
+        of it two lines in state 5 are wanted in any case, for one wrong digit makes a 4 a 5."""
+        twice = run.called_lines >= 2
         before, run.waiting_number = run.waiting_number, number
-        return not self._expects_bare and before == number
+        if self._expects_bare:
+            return bool(self._bare) and (twice or number != run.number_before)
+        return twice and before == number
 
     def _number(self, run: Run, number: int, status: Status, host_ns: int) -> e.Number:
         pocket = status.extended.pocket if status.extended else None

@@ -1,7 +1,8 @@
 """What the lap count of extended lines proves of one run (wheels.md 1.6, field 8).
 
 A count is believed only while it does what a ball can do: it begins with the run, and grows no faster than a ball runs.
-One that stands at the same figure in every line, from before the launch on, counted nothing.
+One that stood at a figure before the launch and goes on from there counts something else; one that never grows proves
+the one revolution that a run begins with; one that two lines have smaller than before began anew, with another launch.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ FIRST_LAPS_MAX = 3
 """In the first line of a run: the one revolution that state 3 means (1.3), and what a ball runs until it is told."""
 LAPS_PER_S_MAX = 3
 """A hard throw: a ball's first laps take more than a third of a second."""
+FIRST_LAPS_PROVEN = 1
+"""By a count that is there and does not grow: state 3 is one revolution (1.3)."""
+LINES_AGREE = 2
 LEAPS_MAX = 1
 """A single line that leaps ahead is a damaged one and no witness; two in a row are a count that does not count."""
 
@@ -24,6 +28,10 @@ class LapCount:
         """The most that two believed lines in a row counted; None when none counted, or when the count is broken."""
         self.broken = False
         """The count did what no ball can do: it proves nothing of this run."""
+        self.stood_at = 0
+        """What two lines before the launch showed, where they did."""
+        self._first: int | None = None
+        self._falls = 0
         self._before: int | None = None
         self._most: int | None = None
         self._most_ns = 0
@@ -34,12 +42,18 @@ class LapCount:
         """Lines may be missing here: what two lines bore out may be another launch's. A Mercury counts on."""
         self.laps = self._before = None
 
+    def unheard(self) -> None:
+        """A line that shows no count: the next bears out none before it."""
+        self._before = None
+
     def more(self, laps: int, host_ns: int) -> int | None:
         """The laps now borne out by two lines, when this line made them more."""
         if self.broken or not self._believes(laps, host_ns):
             return None
         before, self._before = self._before, laps
         proven = 0 if before is None else min(before, laps)
+        if self._most == self._first:
+            proven = min(proven, FIRST_LAPS_PROVEN)
         if self.laps is not None and proven <= self.laps:
             return None
         self.laps = proven
@@ -50,12 +64,28 @@ class LapCount:
         if laps > self._possible(host_ns):
             self._leaps += 1
             if self._most is None or self._leaps > LEAPS_MAX:
-                self.broken, self.laps = True, None
+                self._break()
             return False
         self._leaps = 0
+        if self._first is None:
+            self._first = laps
+            if 0 < self.stood_at <= laps:
+                self._break()
+                return False
+        if self._has_begun_anew(laps):
+            self._break()
+            return False
         if self._most is None or laps >= self._most:
             self._most, self._most_ns, self._lines = laps, host_ns, 0
         return True
+
+    def _break(self) -> None:
+        self.broken, self.laps = True, None
+
+    def _has_begun_anew(self, laps: int) -> bool:
+        """Whether two lines in a row have less than two lines proved before; one is a damaged one."""
+        self._falls = self._falls + 1 if self.laps is not None and laps < self.laps else 0
+        return self._falls >= LINES_AGREE
 
     def _possible(self, host_ns: int) -> float:
         """The most a ball can have run by now, one lap more for where in a lap the count began."""

@@ -13,22 +13,26 @@ _ON_TRACK = frozenset({State.BALL_IN_RIM, State.NO_MORE_BETS})
 
 
 class Run:
-    """Begun with a line in state 3 or 4. `from_launch`: the line before it said that no ball ran."""
+    """Begun with a line in state 3 or 4. `from_launch`: the line before it said that no ball ran. `number_before`: of the
+    game before, which each line still shows."""
 
-    def __init__(self, spin: int, *, from_launch: bool) -> None:
+    def __init__(self, spin: int, number_before: int | None, *, from_launch: bool) -> None:
         self.spin = spin
+        self.number_before = number_before
         self.void = False
         """`WheelVoid` was told."""
         self.settled = False
         """A number, or that there is none, was told."""
         self.count = LapCount()
         self.ball: Direction | None = None
-        """As two lines in a row had it."""
+        """As the latest two lines in a row that agree had it."""
         self.same_direction = False
         self.number: int | None = None
         """The number that was told, as long as nothing contradicts it."""
         self.other_number: int | None = None
         """What the latest line said after that."""
+        self.called_lines = 0
+        """Lines in state 5 so far."""
         self.waiting_number: int | None = None
         """Of one `*X;5`, on a port without bare numbers."""
         self._from_launch = from_launch
@@ -63,6 +67,9 @@ class Run:
         """What a line in state 3 or 4 bears out."""
         if status.state in _ON_TRACK and status.extended:
             yield from self._compare(status.extended, status.rotor, host_ns)
+        else:
+            self._before = None
+            self.count.unheard()
         if status.state in _ON_TRACK and Flag.SAME_DIRECTION in status.flags:
             yield from self._same("flag", host_ns)
 
@@ -71,7 +78,7 @@ class Run:
         if laps := self.count.more(now.laps, host_ns):
             yield e.Laps(host_ns, self.spin, laps)
         before, self._before = self._before, (now.ball, rotor)
-        if self.ball is None and before == (now.ball, rotor):
+        if self.ball != now.ball and before == (now.ball, rotor):
             self.ball = now.ball
             self._opposite = now.ball != rotor
             yield e.BallDirection(host_ns, self.spin, now.ball, rotor)

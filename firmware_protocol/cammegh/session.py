@@ -226,10 +226,12 @@ class CammeghSession:
     def _hear_status(self, status: Status, host_ns: int) -> Iterator[e.Event]:
         held_up_ns = 0 if self.setup.poll_ns else self._backlog * LINE_NS
         yield from self._notice_silence(host_ns, held_up_ns)
-        if self._silent:
-            yield e.Heard(host_ns, host_ns - self._count_silence_from_ns(host_ns))
-        self._silent, self._heard_ns = False, host_ns
-        yield from self._game.status(status, host_ns)
+        told = list(self._game.status(status, host_ns))
+        if not self._game.holds_a_line:  # a line that nothing bears out yet is as good as silence
+            if self._silent:
+                yield e.Heard(host_ns, host_ns - self._count_silence_from_ns(host_ns))
+            self._silent, self._heard_ns = False, host_ns
+        yield from told
         yield from self._have_level("extended" if status.extended else "advanced", host_ns)
 
     def _notice_silence(self, host_ns: int, held_up_ns: int = 0) -> Iterator[e.Event]:

@@ -120,7 +120,7 @@ def test_one_witness_corrects_no_number(stray: list[str]) -> None:
 
 def test_a_number_comes_once_a_run_though_the_state_flickers() -> None:
     five = status(5, number=27)
-    desk = after(SLINGSHOT, *RUN, "27", five, five, status(4, number=27), "27", five, status(2, 12, 27))
+    desk = after(SLINGSHOT, *RUN, "27", five, five, status(4, number=27), "27", five, five, status(2, 12, 27))
     assert [one.whole for one in of(e.Number, desk.told)] == [True, False]
 
 
@@ -268,11 +268,78 @@ def test_one_extended_line_bears_out_nothing() -> None:
 
 def test_directions_are_told_once_two_lines_agree() -> None:
     desk = after(MERCURY, extended(2), extended(3, 1, ball=1), extended(3, 1), extended(3, 2), extended(4, 3, ball=1),
-                 extended(4, 3, ball=1))  # fmt: skip
+                 extended(4, 3))  # fmt: skip
     assert [(one.ball, one.rotor) for one in of(e.BallDirection, desk.told)] == [("cw", "ccw")]
     assert of(e.BallSeen, desk.told)[0].ball == "ccw"
     assert of(e.BallLeaving, desk.told)[0].opposite is True
     assert not of(e.SameDirection, desk.told)
+
+
+def test_a_direction_that_two_later_lines_contradict_is_told_anew() -> None:
+    """The first two may show the game before: what is told last must not hide a ball that ran with the rotor."""
+    desk = after(MERCURY, extended(2), extended(3, 1), extended(3, 2), extended(4, 3, ball=1), extended(4, 3, ball=1))
+    assert [one.ball for one in of(e.BallDirection, desk.told)] == ["cw", "ccw"]
+    assert [one.by for one in of(e.SameDirection, desk.told)] == ["directions"]
+
+
+@pytest.mark.parametrize(
+    ("before", "counts", "laps"),
+    [
+        (0, [1, 2, 2, 3, 3, 4, 4], 4),
+        (3, [3, 3, 3, 3, 3], None),
+        (0, [3, 3, 3, 3, 3], 1),
+        (2, [2, 2, 3, 3, 3], None),
+        (2, [1, 1, 2, 3, 3], 3),
+        (0, [1, 2, 3, 3, 1, 1, 2, 2], None),
+        (0, [1, 2, 3, 3, 0, 3, 4, 4], 4),
+        (0, [2, 3, 3, 0, 0, 0], None),
+    ],
+)
+def test_laps_are_those_of_this_run(before: int, counts: list[int], laps: int | None) -> None:
+    """A figure that stood before, never grew, or began anew counted something else."""
+    head = [extended(2, before), extended(2, before)]
+    desk = after(MERCURY, *head, *(extended(3 if at < 2 else 4, count) for at, count in enumerate(counts)))
+    desk.hear("27", extended(5, number=27))
+    assert number(desk).laps == laps
+
+
+def test_a_line_without_a_count_bears_none_out() -> None:
+    desk = after(MERCURY, extended(2), extended(3, 1), extended(3, 2), extended(4, 3), status(4), status(4))
+    desk.hear(extended(4, 3), status(4), "27", extended(5, number=27))
+    assert number(desk).laps == 2
+
+
+def test_flags_that_stand_across_a_silence_are_told_again() -> None:
+    desk = after(MERCURY, extended(2, flags="2"))
+    desk.tick(3_000_000_000)
+    told = of(e.Warned, desk.hear(extended(2, flags="2"), extended(2, flags="2")))
+    assert [one.flags for one in told] == [{Flag.SAME_DIRECTION}]
+
+
+def test_the_number_of_the_game_before_needs_two_lines_in_state_5() -> None:
+    """Each line shows it, and one wrong digit makes a 4 a 5."""
+    ran = (status(2), status(3), status(4))
+    desk = after(SLINGSHOT, *ran, "34", status(5), status(4))
+    assert not of(e.Number, desk.told)
+    desk = after(SLINGSHOT, *ran, "34", status(5), status(5))
+    assert number(desk).number == 34
+
+
+def test_one_damaged_line_at_the_end_does_not_outweigh_the_number() -> None:
+    five = status(5, number=32)
+    desk = after(SLINGSHOT, status(2), status(3), status(4), "32", five, five, status(5, number=33))
+    desk.hear(status(2, 12, 32), status(2, 12, 32))
+    assert number(desk).number == 32
+    assert not of(e.UnobservedCoup, desk.told)
+    assert not of(e.NumberDisagrees, desk.told)
+
+
+def test_lines_that_bear_each_other_out_in_nothing_are_silence() -> None:
+    desk = after(SLINGSHOT, status(2), status(3), status(4))
+    desk.hear(*(status(4, spin=100 + odd) for odd in range(6)))
+    assert of(e.Silent, desk.told)
+    desk.hear(status(4), "27", status(5, number=27))
+    assert not number(desk).whole
 
 
 def test_the_same_direction_by_the_directions_or_by_the_flag_once() -> None:

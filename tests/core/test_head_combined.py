@@ -376,3 +376,27 @@ def test_stored_evidence_replays_to_the_same_bytes() -> None:
     assert [one.verdict for one in evening.evidence] == ["result", "void"]
     assert told == published[2 : 2 + len(told)]
     assert len(told) > 8
+
+
+@pytest.mark.parametrize("late_s", [0.0, 3.0, 8.0])
+def test_a_head_whose_lines_come_late_calls_no_direction_or_stop_that_was_not(late_s: float) -> None:
+    """A SlingShot 2 stops its rotor and turns it round before it fires: late lines tell of that as the ball runs."""
+    evening = HeadEvening(COMBINED).ready()
+    passes = evening.launch(laps=14, rev_s=1.8)
+    evening.head_way = "cw"  # as it turned before the launch; since then "ccw", against the ball
+    evening.rpm = 0.0
+    evening.lines(late_s)
+    evening.rpm, evening.head_way = 15.4, "ccw"
+    evening.says("running")
+    evening.until(passes[-1].t_us)
+    assert {verdict for _, verdict in evening.verdicts()} <= {"breakdown"}
+
+
+def test_a_head_that_says_with_the_rotor_is_heard_though_beams_say_against_it() -> None:
+    beside = msgspec.structs.replace(MERCURY, ball="sensors", beams_deg=(0, 90, 180, 270))
+    evening = HeadEvening(beside).ready()
+    evening.launch()
+    evening.says("running", 2)
+    evening.ball(2, evening.way)
+    evening.line()
+    assert evening.verdicts() == [("void", "same_direction")]

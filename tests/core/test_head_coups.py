@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.core.head_evening import CHEF, MERCURY, SLINGSHOT, HeadEvening
-from wheeld.core.observations import ForeignObject
+from wheeld.core.observations import ForeignObject, HeadGame
 
 FAIR = msgspec.structs.replace(MERCURY, game="fair", wheel="fair", rotor_direction="ccw")
 
@@ -312,12 +312,16 @@ def test_two_lines_without_a_speed_after_a_slow_one_are_perhaps_a_stop(
     assert evening.verdicts() == [verdict]
 
 
-def test_lines_without_a_speed_of_a_rotor_that_ran_away_are_no_stop() -> None:
-    evening = launched_at(40.1)
+@pytest.mark.parametrize(("rpm", "verdict"), [(89.8, ("result", 9)), (41.0, ("void", "breakdown"))])
+def test_lines_without_a_speed_are_no_stop_only_of_a_rotor_that_ran_away(
+    rpm: float, verdict: tuple[str, object]
+) -> None:
+    """The field wraps near 99.9; a rotor that was at 41 may have been stopped by a hand (N8)."""
+    evening = launched_at(rpm)
     evening.rpm = None  # type: ignore[assignment]
     evening.lines(3)
     evening.falls(9)
-    assert evening.verdicts() == [("result", 9)]
+    assert evening.verdicts() == [verdict]
 
 
 def test_lines_without_a_speed_before_the_launch_are_of_no_run() -> None:
@@ -666,3 +670,70 @@ def test_stored_evidence_replays_to_the_same_bytes(setting: object) -> None:
     assert told == published[2 : 2 + len(told)]
     last_verdict = max(n for n, heard in enumerate(evening.heard) if heard.topic in ("result", "void"))
     assert 2 + len(told) > last_verdict
+
+
+# --- what is said while the head has not yet told of the ball ---------------------------------------------------------
+
+
+def test_a_launch_dates_from_before_the_revolution_that_the_head_counts() -> None:
+    """N2: operations that ended 50 ms before the head's word ended after the launch."""
+    evening = HeadEvening().ready()
+    evening.game(9)
+    evening.goes_on()
+    evening.wait(0.45)
+    evening.say("operations_done")
+    evening.wait(0.05)
+    evening.tell(HeadGame(evening.now_us, "running", evening.spin))
+    assert evening.verdicts() == [("result", 9), ("void", "early_launch")]
+
+
+def test_rien_va_just_before_the_heads_word_voids_the_coup_that_it_tells_of() -> None:
+    """N7: any time before the number is out; the ball ran, and only the head had not said so."""
+    evening = HeadEvening().ready()
+    assert not evening.say("rien_va").done
+    evening.game(9)
+    assert evening.verdicts() == [("void", "chef")]
+
+
+def test_rien_va_long_before_the_launch_is_of_no_coup() -> None:
+    evening = HeadEvening().ready()
+    assert not evening.say("rien_va").done
+    evening.lines(3)
+    evening.game(9)
+    assert evening.verdicts() == [("result", 9)]
+
+
+def test_rien_va_with_bets_closed_is_of_the_ball_that_the_head_tells_of_next() -> None:
+    """One ball, one void."""
+    evening = HeadEvening().ready()
+    evening.say("rien_ne_va_plus")
+    assert evening.say("rien_va").done
+    evening.runs()
+    evening.falls(9)
+    assert evening.verdicts() == [("void", "chef")]
+
+
+# --- games that a former process did not hear -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spin", "verdicts"), [(11, []), (12, [("void", "breakdown")]), (200, [("void", "breakdown")])]
+)
+def test_a_game_that_was_played_while_no_daemon_listened_is_noticed(spin: int, verdicts: list[object]) -> None:
+    """wheels.md 1.8. Bets are closed on a coup whose ball nobody heard."""
+    evening = HeadEvening().ready()
+    evening.say("rien_ne_va_plus")
+    after = HeadEvening(memory=evening.memory)
+    after.spin = spin
+    after.says("ready", 2)
+    assert after.verdicts() == verdicts
+
+
+@pytest.mark.parametrize("spin", [11, 12, 1])
+def test_the_game_after_one_that_was_called_is_no_surprise_after_a_restart(spin: int) -> None:
+    evening = HeadEvening().ready()
+    evening.game(9)
+    after = HeadEvening(memory=evening.memory)
+    after.spin = spin
+    after.says("ready", 2)
+    assert (after.verdicts(), after.notices()) == ([], [])

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from wheeld.core.observations import BallPass, Observation, SensorState, TimePassed
+from wheeld.core.observations import BallPass, HeadRotor, Observation, SensorState, TimePassed
 from wheeld.edges.interleave import WAITING_MAX, Interleaver
 from wheeld.edges.sensors import Batch
 
@@ -79,3 +79,15 @@ async def test_a_clock_that_was_corrected_back_makes_nothing_late() -> None:
     both.second(SensorState(999, "head", ok=False))
     await first(Batch([TimePassed(1_005)], None))
     assert table.seen == [SensorState(1_000, "head", ok=True), SensorState(1_000, "head", ok=False), TimePassed(1_005)]
+
+
+async def test_what_says_once_how_something_stands_outlives_what_only_repeats_itself() -> None:
+    table = Table()
+    both = Interleaver()
+    first = both.onto(table.put)
+    both.second(SensorState(0, "head", ok=True))
+    for t_us in range(1, WAITING_MAX + 3):
+        both.second(HeadRotor(t_us, 15.0, "cw"))
+    await first(Batch([TimePassed(WAITING_MAX + 10)], None))
+    assert (both.dropped, table.seen[0]) == (3, SensorState(0, "head", ok=True))
+    assert len(table.seen) == WAITING_MAX + 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from wheeld.core import margin
 from wheeld.core.facts import Fact
 from wheeld.core.head_rotor import HeadRotorTracker
+from wheeld.core.ledger import HeadGameKept
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import (
@@ -34,6 +35,10 @@ from wheeld.core.testimony import Testimony
 from wheeld.core.track import REST_US, TrackWitness
 from wheeld.core.witness_state import HeadRun, WitnessState, saw_object, saw_sensor
 
+FIRST_LAP_US = 333_000
+"""The head says `running` after one revolution (1.3): by the hardest throw the ball was launched so long before."""
+LAUNCH_LATE_US = 2_000_000
+"""And so long by the slowest, its line half a second later: what is said in between is said of a running ball."""
 RUNS = ("running", "closing", "off_track")
 """Phases in which a ball runs, or falls."""
 BEAMS_LATE_US = 3_000_000
@@ -74,6 +79,20 @@ class HeadWitness(TrackWitness):
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
         """False while a ball runs; else nobody knows, and the chef's word serves."""
         return False if self._run_on.on or self.ball.state.on_track else None
+
+    @property
+    def launch_late_us(self) -> int:
+        """How much later than the launch a head alone may tell of it."""
+        return LAUNCH_LATE_US if self._ball_by_head else 0
+
+    @property
+    def head_game(self) -> HeadGameKept | None:
+        """Where the head's games stand, as heard last; to be known after a restart."""
+        head = self.state.head
+        if head.phase is None:
+            return head.before
+        over = self._run_on.on or (head.told_number is not None and head.told_number[0] == head.spin)
+        return HeadGameKept(head.spin, over)
 
     def rotor_rpm(self, now_us: int) -> float | None:
         """By the encoder, or as reported last."""
@@ -165,8 +184,16 @@ class HeadWitness(TrackWitness):
 
     @property
     def rotor_way(self) -> Direction | None:
-        """Of the encoder, or as two lines agree since the launch."""
-        return self.head_rotor.way_since(self.launched_us or 0) if self._rotor_by_head else super().rotor_way
+        """Of the encoder; or as two lines agree since the head's own word of the run, however late its lines come."""
+        if not self._rotor_by_head:
+            return super().rotor_way
+        since_us = self._by_head_us
+        return None if since_us is None else self.head_rotor.way_since(since_us)
+
+    @property
+    def _by_head_us(self) -> int | None:
+        """Since when the head reports the run going on."""
+        return self._run_on.began_us if self._run_on.on else None
 
     @property
     def rotor_stands(self) -> bool:
@@ -210,15 +237,23 @@ class HeadWitness(TrackWitness):
     def _game(self, seen: HeadGame) -> list[Testimony]:
         head, run = self.state.head, self._run_on
         before, head.phase, head.spin = head.phase, seen.phase, seen.spin
+        told = self._gone_on(seen)
         if seen.phase not in RUNS:
-            return [] if seen.phase == "number" else self._over(seen.t_us, "no number came")
-        told = [] if run.on else self._begins(seen.t_us, from_launch=before == "ready")
+            return told if seen.phase == "number" else told + self._over(seen.t_us, "no number came")
+        told += [] if run.on else self._begins(seen.t_us, from_launch=before == "ready")
         run = self._run_on
         run.from_launch &= seen.spin == run.spin
         run.off_track |= seen.phase == "off_track"
         if seen.phase == "closing" and self._ball_by_head and self._head.opposite_by_state:
             told += self._opposite_by_state(seen.t_us)
         return told + self._same_direction(seen.t_us)
+
+    def _gone_on(self, seen: HeadGame) -> list[Testimony]:
+        """At the first word after a restart: games that it played meanwhile nobody heard (1.8)."""
+        before, self.state.head.before = self.state.head.before, None
+        if before is None or before.goes_on_with(seen.spin):
+            return []
+        return [Testimony(Fact.UNOBSERVED_COUP, seen.t_us, {"from_spin": before.spin, "to_spin": seen.spin})]
 
     def _ball(self, seen: HeadBall) -> list[Testimony]:
         head, run = self.state.head, self._run_on
@@ -234,18 +269,19 @@ class HeadWitness(TrackWitness):
         if seen.laps is not None:
             run.count(seen.laps)
         if seen.direction is not None and seen.direction != run.ball_way:
-            run.ball_way, self.state.directions_told = seen.direction, False
-        return told + self._directions(seen.t_us)
+            run.ball_way = seen.direction
+            self.state.directions_told &= not self._ball_by_head
+        return told + self._directions(seen.t_us) + self._same_direction(seen.t_us)
 
     def _begins(self, t_us: int, *, from_launch: bool) -> list[Testimony]:
         """The head says that a ball runs. Beams of our own speak first, where there are some."""
         self.state.head.run = HeadRun(on=True, began_us=t_us, spin=self.state.head.spin, from_launch=from_launch)
+        self.head_rotor.arm()
         if not self._ball_by_head:
             # A run that the beams saw end before is another one: its launch was told, this one's was not.
             self._run_on.told = self.ball.launched and (self.ball.state.on_track or self._ended_lately(t_us))
             return []
         self._forget_told()
-        self.head_rotor.arm()
         return self._begun()
 
     def _ended_lately(self, t_us: int) -> bool:
@@ -259,7 +295,8 @@ class HeadWitness(TrackWitness):
             return []
         run.told = True
         fact = Fact.LAUNCHED if run.from_launch else Fact.LAUNCH_UNSEEN
-        return [Testimony(fact, run.began_us, {"spin": run.spin, "said_by": "head"})]
+        launched_us = max(0, run.began_us - FIRST_LAP_US)
+        return [Testimony(fact, launched_us, {"spin": run.spin, "said_by": "head"})]
 
     def _unseen_by_beams_us(self) -> int | None:
         """When beams that have not seen the head's ball have missed it."""
@@ -278,14 +315,14 @@ class HeadWitness(TrackWitness):
     def _rotor_report(self, seen: HeadRotor) -> list[Testimony]:
         if not self._rotor_by_head:
             return []
-        moved_us, launched_us = self.head_rotor.state.moved_us, self.launched_us
+        moved_us, since_us = self.head_rotor.state.moved_us, self._by_head_us
         surprise = self.head_rotor.report(seen)
-        if launched_us is None:
+        if since_us is None:
             return []
         # Turned round before the launch was reported, it had stopped before it: N4 was not armed yet.
-        armed = surprise == "stopped" or self.head_rotor.state.since_us > launched_us
+        armed = surprise == "stopped" or self.head_rotor.state.since_us > since_us
         told = self._rotor_stopped(moved_us) if surprise is not None and armed else []
-        told += self._directions(seen.t_us)
+        told += self._directions(seen.t_us) + self._same_direction(seen.t_us)
         if self.state.head.phase == "closing" and self._ball_by_head and self._head.opposite_by_state:
             told += self._opposite_by_state(seen.t_us)
         return told
@@ -301,9 +338,11 @@ class HeadWitness(TrackWitness):
         return told
 
     def _same_direction(self, t_us: int) -> list[Testimony]:
-        """N1 by the head's own flag; before the ball runs it is about a launch that failed (1.8)."""
+        """N1 by the head's own flag, which before the ball runs is about a launch that failed (1.8); or, where beams
+        watch the ball, by the direction that it tells: its word against a coup counts though they saw otherwise."""
         head, run = self.state.head, self._run_on
-        if not head.same_direction or run.same_direction or not run.on:
+        contrary = not self._ball_by_head and run.ball_way is not None and run.ball_way == self.rotor_way
+        if not (head.same_direction or contrary) or run.same_direction or not run.on:
             return []
         run.same_direction = True
         self.state.directions_told, self.state.opposite = True, False

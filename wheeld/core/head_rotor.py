@@ -13,6 +13,8 @@ LINES_AGREE = 2
 SLOW_RPM_MAX = 40.0
 """Before it stands it was seen slower than this: the hardest braking on record loses 35 rpm from line to line, and a
 runaway whose field wraps to 000 gains ten (wheels.md 1.8)."""
+FAST_RPM_MIN = 89.0
+"""Its field wraps to 000 only after this: ten from line to line on record. Between the two a 000 is not explained."""
 FRESH_US = 2_000_000
 """An older report says nothing of how fast it turns now."""
 Surprise: TypeAlias = Literal["stopped", "turned_back"]
@@ -88,7 +90,7 @@ class HeadRotorTracker:
             return "stopped"
         state.standing, state.moved_us = 0, seen.t_us
         state.slow = seen.rpm is not None and seen.rpm <= SLOW_RPM_MAX
-        state.fast = not state.slow and (seen.rpm is not None or state.fast)
+        state.fast = state.fast if seen.rpm is None else seen.rpm >= FAST_RPM_MIN
         return "turned_back" if self._turns(seen) else None
 
     def _turns(self, seen: HeadRotor) -> bool:

@@ -65,7 +65,7 @@ def joined(told: Testimony, witness: Witness, ledger: Ledger) -> Fact:
     """A testimony joined with where the table stood when it was evident, the ball's place and the cylinder."""
     home = told.figures.get("number") in (ledger.last_number, None)
     match told.fact:
-        case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < ledger.ready_us:
+        case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < max(ledger.ready_us, ledger.null_us):
             return _launched_before(told, ledger)
         case Fact.LAUNCHED if witness.object_since(told.evidence_us):
             return Fact.LAUNCHED_OVER_OBJECT

@@ -7,6 +7,7 @@ import msgspec
 from wheeld.core.facts import State
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Bets, Figures, LastVoid
+from wheeld.core.observations import Command
 from wheeld.core.reading import Seen
 from wheeld.core.seal import GENESIS
 
@@ -43,6 +44,17 @@ class Coup(msgspec.Struct):
     called: Called | None = None
 
 
+class HeadGameKept(msgspec.Struct, frozen=True):
+    """The number of a wheel head's latest game, and whether it may be over: then the next number is no surprise."""
+
+    spin: int
+    over: bool
+
+    def goes_on_with(self, spin: int) -> bool:
+        """Whether no other game was played before the one with this number. They begin anew at 0 or 1 (wheels 1.2)."""
+        return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
+
+
 class Stood(msgspec.Struct):
     """Since when, on the sensing clock, a launch has meant what it means in `state`."""
 
@@ -56,7 +68,8 @@ class Ledger(msgspec.Struct):
     `coup` counts launches for ever; `decided` says that coup `coup` has had its verdict. `last_coup`: la dernière is
     announced; `closing`: it was played. `stood`: what a launch meant lately, latest last (a launch is proven after it
     was made). `null_us`: a ball seen first before then is that of a coup that the chef declared null. Both begin anew
-    at a restart. `object_present` outlives it, for the sensor tells changes only.
+    at a restart. `object_present` outlives it, for the sensor tells changes only. `null_asked`: the chef declared null
+    a coup whose ball only a head sees, and it had not said so yet. `head_game`: where a head's games stood.
     """
 
     state: State = State.CLOSED
@@ -64,6 +77,8 @@ class Ledger(msgspec.Struct):
     since_utc_us: int = 0
     stood: list[Stood] = msgspec.field(default_factory=list)
     null_us: int = 0
+    null_asked: Command | None = None
+    head_game: HeadGameKept | None = None
     coup: int = 0
     decided: bool = True
     seq: int = 0

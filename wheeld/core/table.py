@@ -104,10 +104,11 @@ class Table:
         ledger = Ledger(last_number=setting.last_number, since_utc_us=started_utc_us)
         if memory is not None:
             ledger = msgspec.json.decode(memory, type=Ledger)
-            ledger.stood, ledger.null_us = [], 0
+            ledger.stood, ledger.null_us, ledger.null_asked = [], 0, None
         clock = ClockState(utc_us=started_utc_us)
         ledger.stand(0)
         witness = WitnessState(object_present=ledger.object_present)
+        witness.head.before = ledger.head_game
         if ledger.last_number is not None:
             witness.reading.lying = index_of(ledger.last_number)
         table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
@@ -235,6 +236,8 @@ class Table:
         by_word = fact in TOUT_VA and joins.place_unseen(self._witness, self._ledger, self._now_us)
         row = self._judge(Testimony(fact, self._now_us), asked)
         self._reply(asked, done=not row.refuse, why=f"{row.why}; {BY_WORD}" if by_word else row.why)
+        if row.refuse and fact is Fact.CHEF_VOID and self._witness.launch_late_us:
+            self._ledger.null_asked = asked
         if by_word and not row.refuse:
             said = (asked.by, asked.reason)
             self._messages.append(self._scribe.notice(self._now_us, "chefs_word", BY_WORD, {}, said))
@@ -261,13 +264,22 @@ class Table:
             self._act(act, row, told, asked)
         if row.void is not None:
             self._void(row.void, row.why, told, said)
-        if fact is Fact.CHEF_VOID_AT_LAUNCH and row.void is not None:
-            ledger.null_us = self._now_us + 1
+        late_us = self._witness.launch_late_us
+        if row.void is not None and (fact is Fact.CHEF_VOID_AT_LAUNCH or (fact is Fact.CHEF_VOID and late_us)):
+            ledger.null_us = self._now_us + 1 + late_us
         if fact in OF_NO_COUP:
             self._witness.disown()
         self._move(row)
         self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
+        if fact is Fact.LAUNCHED:
+            self._null_already()
         return row
+
+    def _null_already(self) -> None:
+        """N7: the chef said so of a ball that ran, before its head had told of it."""
+        asked, self._ledger.null_asked = self._ledger.null_asked, None
+        if asked is not None and self._now_us - asked.t_us <= self._witness.launch_late_us:
+            self._judge(Testimony(Fact.CHEF_VOID, self._now_us), asked)
 
     def _note(self, told: Testimony) -> None:
         """Times and directions that the result will carry."""
@@ -397,6 +409,7 @@ class Table:
     def _tell_state(self) -> None:
         ledger = self._ledger
         ledger.object_present = self._witness.object_present
+        ledger.head_game = self._witness.head_game
         words = waiting_for(
             ledger.state,
             self.setting.profile.language,

@@ -10,6 +10,7 @@ from wheeld.core import margin
 from wheeld.core.ball import FEW_US, BallTracker
 from wheeld.core.facts import Fact
 from wheeld.core.foresight import LEFT_REV_S_MAX, Forecast, foresee
+from wheeld.core.ledger import HeadGameKept
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import BallPass, Direction, Rotor
@@ -84,6 +85,16 @@ class TrackWitness:
     def rotor_stands(self) -> bool:
         """Whether it is known to stand, or not known to turn."""
         return self.rotor.state.stopped
+
+    @property
+    def launch_late_us(self) -> int:
+        """How much later than the launch it may be told of, with nothing to foretell it: beams' pulses do."""
+        return 0
+
+    @property
+    def head_game(self) -> HeadGameKept | None:
+        """None: there is no head."""
+        return None
 
     def rotor_rpm(self, now_us: int) -> float | None:
         """The rotor's speed without sign, turns per minute; None when not known."""

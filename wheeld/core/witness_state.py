@@ -8,6 +8,7 @@ from wheeld.core.ball import BallState
 from wheeld.core.facts import Fact
 from wheeld.core.foresight import Habit
 from wheeld.core.head_rotor import HeadRotorState
+from wheeld.core.ledger import HeadGameKept
 from wheeld.core.observations import Direction, ForeignObject, HeadPhase, SensorState
 from wheeld.core.reading import ReadingState
 from wheeld.core.rotor import RotorState
@@ -46,7 +47,8 @@ class HeadRun(msgspec.Struct):
 class HeadState(msgspec.Struct):
     """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
 
-    `over_us`: when it last said that a run was over without a number.
+    `over_us`: when it last said that a run was over without a number. `before`: where it stood when a former
+    process last heard it, until it is heard again.
     """
 
     phase: HeadPhase | None = None
@@ -54,6 +56,7 @@ class HeadState(msgspec.Struct):
     same_direction: bool = False
     told_number: tuple[int, int | None] | None = None
     over_us: int = -1
+    before: HeadGameKept | None = None
     run: HeadRun = msgspec.field(default_factory=HeadRun)
     rotor: HeadRotorState = msgspec.field(default_factory=HeadRotorState)
 

@@ -60,7 +60,8 @@ class HeadFeed:
             if now_ns < self._session.next_tick_ns:
                 continue
             self._tell(self._session.tick(now_ns))
-            if self._link is not None and (data := self._session.data_to_send()):
+            data = self._session.data_to_send()  # without a line it is said to nobody, and not kept
+            if self._link is not None and data:
                 with contextlib.suppress(LinkClosedError):  # whoever reads this link is told the same
                     await self._link.write(data)
 

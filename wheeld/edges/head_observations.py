@@ -53,6 +53,7 @@ class HeadTranslator:
         self.sensors = {"head": False, "head/sensors": True}
         self._state: State | None = None
         self._spin = 0
+        self._is_news = False
         self._log = structlog.get_logger("head")
 
     def observations(self, event: e.Event, t_us: int) -> Iterator[HeadReport | SensorState]:
@@ -62,14 +63,17 @@ class HeadTranslator:
                 yield from self._heard(t_us, state, spin)
             case e.Silent():
                 yield from self._sensor(t_us, "head", ok=False)
-            case e.Heard() if self._state is not None:
-                yield from self._heard(t_us, self._state, self._spin)
+            case e.Heard():
+                yield from self._sensor(t_us, "head", ok=True)
+                self._is_news = True  # where it stands now: the line that it was heard by says so
             case e.GameState(state=state, spin=spin):
                 self._state, self._spin = state, spin
-                yield HeadGame(t_us, PHASES[state], spin)
+                yield from self._stands(t_us)
             case e.SensorFault() | e.SensorMended():
                 yield from self._sensor(t_us, "head/sensors", ok=isinstance(event, e.SensorMended))
             case e.RotorSpeed(rpm=rpm, rotor=rotor):
+                if self._is_news:
+                    yield from self._stands(t_us)
                 yield HeadRotor(t_us, rpm, rotor)
             case _:
                 yield from self._of_a_coup(event, t_us)
@@ -102,10 +106,16 @@ class HeadTranslator:
                 self._told(event)
 
     def _heard(self, t_us: int, state: State, spin: int) -> Iterator[HeadReport | SensorState]:
-        """The wheel speaks, perhaps again: where it stands is news."""
+        """The wheel speaks for the first time."""
         self._state, self._spin = state, spin
         yield from self._sensor(t_us, "head", ok=True)
-        yield HeadGame(t_us, PHASES[state], spin)
+        yield from self._stands(t_us)
+
+    def _stands(self, t_us: int) -> Iterator[HeadReport]:
+        """Where its game stands."""
+        self._is_news = False
+        if self._state is not None:
+            yield HeadGame(t_us, PHASES[self._state], self._spin)
 
     def _sensor(self, t_us: int, name: str, *, ok: bool) -> Iterator[SensorState]:
         self.sensors[name] = ok

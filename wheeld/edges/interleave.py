@@ -12,18 +12,18 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from wheeld.core.observations import Observation
+from wheeld.core.observations import HeadRotor, Observation
 from wheeld.edges.sensors import Batch
 
 WAITING_MAX = 10_000
-"""Reports of a head come twice a second: more than an hour of a first source that is silent. The oldest go first."""
+"""Reports of a head come twice a second: more than an hour of a first source that is silent."""
 
 
 class Interleaver:
     """Puts what `second` gave among the batches of the first source, by time; at equal times the first comes first."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Observation] = deque(maxlen=WAITING_MAX)
+        self._waiting: deque[Observation] = deque()
         self._given_us = 0
         self.dropped = 0
 
@@ -46,5 +46,12 @@ class Interleaver:
         self._given_us = max(self._given_us, seen.t_us)
         if seen.t_us < self._given_us:
             seen = msgspec.structs.replace(seen, t_us=self._given_us)
-        self.dropped += len(self._waiting) == WAITING_MAX
+        if len(self._waiting) == WAITING_MAX:
+            self._drop()
         self._waiting.append(seen)
+
+    def _drop(self) -> None:
+        """The oldest of those that only repeat themselves; what says once how something stands must not get lost."""
+        self.dropped += 1
+        oldest = next((at for at, seen in enumerate(self._waiting) if isinstance(seen, HeadRotor)), 0)
+        del self._waiting[oldest]
