@@ -74,8 +74,8 @@ class BallSeen(Event, frozen=True):
 
 
 class BallDirection(Event, frozen=True):
-    """Two lines in a row agree on both directions, the ball's for the first time in this run or another than before; extended
-    mode only (1.6, field 9)."""
+    """Two lines in a row agree on both directions, the ball's new in this run or other than before; extended mode only
+    (1.6, field 9)."""
 
     spin: int
     ball: Direction
@@ -92,7 +92,7 @@ class SameDirection(Event, frozen=True):
 class Laps(Event, frozen=True):
     """So many laps stand in two lines in a row: the latched most of this run over states 3 and 4 (1.6, field 8).
     After a silence it is borne out anew. Never from a count that did not begin with the run, at 3 or less, or after it
-    leapt further than a ball runs."""
+    leapt further than a ball runs. 0: what was told of this run is taken back, for its count did what no ball can do."""
 
     spin: int
     laps: int

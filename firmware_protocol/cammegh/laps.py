@@ -83,8 +83,9 @@ class LapCount:
         self.broken, self.laps = True, None
 
     def _has_begun_anew(self, laps: int) -> bool:
-        """Whether two lines in a row have less than two lines proved before; one is a damaged one."""
-        self._falls = self._falls + 1 if self.laps is not None and laps < self.laps else 0
+        """Whether two lines in a row have less than two lines proved before; one is a damaged one, and at 0 it has ended:
+        what it counted stays (1.6)."""
+        self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
         return self._falls >= LINES_AGREE
 
     def _possible(self, host_ns: int) -> float:

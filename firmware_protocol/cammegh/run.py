@@ -13,7 +13,7 @@ _ON_TRACK = frozenset({State.BALL_IN_RIM, State.NO_MORE_BETS})
 
 
 class Run:
-    """Begun with a line in state 3 or 4. `from_launch`: the line before it said that no ball ran. `number_before`: of the
+    """Begun with a line in state 3 or 4. `from_launch`: the line before said that no ball ran. `number_before`: of the
     game before, which each line still shows."""
 
     def __init__(self, spin: int, number_before: int | None, *, from_launch: bool) -> None:
@@ -75,8 +75,11 @@ class Run:
 
     def _compare(self, now: Extended, rotor: Direction, host_ns: int) -> Iterator[e.Event]:
         """With the line before: what both say is believed."""
+        told = self.count.laps
         if laps := self.count.more(now.laps, host_ns):
             yield e.Laps(host_ns, self.spin, laps)
+        elif told and self.count.broken:
+            yield e.Laps(host_ns, self.spin, 0)
         before, self._before = self._before, (now.ball, rotor)
         if self.ball != now.ball and before == (now.ball, rotor):
             self.ball = now.ball

@@ -61,6 +61,16 @@ def test_laps_are_latched_over_the_run_though_state_5_says_none() -> None:
     assert evening.of("result")[0]["laps"] == 5
 
 
+def test_laps_that_are_taken_back_prove_nothing() -> None:
+    """The count began anew: of which launch it was nobody knows."""
+    evening = HeadEvening().ready()
+    evening.runs(5)
+    evening.ball(0, "cw")
+    evening.ball(1, "cw")
+    evening.falls(4)
+    assert evening.verdicts() == [("void", "breakdown")]
+
+
 @pytest.mark.parametrize("bets", ["open", "closed"])
 def test_two_laps_are_too_few_said_with_the_number(bets: str) -> None:
     evening = HeadEvening().ready()

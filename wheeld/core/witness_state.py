@@ -39,8 +39,9 @@ class HeadRun(msgspec.Struct):
     disowned: bool = False
 
     def count(self, laps: int) -> None:
-        """Take a report of its laps in; a first one that no ball can have run makes the whole count worthless (N8)."""
-        self.miscounted |= self.laps is None and laps > FIRST_LAPS_MAX
+        """Take a report of its laps in. One that no ball can have run at first, and 0 after others, which takes them
+        back, make the whole count worthless (N8)."""
+        self.miscounted |= laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
         self.laps = None if self.miscounted else max(laps, self.laps or 0)
 
 
