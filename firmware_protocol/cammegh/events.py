@@ -92,7 +92,7 @@ class SameDirection(Event, frozen=True):
 class Laps(Event, frozen=True):
     """So many laps stand in two lines in a row: the latched most of this run over states 3 and 4 (1.6, field 8).
     After a silence it is borne out anew. Never from a count that did not begin with the run, at 3 or less, or after it
-    leapt further than a ball runs. 0: what was told of this run is taken back, for its count did what no ball can do."""
+    leapt further than a ball runs. 0: what was told of this run is taken back: its count did what no ball can do."""
 
     spin: int
     laps: int

@@ -83,8 +83,8 @@ class LapCount:
         self.broken, self.laps = True, None
 
     def _has_begun_anew(self, laps: int) -> bool:
-        """Whether two lines in a row have less than two lines proved before; one is a damaged one, and at 0 it has ended:
-        what it counted stays (1.6)."""
+        """Whether two lines in a row have less than two lines proved before. One is a damaged one; and at 0 it has
+        ended, and what it counted stays (1.6)."""
         self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
         return self._falls >= LINES_AGREE
 

@@ -105,7 +105,7 @@ class HeadGame(_Line, frozen=True, tag="head_game"):
 class HeadBall(_Line, frozen=True, tag="head_ball"):
     """The ball by the wheel's own sensors (1.6): whether it runs, which way once two lines agree, and its laps so far.
 
-    `laps` and `direction` None: this wheel, or this line, does not say. `laps` 0 takes back what was counted of this run.
+    `laps` and `direction` None: this wheel, or this line, does not say. `laps` 0 takes back what was counted.
     """
 
     runs: bool
