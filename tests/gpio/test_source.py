@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import pytest
@@ -42,8 +42,8 @@ def test_edges_that_found_no_room_are_a_fault_too() -> None:
 class Rig:
     """A source on pins that the test turns the clock of."""
 
-    def __init__(self) -> None:
-        self.pins = SimPins()
+    def __init__(self, *, error_ns: int = 0) -> None:
+        self.pins = SimPins(error_ns=error_ns)
         self.pins.play(Edge(pin, level, 0) for pin, level in idle(WIRED).items())
         self.pins.advance(0)
         self.source = GpioSource(WIRED, self.pins, host_ns=0)
@@ -56,6 +56,12 @@ class Rig:
     def jump(self, by_ns: int) -> None:
         self.pins.advance(self.pins.now_ns + by_ns)
         look(self.source, self.pins.now_ns, 0, self.told, lambda _seen, _base: None)
+
+    def hear(self, edges: Iterable[Edge]) -> None:
+        """Edges without a number, as every chip's are, each heard at its time."""
+        for edge in edges:
+            self.looks(edge.at_ns)
+            self.pins._heard.append(edge)
 
     def of(self, kind: type[Observation]) -> list[Observation]:
         return [seen for seen in self.told if isinstance(seen, kind)]

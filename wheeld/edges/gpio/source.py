@@ -3,7 +3,7 @@
 No waiting and no thread: `look` is called every few milliseconds. Edges are judged in the order of their dates, a
 little later than they come (`SETTLE_NS`), because those of different pins may overtake each other; an edge that comes
 later even than that came too late to count, and so something was not observed: a fault of the `link`. So is an edge
-that was lost on its way, or that is missing from the count of its pin.
+that was lost on its way, or that is missing from the count of its pin, or between two edges to the same level.
 
 Observations are told up to the earliest horizon of all sensors (`debounce` says what that is), and `TimePassed` up to
 there, at each look. When the host stood still, nothing is told until what had gathered has had time to arrive.
@@ -30,6 +30,9 @@ STALL_NS = 30_000_000
 """Looks come every 10 ms. When they were this far apart, the host stood still, or something kept the interpreter."""
 RECOVER_NS = 100_000_000
 """What gathered in a stall is read within this: 500 edges/s for five seconds, at 20 µs each."""
+READ_AT_ONCE_NS = 1_000_000
+"""Pins that date an edge as well as this read its level as soon, in the interrupt. Dated worse, it is the callback that
+does both: a bounce is over by then, and edges to the same level are its ordinary trace and prove nothing."""
 READING_INTERVAL_NS = 900_000_000
 """A clock reading about once a second, as a sensor board's."""
 COUNTERS = ("edges", "host_stalls", "late_edges", "link_faults", "lost_edges")
@@ -48,6 +51,7 @@ class GpioSource:
         self._ready: list[tuple[int, int, Observation]] = []
         self._number = 0
         self._seqs: dict[int, int] = {}
+        self._repeats = 0
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("gpio")
         self._wiring = Wiring(setting, pins, self._us, host_ns=host_ns)
@@ -88,7 +92,9 @@ class GpioSource:
         late = self._drop_late()
         self._judge(self._settled_ns(host_ns))
         told = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
-        told += self._link_state(lost, late)
+        if lost or late:
+            told += self._wiring.forget(self._told_us)
+        told += self._link_state(lost + self._repeated(), late)
         told += self._time(host_ns, utc)
         return told
 
@@ -104,6 +110,11 @@ class GpioSource:
         missing = edge.seq - self._seqs.get(edge.pin, 0) - 1
         self._seqs[edge.pin] = edge.seq
         return missing
+
+    def _repeated(self) -> int:
+        """How many lost edges came to light by the ones after them, of lines that are no encoder's."""
+        before, self._repeats = self._repeats, self._wiring.repeats
+        return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
 
     def _drop_late(self) -> int:
         """Edges from before what was judged already."""
@@ -149,19 +160,16 @@ class GpioSource:
         """A hole is a fault of the link, which is over when a look has found none."""
         self._counts["lost_edges"] += lost
         self._counts["late_edges"] += late
-        if lost or late:
-            told: list[Observation] = self._wiring.forget(self._told_us)
-            if not self.is_up:
-                return told
+        is_whole = not lost and not late
+        if is_whole is self.is_up:
+            return []
+        if is_whole:
+            self._log.info("gpio.link_back")
+        else:
             self._counts["link_faults"] += 1
             self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late)
-        elif self.is_up:
-            return []
-        else:
-            told = []
-            self._log.info("gpio.link_back")
-        self.is_up = not self.is_up
-        return [*told, SensorState(t_us=self._told_us, sensor="link", ok=self.is_up)]
+        self.is_up = is_whole
+        return [SensorState(t_us=self._told_us, sensor="link", ok=is_whole)]
 
     def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
         """How far time has been told, and now and then what it was in UTC."""
