@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from hw_sim.pins import SimPins
 from tests.gpio.bench import LOOK_NS, WIRED, SimBench, at, idle, look
 from tests.gpio.test_contract import MS, A, Z, pulse, rotor, states, turning
-from wheeld.core.observations import BallPass, ClockReading, Observation, Rotor, SensorState
+from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
 from wheeld.edges.gpio.debounce import Contact, Pulse
 from wheeld.edges.gpio.encoder import Encoder, Line
 from wheeld.edges.gpio.intake import Intake
@@ -91,6 +92,18 @@ def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck
         SensorState(2_100_000, sensor="beam/1", ok=False),
         SensorState(2_600_000, sensor="beam/1", ok=True),
     ]
+
+
+@pytest.mark.parametrize("every_ms", [1, 3, 4])
+def test_an_object_line_that_goes_up_and_down_all_the_time_is_a_body_until_it_rests(every_ms: int) -> None:
+    spark = [Edge(12, bool(number % 2), (20 + every_ms * number) * MS) for number in range(4)]
+    chatter = [Edge(12, bool(number % 2), (100 + every_ms * number) * MS) for number in range(200)]
+    heard = SimBench().run([*spark, *chatter], until_ns=1_100 * MS)
+    there, gone = heard.of(ForeignObject)[1:]
+    assert msgspec.structs.replace(there, t_us=0) == ForeignObject(0, present=True)
+    assert 115_000 <= there.t_us <= 130_000
+    assert gone == ForeignObject(100_000 + every_ms * 199_000, present=False)
+    assert [seen.t_us for seen in heard.all] == sorted(seen.t_us for seen in heard.all)
 
 
 def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> None:

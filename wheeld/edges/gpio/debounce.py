@@ -17,11 +17,16 @@ class Contact:
     A level that comes again after a quiet time counts anew when it lasts: the edge between was lost (`repeats`).
     """
 
-    def __init__(self, debounce_ns: int, *, on: bool | None, since_ns: int = 0) -> None:
-        """`on`: what is known of it at `since_ns`; None and whatever it reads first is a change."""
-        self._debounce_ns = debounce_ns
+    def __init__(
+        self, debounce_ns: int, *, on: bool | None, since_ns: int = 0, chatter_ns_max: int | None = None
+    ) -> None:
+        """`on`: what is known of it at `since_ns`; None and whatever it reads first is a change. A line that goes up
+        and down for `chatter_ns_max` is on."""
+        self._debounce_ns, self._chatter_ns_max = debounce_ns, chatter_ns_max
         self._is_on = self._reads_on = on
         self._since_ns = self._edge_ns = since_ns
+        self._moving_ns: int | None = None
+        """When the line began to move; None once it has kept a level."""
         self._anew = False
         """Whether the line moves since an edge that repeated what it had settled on."""
         self.repeats = 0
@@ -34,12 +39,17 @@ class Contact:
             self._anew, self._since_ns = True, at_ns
         if on is not self._reads_on:
             self._reads_on, self._since_ns = on, at_ns
+            self._moving_ns = at_ns if self._moving_ns is None else self._moving_ns
         self._edge_ns = at_ns
         return changes
 
     def until(self, now_ns: int) -> list[tuple[int, bool]]:
         """No other edge came up to `now_ns`; returns changes as (when, to what)."""
-        if not self._pending or now_ns - self._since_ns < self._debounce_ns:
+        if now_ns - self._since_ns >= self._debounce_ns:
+            self._moving_ns = None
+        elif not self._chatters(now_ns):
+            return []
+        if not self._pending:
             return []
         assert self._reads_on is not None, "it reads something else than at first"
         self.repeats += self._reads_on is self._is_on
@@ -49,6 +59,12 @@ class Contact:
     def horizon_ns(self, now_ns: int) -> int:
         """The edge that may yet count, or now."""
         return self._since_ns if self._pending else now_ns
+
+    def _chatters(self, now_ns: int) -> bool:
+        """Told while it reads on: what was told up to an edge before stays true."""
+        if self._chatter_ns_max is None or self._moving_ns is None:
+            return False
+        return self._reads_on is True and now_ns - self._moving_ns >= self._chatter_ns_max
 
     @property
     def _pending(self) -> bool:

@@ -24,6 +24,9 @@ POCKETS_BLOCKED_MAX = 3.0
 """The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
 OBJECT_DEBOUNCE_NS = 5_000_000
 """A coin that bounces through the cylinder must be told within 50 ms (N4), a spark of a few milliseconds not at all."""
+OBJECT_CHATTER_NS_MAX = 20_000_000
+"""A line that goes up and down for longer is no spark: a body rattles there, or a wire does, and nobody can tell which.
+A body that is not there costs a coup, one that is not told a wrong number."""
 
 
 class Sensor(Protocol):

@@ -9,6 +9,7 @@ from wheeld.core.observations import CommandName, Observation
 from wheeld.edges.gpio.debounce import Contact
 from wheeld.edges.gpio.encoder import Encoder, Line
 from wheeld.edges.gpio.sensors import (
+    OBJECT_CHATTER_NS_MAX,
     OBJECT_DEBOUNCE_NS,
     Beam,
     Button,
@@ -111,6 +112,7 @@ class Wiring:
             self._sensors[pin] = Button(contact, self._us, COMMANDS[name]), low
         if setting.object_pin is not None:
             low = setting.sensors_active_low
-            switch = ObjectSwitch(Contact(OBJECT_DEBOUNCE_NS, on=None), self._us)
+            contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
+            switch = ObjectSwitch(contact, self._us)
             switch.edge(self._start_ns, on=self._listen(setting.object_pin, active_low=low))
             self._sensors[setting.object_pin] = switch, low
