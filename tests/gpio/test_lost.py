@@ -6,7 +6,7 @@ import pytest
 
 from tests.gpio.test_contract import MS, pulse
 from tests.gpio.test_source import Rig
-from wheeld.core.observations import BallPass, Command, ForeignObject, SensorState
+from wheeld.core.observations import BallPass, Command, ForeignObject
 from wheeld.edges.gpio.debounce import QUIET_NS, Contact, Pulse
 from wheeld.edges.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS
 from wheeld.ports import Edge
@@ -23,10 +23,6 @@ def uncounted(edges: list[Edge], *, error_ns: int = KERNEL_ERROR_NS, lost: tuple
     return rig
 
 
-def states(rig: Rig) -> list[tuple[str, bool]]:
-    return [(seen.sensor, seen.ok) for seen in rig.told if isinstance(seen, SensorState)]
-
-
 @pytest.mark.parametrize("error_ns", [KERNEL_ERROR_NS, CALLBACK_ERROR_NS])
 def test_a_press_after_a_lost_release_is_a_press(error_ns: int) -> None:
     presses = [edge for second in (1, 5, 9) for edge in pulse(RIEN_VA, second * 1_000 * MS, 150 * MS)]
@@ -34,7 +30,7 @@ def test_a_press_after_a_lost_release_is_a_press(error_ns: int) -> None:
     assert rig.of(Command) == [
         Command(second * 1_000_000, name="rien_va", by="button") for second in (1, 5, 9)
     ]  # each at its own time
-    assert states(rig) == (FAULT if error_ns == KERNEL_ERROR_NS else [])
+    assert rig.states == (FAULT if error_ns == KERNEL_ERROR_NS else [])
     assert rig.source.counters["lost_edges"] == (error_ns == KERNEL_ERROR_NS)
 
 
@@ -42,14 +38,14 @@ def test_a_lost_press_is_told_as_a_hole() -> None:
     presses = [edge for second in (1, 5) for edge in pulse(RIEN_VA, second * 1_000 * MS, 150 * MS)]
     rig = uncounted(presses, lost=(2,))
     assert rig.of(Command) == [Command(1_000_000, name="rien_va", by="button")]
-    assert states(rig) == FAULT
+    assert rig.states == FAULT
 
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_an_object_whose_coming_or_going_got_lost_is_told_as_a_hole(lost: int) -> None:
     passages = [edge for second in (1, 3) for edge in pulse(OBJECT, second * 1_000 * MS, 300 * MS)]
     rig = uncounted(passages, lost=(lost,))
-    assert states(rig) == FAULT
+    assert rig.states == FAULT
     assert rig.told[-1].t_us > 3_400_000
     assert rig.of(ForeignObject)[-2:] == [
         ForeignObject(3_000_000, present=True),
@@ -60,7 +56,7 @@ def test_an_object_whose_coming_or_going_got_lost_is_told_as_a_hole(lost: int) -
 def test_a_beam_that_was_never_seen_free_is_told_as_a_hole() -> None:
     passes = [edge for number in (1, 2, 3) for edge in pulse(BEAM, number * 600 * MS, 12 * MS)]
     rig = uncounted(passes, lost=(1,))
-    assert states(rig) == FAULT
+    assert rig.states == FAULT
     assert rig.of(BallPass) == [BallPass(1_806_000, beam=0)]
 
 
@@ -70,7 +66,7 @@ def test_where_the_level_is_read_late_a_bounce_reads_as_one_level_and_is_one_pre
         rig.hear(Edge(RIEN_VA, level, (at_ms + bounce_ms) * MS) for bounce_ms in (0, 2, 5, 9, 40))
     rig.looks(2_000 * MS)
     assert rig.of(Command) == [Command(1_000_000, name="rien_va", by="button")]
-    assert states(rig) == []
+    assert rig.states == []
 
 
 def test_a_level_counts_again_after_a_quiet_time_and_when_it_lasts() -> None:

@@ -64,6 +64,10 @@ class Rig:
             self.looks(edge.at_ns)
             self.pins._heard.append(edge)
 
+    @property
+    def states(self) -> list[tuple[str, bool]]:
+        return [(seen.sensor, seen.ok) for seen in self.told if isinstance(seen, SensorState)]
+
     def of(self, kind: type[Observation]) -> list[Observation]:
         return [seen for seen in self.told if isinstance(seen, kind)]
 
@@ -72,14 +76,39 @@ def test_after_a_stall_nothing_is_told_until_what_gathered_has_come() -> None:
     rig = Rig()
     rig.pins.play(pulse(5, 160 * MS, 10 * MS))
     rig.looks(150 * MS)
-    told_us = rig.told[-1].t_us
     rig.jump(400 * MS)
-    rig.jump(LOOK_NS)
-    assert rig.told[-1].t_us == told_us
+    rig.looks(550 * MS + RECOVER_NS - LOOK_NS)
+    assert rig.told[-1].t_us == (150 * MS - SETTLE_NS) // 1_000
     rig.looks(rig.pins.now_ns + RECOVER_NS + SETTLE_NS + 2 * LOOK_NS)
     assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
     assert rig.source.counters["host_stalls"] == 1
     assert rig.told[-1].t_us > 500_000
+
+
+@pytest.mark.parametrize("every_ms", [31, 60, 99, 101, 400])
+def test_a_host_that_looks_too_seldom_all_the_time_tells_late_but_tells(every_ms: int) -> None:
+    rig = Rig()
+    rig.pins.play(pulse(5, 160 * MS, 10 * MS))
+    for _ in range(10_000 // every_ms):
+        rig.jump(every_ms * MS)
+        assert rig.told[-1].t_us >= rig.pins.now_ns // 1_000 - 2 * every_ms * 1_000 - 200_000
+    assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
+    assert rig.of(SensorState) == []
+
+
+def test_what_is_told_too_late_for_too_long_is_a_fault_until_it_is_not() -> None:
+    rig = Rig()
+    rig.looks(100 * MS)
+    for _ in range(5):
+        rig.jump(1_200 * MS)
+    assert rig.states == [("link", False)]
+    assert rig.source.counters["link_faults"] == 1
+    rig.looks(rig.pins.now_ns + 200 * MS)
+    assert rig.states == [
+        ("link", False),
+        ("link", True),
+    ]
+    assert rig.source.is_up
 
 
 def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck_all_the_same() -> None:
@@ -112,7 +141,7 @@ def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> No
     rig.pins._heard += pulse(5, 50 * MS, 10 * MS)
     rig.looks(220 * MS)
     assert rig.of(BallPass) == []
-    assert [(seen.sensor, seen.ok) for seen in rig.of(SensorState) if isinstance(seen, SensorState)][:2] == [
+    assert rig.states[:2] == [
         ("rotor", False),
         ("link", False),
     ]
