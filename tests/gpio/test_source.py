@@ -231,8 +231,8 @@ def test_edges_of_another_thread_are_all_there() -> None:
 class Turned:
     """An encoder and its lines."""
 
-    def __init__(self, ticks: int = 148) -> None:
-        self.encoder = Encoder("quadrature", ticks, 5)
+    def __init__(self, *, index: int = 5) -> None:
+        self.encoder = Encoder("quadrature", 148, index)
         self.told: list[object] = []
 
     def go(self, edges: list[Edge]) -> None:
@@ -257,6 +257,43 @@ def test_a_line_that_is_torn_off_is_found_at_the_second_index() -> None:
     turned.go([edge for edge in turning(range(148 * 3)) if edge.pin != 3])
     assert turned.states == [False]
     assert not turned.encoder.ok
+
+
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("level", [False, True])
+@pytest.mark.parametrize("dead", [2, 3])
+@pytest.mark.parametrize("index", range(4))
+def test_a_line_that_is_dead_from_the_start_is_found_within_two_turns(
+    index: int, dead: int, *, level: bool, way: int
+) -> None:
+    turned = Turned(index=index)
+    for pin, line in LINES.items():
+        turned.encoder.stand(line, level=level and pin == dead)
+    path = range(0, way * 148 * 5, way)
+    turned.go([edge for edge in turning(path, index=index + 0.5) if edge.pin != dead])
+    assert turned.states == [False]
+    (found,) = (seen for seen in turned.told if isinstance(seen, SensorState))
+    assert found.t_us <= 2.1 * 148 * 4_000
+
+
+@pytest.mark.parametrize("dead", ["a", "b"])
+def test_a_line_that_dies_is_found_at_z_and_works_again_when_two_passes_agree(dead: str) -> None:
+    edges = list(turning(range(148 * 8), index=7.5))
+    dies_ns, mends_ns = (round(148 * 4 * MS * turns) for turns in (1.5, 4.5))
+    turned = Turned(index=7)
+    turned.go([edge for edge in edges if LINES[edge.pin] != dead or not dies_ns <= edge.at_ns < mends_ns])
+    first, last = (seen for seen in turned.told if isinstance(seen, SensorState))
+    assert (first.ok, last.ok) == (False, True)
+    assert dies_ns <= first.t_us * 1_000 <= dies_ns + 148 * 4 * MS
+    assert mends_ns <= last.t_us * 1_000 <= mends_ns + 3 * 148 * 4 * MS
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == 147
+
+
+def test_a_rotor_that_rattles_where_it_stands_is_no_fault() -> None:
+    turned = Turned()
+    beside_z = [7, 8] * 200
+    turned.go(list(turning([*range(100), *[98, 99] * 200, *range(98, 7, -1), *beside_z, *range(7, -300, -1)])))
+    assert turned.states == []
 
 
 def test_an_index_out_of_step_with_the_lines_is_none() -> None:

@@ -9,8 +9,9 @@ falls turning back. A and B say which step of a period it is, so that edge may c
 
 What is not known is not told: before the first Z nothing is. An edge that repeats a level means that one was lost; two
 passes of Z with anything but a whole turn between them, that steps were; a turn and more without one, that Z itself
-was. Then `rotor` is reported as not working, and nothing is told until Z has said anew where the rotor stands. After a
-wrong turn it takes two passes that agree, for either of them may have been the wrong one.
+was; a pass of Z while A and B only go to and fro, that one of these two is dead. Then `rotor` is reported as not
+working, and nothing is told until Z has said anew where the rotor stands. After a wrong turn it takes two passes that
+agree, for either of them may have been the wrong one.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ STEPS_A_TICK: dict[Kind, int] = {"quadrature": 1, "slots": PERIOD}
 LATE_INDEX_STEPS = 2 * PERIOD
 """How much more than a turn may go by before Z is missed: its edge may be a step late, and the rotor may turn back."""
 
+RATTLE_STEPS = 2 * PERIOD
+"""A rotor that stands rattles at one border for as long as it likes, but no Z goes by it; beside Z, one of its edges
+may come when the rotor leaves."""
+
 
 class Encoder:
     """One encoder of `ticks` a turn, from the daemon's start on. Z stands in sector `index_tick`."""
@@ -47,6 +52,10 @@ class Encoder:
         """What to take from the count for steps from sector 0 on; a whole number of periods. None: unknown."""
         self._known = False
         self._clockwise: bool | None = None
+        self._place = self._rattled = 0
+        """A count, and how many steps have led no farther from it than one."""
+        self._rattled_index = 0
+        """How many edges of Z have come among them."""
         self._since_index = 0
         self._index_way: bool | None = None
         self.ok = True
@@ -93,6 +102,9 @@ class Encoder:
         self._phase = phase
         self._count += way
         self._since_index += way
+        self._rattled += 1
+        if abs(self._count - self._place) > 1:
+            self._place, self._rattled, self._rattled_index = self._count, 0, 0
         if abs(self._since_index) > self._turn + LATE_INDEX_STEPS:
             self._since_index, self._offset = 0, None
             return self._doubt(t_us)
@@ -105,6 +117,9 @@ class Encoder:
         return [Rotor(t_us=t_us, tick=sector % self._ticks, direction="cw" if self._clockwise else "ccw")]
 
     def _index_edge(self, t_us: int, *, rises: bool) -> list[Told]:
+        self._rattled_index += self._rattled >= RATTLE_STEPS
+        if self._rattled_index > 1:
+            return self._doubt(t_us)
         if self._phase is None or self._clockwise is not rises:
             return []
         way, turned = self._clockwise, self._since_index
