@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 import msgspec
@@ -321,6 +321,35 @@ def test_a_stray_index_is_found_and_two_must_agree_before_anything_is_told_again
     ticks = [seen.tick for seen in turned.told if isinstance(seen, Rotor)]
     assert ticks[-1] == 147
     assert all((after - before) % 148 == 1 for before, after in pairwise(ticks[-200:]))
+
+
+def bouncing(edges: Iterable[Edge]) -> Iterator[Edge]:
+    """Z closes twice at each of its edges."""
+    for edge in edges:
+        yield edge
+        if edge.pin == Z:
+            yield Edge(Z, not edge.level, edge.at_ns + 20_000)
+            yield Edge(Z, edge.level, edge.at_ns + 40_000)
+
+
+@pytest.mark.parametrize(("index", "back_to"), [(4.5, 1), (5.5, 1), (6.5, 310)])
+def test_an_index_that_bounces_at_both_its_edges_is_one(index: float, back_to: int) -> None:
+    turned = Turned()
+    turned.go(list(bouncing(turning([*range(320), *range(318, back_to - 1, -1)], index=index))))
+    assert turned.states == []
+    assert turned.encoder.violations == 0
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == back_to % 148
+
+
+def test_a_hand_that_turns_the_rotor_back_within_a_step_at_the_end_of_z_is_no_fault() -> None:
+    edges = list(turning([*range(7), *range(5, -170, -1)]))
+    left = next(place for place, edge in enumerate(edges) if edge.pin == Z and not edge.level)
+    back = edges[left + 1]
+    passed_again = [Edge(Z, True, back.at_ns - 1), back, Edge(Z, False, back.at_ns + 2 * MS)]
+    turned = Turned()
+    turned.go([*edges[: left + 1], *passed_again, *edges[left + 2 :]])
+    assert turned.states == []
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == -169 % 148
 
 
 def test_a_repeated_level_of_z_is_nothing() -> None:

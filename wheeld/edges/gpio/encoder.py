@@ -28,6 +28,9 @@ PERIOD = 4
 """Steps of a period."""
 PHASES = {(False, False): 0, (True, False): 1, (True, True): 2, (False, True): 3}
 STEPS_A_TICK: dict[Kind, int] = {"quadrature": 1, "slots": PERIOD}
+INDEX_STEPS_MAX = 2
+"""How wide Z may be. The same way and no farther on than this, an edge of Z is one of the same pass: either of its
+edges bounces, or a hand turns back within a step, which A and B do not show. Wider, its other edge is another place."""
 LATE_INDEX_STEPS = 2 * PERIOD
 """How much more than a turn may go by before Z is missed: its edge may be a step late, and the rotor may turn back."""
 
@@ -124,6 +127,8 @@ class Encoder:
             return []
         way, turned = self._clockwise, self._since_index
         again = self._index_way is way and abs(turned) <= LATE_INDEX_STEPS
+        if again and self._offset is not None and abs(turned) <= INDEX_STEPS_MAX:
+            return []
         self._since_index, self._index_way = 0, way
         offset = (self._count - self._index + 1) // PERIOD * PERIOD
         out_of_phase = self._count - self._index - offset == 2
