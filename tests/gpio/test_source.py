@@ -12,13 +12,13 @@ import pytest
 
 from hw_sim.pins import SimPins
 from tests.gpio.bench import LOOK_NS, WIRED, SimBench, at, idle, look
-from tests.gpio.test_contract import MS, A, Z, pulse, rotor, states, turning
+from tests.gpio.test_contract import MS, A, B, Z, pulse, rotor, states, turning
 from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
 from wheeld.edges.gpio.debounce import Contact, Pulse
 from wheeld.edges.gpio.encoder import Encoder, Line
 from wheeld.edges.gpio.intake import Intake
 from wheeld.edges.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
-from wheeld.ports import Edge, PinsError
+from wheeld.ports import Edge, PinsError, Pull
 
 LINES: dict[int, Line] = {2: "a", 3: "b", 4: "z"}
 
@@ -43,8 +43,8 @@ def test_edges_that_found_no_room_are_a_fault_too() -> None:
 class Rig:
     """A source on pins that the test turns the clock of."""
 
-    def __init__(self, *, error_ns: int = 0) -> None:
-        self.pins = SimPins(error_ns=error_ns)
+    def __init__(self, *, error_ns: int = 0, pins: SimPins | None = None) -> None:
+        self.pins = SimPins(error_ns=error_ns) if pins is None else pins
         self.pins.play(Edge(pin, level, 0) for pin, level in idle(WIRED).items())
         self.pins.advance(0)
         self.source = GpioSource(WIRED, self.pins, host_ns=0)
@@ -226,6 +226,35 @@ def test_edges_of_another_thread_are_all_there() -> None:
         seen += intake.take().edges
     thread.join()
     assert [edge.at_ns for edge in seen] == list(range(5_000))
+
+
+class RacingPins(SimPins):
+    """An edge of `racing` falls between asking for its edges and reading its level: it is in both."""
+
+    racing = A
+
+    def listen(self, pin: int, pull: Pull) -> bool:
+        level = super().listen(pin, pull)
+        if pin != self.racing:
+            return level
+        self._levels[pin] = not level
+        self._heard.append(Edge(pin, not level, self.now_ns))
+        return not level
+
+
+@pytest.mark.parametrize(("racing", "way"), [(A, 1), (B, -1)])
+def test_an_edge_that_is_in_the_level_at_the_start_too_is_no_lost_one(
+    racing: int, way: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RacingPins, "racing", racing)
+    rig = Rig(pins=RacingPins())
+    happened, *edges = turning(range(0, way * 170, way))
+    assert happened.pin == racing
+    rig.pins.play(at(edge, 50 * MS) for edge in edges)
+    rig.looks(1_000 * MS)
+    assert rig.states == []
+    assert [seen.tick for seen in rig.told if isinstance(seen, Rotor)][-1] == way * 169 % 148
+    assert rig.source.counters["encoder_violations"] == 0
 
 
 class Turned:

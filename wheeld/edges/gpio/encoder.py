@@ -48,6 +48,8 @@ class Encoder:
         self._turn = ticks * self._per_tick
         self._index = index_tick * self._per_tick + (kind == "slots")
         self._levels: dict[Line, bool] = {}
+        self._unheard: set[Line] = set()
+        """Lines that stood somewhere and have had no edge yet."""
         self._phase: int | None = None
         self._count = 0
         """Steps, clockwise positive; its remainder by `PERIOD` is always the phase."""
@@ -75,17 +77,21 @@ class Encoder:
         """`line` went to `level` at `t_us`."""
         before = self._levels.get(line)
         self._levels[line] = level
+        is_first = line in self._unheard
+        self._unheard.discard(line)
         if line == "z":
             return [] if before is level else self._index_edge(t_us, rises=level)
         if before is level:
-            return self.forget(t_us)
+            return [] if is_first else self.forget(t_us)
         if "a" not in self._levels or "b" not in self._levels:
             return []
         return self._stepped(PHASES[self._levels["a"], self._levels["b"]], t_us)
 
     def stand(self, line: Line, *, level: bool) -> None:
-        """Before any edge, `line` stands at `level`."""
+        """Before any edge, `line` stands at `level`. One that fell between asking for edges and reading it is in both:
+        it tells nothing new, and has been counted."""
         self._levels[line] = level
+        self._unheard.add(line)
         if "a" in self._levels and "b" in self._levels:
             self._phase = self._count = PHASES[self._levels["a"], self._levels["b"]]
 
