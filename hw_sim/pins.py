@@ -9,10 +9,13 @@ from wheeld.ports import Edge, PinsError, Pull, Taken
 
 
 class SimPins:
-    """Lines that go up and down when `play` says, heard `latency_ns` later; `advance` makes time pass."""
+    """Lines that go up and down when `play` says, heard `latency_ns` later; `advance` makes time pass.
 
-    def __init__(self, *, now_ns: int = 0, latency_ns: int = 0) -> None:
-        self.now_ns = now_ns
+    Dates are right, whatever `error_ns` is said of them.
+    """
+
+    def __init__(self, *, now_ns: int = 0, latency_ns: int = 0, error_ns: int = 0) -> None:
+        self.now_ns, self.error_ns = now_ns, error_ns
         self.out: dict[int, bool] = {}
         """The level of each output."""
         self.closed = False
@@ -24,11 +27,6 @@ class SimPins:
         self._lost = 0
         self._swallow: dict[int, int] = {}
         self._number = 0
-
-    @property
-    def error_ns(self) -> int:
-        """None: dates are the simulator's own."""
-        return 0
 
     def listen(self, pin: int, pull: Pull) -> bool:
         """An open line reads what its resistor says."""

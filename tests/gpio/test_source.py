@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from hw_sim.pins import SimPins
 from tests.gpio.bench import LOOK_NS, WIRED, SimBench, at, idle, look
-from tests.gpio.test_contract import MS, A, Z, pulse, rotor, states, turning
-from wheeld.core.observations import BallPass, ClockReading, Observation, Rotor, SensorState
+from tests.gpio.test_contract import MS, A, B, Z, pulse, rotor, states, turning
+from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
 from wheeld.edges.gpio.debounce import Contact, Pulse
 from wheeld.edges.gpio.encoder import Encoder, Line
 from wheeld.edges.gpio.intake import Intake
 from wheeld.edges.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
-from wheeld.ports import Edge, PinsError
+from wheeld.ports import Edge, PinsError, Pull
 
 LINES: dict[int, Line] = {2: "a", 3: "b", 4: "z"}
 
@@ -42,8 +43,8 @@ def test_edges_that_found_no_room_are_a_fault_too() -> None:
 class Rig:
     """A source on pins that the test turns the clock of."""
 
-    def __init__(self) -> None:
-        self.pins = SimPins()
+    def __init__(self, *, error_ns: int = 0, pins: SimPins | None = None) -> None:
+        self.pins = SimPins(error_ns=error_ns) if pins is None else pins
         self.pins.play(Edge(pin, level, 0) for pin, level in idle(WIRED).items())
         self.pins.advance(0)
         self.source = GpioSource(WIRED, self.pins, host_ns=0)
@@ -57,6 +58,16 @@ class Rig:
         self.pins.advance(self.pins.now_ns + by_ns)
         look(self.source, self.pins.now_ns, 0, self.told, lambda _seen, _base: None)
 
+    def hear(self, edges: Iterable[Edge]) -> None:
+        """Edges without a number, as every chip's are, each heard at its time."""
+        for edge in edges:
+            self.looks(edge.at_ns)
+            self.pins._heard.append(edge)
+
+    @property
+    def states(self) -> list[tuple[str, bool]]:
+        return [(seen.sensor, seen.ok) for seen in self.told if isinstance(seen, SensorState)]
+
     def of(self, kind: type[Observation]) -> list[Observation]:
         return [seen for seen in self.told if isinstance(seen, kind)]
 
@@ -65,14 +76,39 @@ def test_after_a_stall_nothing_is_told_until_what_gathered_has_come() -> None:
     rig = Rig()
     rig.pins.play(pulse(5, 160 * MS, 10 * MS))
     rig.looks(150 * MS)
-    told_us = rig.told[-1].t_us
     rig.jump(400 * MS)
-    rig.jump(LOOK_NS)
-    assert rig.told[-1].t_us == told_us
+    rig.looks(550 * MS + RECOVER_NS - LOOK_NS)
+    assert rig.told[-1].t_us == (150 * MS - SETTLE_NS) // 1_000
     rig.looks(rig.pins.now_ns + RECOVER_NS + SETTLE_NS + 2 * LOOK_NS)
     assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
     assert rig.source.counters["host_stalls"] == 1
     assert rig.told[-1].t_us > 500_000
+
+
+@pytest.mark.parametrize("every_ms", [31, 60, 99, 101, 400])
+def test_a_host_that_looks_too_seldom_all_the_time_tells_late_but_tells(every_ms: int) -> None:
+    rig = Rig()
+    rig.pins.play(pulse(5, 160 * MS, 10 * MS))
+    for _ in range(10_000 // every_ms):
+        rig.jump(every_ms * MS)
+        assert rig.told[-1].t_us >= rig.pins.now_ns // 1_000 - 2 * every_ms * 1_000 - 200_000
+    assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
+    assert rig.of(SensorState) == []
+
+
+def test_what_is_told_too_late_for_too_long_is_a_fault_until_it_is_not() -> None:
+    rig = Rig()
+    rig.looks(100 * MS)
+    for _ in range(5):
+        rig.jump(1_200 * MS)
+    assert rig.states == [("link", False)]
+    assert rig.source.counters["link_faults"] == 1
+    rig.looks(rig.pins.now_ns + 200 * MS)
+    assert rig.states == [
+        ("link", False),
+        ("link", True),
+    ]
+    assert rig.source.is_up
 
 
 def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck_all_the_same() -> None:
@@ -87,13 +123,25 @@ def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck
     ]
 
 
+@pytest.mark.parametrize("every_ms", [1, 3, 4])
+def test_an_object_line_that_goes_up_and_down_all_the_time_is_a_body_until_it_rests(every_ms: int) -> None:
+    spark = [Edge(12, bool(number % 2), (20 + every_ms * number) * MS) for number in range(4)]
+    chatter = [Edge(12, bool(number % 2), (100 + every_ms * number) * MS) for number in range(200)]
+    heard = SimBench().run([*spark, *chatter], until_ns=1_100 * MS)
+    there, gone = heard.of(ForeignObject)[1:]
+    assert msgspec.structs.replace(there, t_us=0) == ForeignObject(0, present=True)
+    assert 115_000 <= there.t_us <= 130_000
+    assert gone == ForeignObject(100_000 + every_ms * 199_000, present=False)
+    assert [seen.t_us for seen in heard.all] == sorted(seen.t_us for seen in heard.all)
+
+
 def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> None:
     rig = Rig()
     rig.looks(200 * MS)
     rig.pins._heard += pulse(5, 50 * MS, 10 * MS)
     rig.looks(220 * MS)
     assert rig.of(BallPass) == []
-    assert [(seen.sensor, seen.ok) for seen in rig.of(SensorState) if isinstance(seen, SensorState)][:2] == [
+    assert rig.states[:2] == [
         ("rotor", False),
         ("link", False),
     ]
@@ -180,11 +228,40 @@ def test_edges_of_another_thread_are_all_there() -> None:
     assert [edge.at_ns for edge in seen] == list(range(5_000))
 
 
+class RacingPins(SimPins):
+    """An edge of `racing` falls between asking for its edges and reading its level: it is in both."""
+
+    racing = A
+
+    def listen(self, pin: int, pull: Pull) -> bool:
+        level = super().listen(pin, pull)
+        if pin != self.racing:
+            return level
+        self._levels[pin] = not level
+        self._heard.append(Edge(pin, not level, self.now_ns))
+        return not level
+
+
+@pytest.mark.parametrize(("racing", "way"), [(A, 1), (B, -1)])
+def test_an_edge_that_is_in_the_level_at_the_start_too_is_no_lost_one(
+    racing: int, way: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RacingPins, "racing", racing)
+    rig = Rig(pins=RacingPins())
+    happened, *edges = turning(range(0, way * 170, way))
+    assert happened.pin == racing
+    rig.pins.play(at(edge, 50 * MS) for edge in edges)
+    rig.looks(1_000 * MS)
+    assert rig.states == []
+    assert [seen.tick for seen in rig.told if isinstance(seen, Rotor)][-1] == way * 169 % 148
+    assert rig.source.counters["encoder_violations"] == 0
+
+
 class Turned:
     """An encoder and its lines."""
 
-    def __init__(self, ticks: int = 148) -> None:
-        self.encoder = Encoder("quadrature", ticks, 5)
+    def __init__(self, *, index: int = 5) -> None:
+        self.encoder = Encoder("quadrature", 148, index)
         self.told: list[object] = []
 
     def go(self, edges: list[Edge]) -> None:
@@ -209,6 +286,43 @@ def test_a_line_that_is_torn_off_is_found_at_the_second_index() -> None:
     turned.go([edge for edge in turning(range(148 * 3)) if edge.pin != 3])
     assert turned.states == [False]
     assert not turned.encoder.ok
+
+
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize("level", [False, True])
+@pytest.mark.parametrize("dead", [2, 3])
+@pytest.mark.parametrize("index", range(4))
+def test_a_line_that_is_dead_from_the_start_is_found_within_two_turns(
+    index: int, dead: int, *, level: bool, way: int
+) -> None:
+    turned = Turned(index=index)
+    for pin, line in LINES.items():
+        turned.encoder.stand(line, level=level and pin == dead)
+    path = range(0, way * 148 * 5, way)
+    turned.go([edge for edge in turning(path, index=index + 0.5) if edge.pin != dead])
+    assert turned.states == [False]
+    (found,) = (seen for seen in turned.told if isinstance(seen, SensorState))
+    assert found.t_us <= 2.1 * 148 * 4_000
+
+
+@pytest.mark.parametrize("dead", ["a", "b"])
+def test_a_line_that_dies_is_found_at_z_and_works_again_when_two_passes_agree(dead: str) -> None:
+    edges = list(turning(range(148 * 8), index=7.5))
+    dies_ns, mends_ns = (round(148 * 4 * MS * turns) for turns in (1.5, 4.5))
+    turned = Turned(index=7)
+    turned.go([edge for edge in edges if LINES[edge.pin] != dead or not dies_ns <= edge.at_ns < mends_ns])
+    first, last = (seen for seen in turned.told if isinstance(seen, SensorState))
+    assert (first.ok, last.ok) == (False, True)
+    assert dies_ns <= first.t_us * 1_000 <= dies_ns + 148 * 4 * MS
+    assert mends_ns <= last.t_us * 1_000 <= mends_ns + 3 * 148 * 4 * MS
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == 147
+
+
+def test_a_rotor_that_rattles_where_it_stands_is_no_fault() -> None:
+    turned = Turned()
+    beside_z = [7, 8] * 200
+    turned.go(list(turning([*range(100), *[98, 99] * 200, *range(98, 7, -1), *beside_z, *range(7, -300, -1)])))
+    assert turned.states == []
 
 
 def test_an_index_out_of_step_with_the_lines_is_none() -> None:
@@ -236,6 +350,35 @@ def test_a_stray_index_is_found_and_two_must_agree_before_anything_is_told_again
     ticks = [seen.tick for seen in turned.told if isinstance(seen, Rotor)]
     assert ticks[-1] == 147
     assert all((after - before) % 148 == 1 for before, after in pairwise(ticks[-200:]))
+
+
+def bouncing(edges: Iterable[Edge]) -> Iterator[Edge]:
+    """Z closes twice at each of its edges."""
+    for edge in edges:
+        yield edge
+        if edge.pin == Z:
+            yield Edge(Z, not edge.level, edge.at_ns + 20_000)
+            yield Edge(Z, edge.level, edge.at_ns + 40_000)
+
+
+@pytest.mark.parametrize(("index", "back_to"), [(4.5, 1), (5.5, 1), (6.5, 310)])
+def test_an_index_that_bounces_at_both_its_edges_is_one(index: float, back_to: int) -> None:
+    turned = Turned()
+    turned.go(list(bouncing(turning([*range(320), *range(318, back_to - 1, -1)], index=index))))
+    assert turned.states == []
+    assert turned.encoder.violations == 0
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == back_to % 148
+
+
+def test_a_hand_that_turns_the_rotor_back_within_a_step_at_the_end_of_z_is_no_fault() -> None:
+    edges = list(turning([*range(7), *range(5, -170, -1)]))
+    left = next(place for place, edge in enumerate(edges) if edge.pin == Z and not edge.level)
+    back = edges[left + 1]
+    passed_again = [Edge(Z, True, back.at_ns - 1), back, Edge(Z, False, back.at_ns + 2 * MS)]
+    turned = Turned()
+    turned.go([*edges[: left + 1], *passed_again, *edges[left + 2 :]])
+    assert turned.states == []
+    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == -169 % 148
 
 
 def test_a_repeated_level_of_z_is_nothing() -> None:

@@ -7,34 +7,68 @@ several in order waits for the earliest horizon, and for no more.
 
 from __future__ import annotations
 
+QUIET_NS = 200_000_000
+"""A finger that lets go and presses again takes longer. What repeats a level sooner is a bounce, heard of late."""
+
 
 class Contact:
-    """A button or a switch: a change counts when the line has kept its new level for `debounce_ns`."""
+    """A button or a switch: a change counts when the line has kept its new level for `debounce_ns`.
 
-    def __init__(self, debounce_ns: int, *, on: bool | None) -> None:
-        """`on`: what is known of it already; None and whatever it reads first is a change."""
-        self._debounce_ns = debounce_ns
+    A level that comes again after a quiet time counts anew when it lasts: the edge between was lost (`repeats`).
+    """
+
+    def __init__(
+        self, debounce_ns: int, *, on: bool | None, since_ns: int = 0, chatter_ns_max: int | None = None
+    ) -> None:
+        """`on`: what is known of it at `since_ns`; None and whatever it reads first is a change. A line that goes up
+        and down for `chatter_ns_max` is on."""
+        self._debounce_ns, self._chatter_ns_max = debounce_ns, chatter_ns_max
         self._is_on = self._reads_on = on
-        self._since_ns = 0
+        self._since_ns = self._edge_ns = since_ns
+        self._moving_ns: int | None = None
+        """When the line began to move; None once it has kept a level."""
+        self._anew = False
+        """Whether the line moves since an edge that repeated what it had settled on."""
+        self.repeats = 0
+        """How often it settled on what it had settled on before, with no edge between."""
 
     def edge(self, at_ns: int, *, on: bool) -> list[tuple[int, bool]]:
         """The line reads `on` from `at_ns` on; returns changes as (when, to what)."""
         changes = self.until(at_ns)
+        if on is self._is_on is self._reads_on and at_ns - self._edge_ns >= QUIET_NS:
+            self._anew, self._since_ns = True, at_ns
         if on is not self._reads_on:
             self._reads_on, self._since_ns = on, at_ns
+            self._moving_ns = at_ns if self._moving_ns is None else self._moving_ns
+        self._edge_ns = at_ns
         return changes
 
     def until(self, now_ns: int) -> list[tuple[int, bool]]:
         """No other edge came up to `now_ns`; returns changes as (when, to what)."""
-        if self._reads_on is self._is_on or now_ns - self._since_ns < self._debounce_ns:
+        if now_ns - self._since_ns >= self._debounce_ns:
+            self._moving_ns = None
+        elif not self._chatters(now_ns):
+            return []
+        if not self._pending:
             return []
         assert self._reads_on is not None, "it reads something else than at first"
-        self._is_on = self._reads_on
+        self.repeats += self._reads_on is self._is_on
+        self._is_on, self._anew = self._reads_on, False
         return [(self._since_ns, self._is_on)]
 
     def horizon_ns(self, now_ns: int) -> int:
         """The edge that may yet count, or now."""
-        return now_ns if self._reads_on is self._is_on else self._since_ns
+        return self._since_ns if self._pending else now_ns
+
+    def _chatters(self, now_ns: int) -> bool:
+        """Told while it reads on: what was told up to an edge before stays true."""
+        if self._chatter_ns_max is None or self._moving_ns is None:
+            return False
+        return self._reads_on is True and now_ns - self._moving_ns >= self._chatter_ns_max
+
+    @property
+    def _pending(self) -> bool:
+        return self._anew or self._reads_on is not self._is_on
 
 
 class Pulse:
@@ -45,13 +79,18 @@ class Pulse:
         self.since_ns: int | None = None
         self.too_short = 0
         self.too_long = 0
+        self._edge_ns = 0
+        self.repeats = 0
+        """How often it was blocked anew, a quiet time after it was blocked: that it was free between was lost."""
         self.widths_ns: tuple[int, int] | None = None
         """Of the pulses that counted, the narrowest and the widest."""
 
     def edge(self, at_ns: int, *, blocked: bool) -> int | None:
         """The beam is `blocked`, or free, from `at_ns` on; returns the middle of the pulse that this ends."""
-        since_ns = self.since_ns
+        since_ns, quiet_ns = self.since_ns, at_ns - self._edge_ns
+        self._edge_ns = at_ns
         if blocked:
+            self.repeats += since_ns is not None and quiet_ns > self._longest_ns
             self.since_ns = at_ns if since_ns is None else since_ns
             return None
         self.since_ns = None

@@ -9,8 +9,9 @@ falls turning back. A and B say which step of a period it is, so that edge may c
 
 What is not known is not told: before the first Z nothing is. An edge that repeats a level means that one was lost; two
 passes of Z with anything but a whole turn between them, that steps were; a turn and more without one, that Z itself
-was. Then `rotor` is reported as not working, and nothing is told until Z has said anew where the rotor stands. After a
-wrong turn it takes two passes that agree, for either of them may have been the wrong one.
+was; a pass of Z while A and B only go to and fro, that one of these two is dead. Then `rotor` is reported as not
+working, and nothing is told until Z has said anew where the rotor stands. After a wrong turn it takes two passes that
+agree, for either of them may have been the wrong one.
 """
 
 from __future__ import annotations
@@ -27,8 +28,15 @@ PERIOD = 4
 """Steps of a period."""
 PHASES = {(False, False): 0, (True, False): 1, (True, True): 2, (False, True): 3}
 STEPS_A_TICK: dict[Kind, int] = {"quadrature": 1, "slots": PERIOD}
+INDEX_STEPS_MAX = 2
+"""How wide Z may be. The same way and no farther on than this, an edge of Z is one of the same pass: either of its
+edges bounces, or a hand turns back within a step, which A and B do not show. Wider, its other edge is another place."""
 LATE_INDEX_STEPS = 2 * PERIOD
 """How much more than a turn may go by before Z is missed: its edge may be a step late, and the rotor may turn back."""
+
+RATTLE_STEPS = 2 * PERIOD
+"""A rotor that stands rattles at one border for as long as it likes, but no Z goes by it; beside Z, one of its edges
+may come when the rotor leaves."""
 
 
 class Encoder:
@@ -40,6 +48,8 @@ class Encoder:
         self._turn = ticks * self._per_tick
         self._index = index_tick * self._per_tick + (kind == "slots")
         self._levels: dict[Line, bool] = {}
+        self._unheard: set[Line] = set()
+        """Lines that stood somewhere and have had no edge yet."""
         self._phase: int | None = None
         self._count = 0
         """Steps, clockwise positive; its remainder by `PERIOD` is always the phase."""
@@ -47,6 +57,10 @@ class Encoder:
         """What to take from the count for steps from sector 0 on; a whole number of periods. None: unknown."""
         self._known = False
         self._clockwise: bool | None = None
+        self._place = self._rattled = 0
+        """A count, and how many steps have led no farther from it than one."""
+        self._rattled_index = 0
+        """How many edges of Z have come among them."""
         self._since_index = 0
         self._index_way: bool | None = None
         self.ok = True
@@ -63,17 +77,21 @@ class Encoder:
         """`line` went to `level` at `t_us`."""
         before = self._levels.get(line)
         self._levels[line] = level
+        is_first = line in self._unheard
+        self._unheard.discard(line)
         if line == "z":
             return [] if before is level else self._index_edge(t_us, rises=level)
         if before is level:
-            return self.forget(t_us)
+            return [] if is_first else self.forget(t_us)
         if "a" not in self._levels or "b" not in self._levels:
             return []
         return self._stepped(PHASES[self._levels["a"], self._levels["b"]], t_us)
 
     def stand(self, line: Line, *, level: bool) -> None:
-        """Before any edge, `line` stands at `level`."""
+        """Before any edge, `line` stands at `level`. One that fell between asking for edges and reading it is in both:
+        it tells nothing new, and has been counted."""
         self._levels[line] = level
+        self._unheard.add(line)
         if "a" in self._levels and "b" in self._levels:
             self._phase = self._count = PHASES[self._levels["a"], self._levels["b"]]
 
@@ -93,6 +111,9 @@ class Encoder:
         self._phase = phase
         self._count += way
         self._since_index += way
+        self._rattled += 1
+        if abs(self._count - self._place) > 1:
+            self._place, self._rattled, self._rattled_index = self._count, 0, 0
         if abs(self._since_index) > self._turn + LATE_INDEX_STEPS:
             self._since_index, self._offset = 0, None
             return self._doubt(t_us)
@@ -105,10 +126,15 @@ class Encoder:
         return [Rotor(t_us=t_us, tick=sector % self._ticks, direction="cw" if self._clockwise else "ccw")]
 
     def _index_edge(self, t_us: int, *, rises: bool) -> list[Told]:
+        self._rattled_index += self._rattled >= RATTLE_STEPS
+        if self._rattled_index > 1:
+            return self._doubt(t_us)
         if self._phase is None or self._clockwise is not rises:
             return []
         way, turned = self._clockwise, self._since_index
         again = self._index_way is way and abs(turned) <= LATE_INDEX_STEPS
+        if again and self._offset is not None and abs(turned) <= INDEX_STEPS_MAX:
+            return []
         self._since_index, self._index_way = 0, way
         offset = (self._count - self._index + 1) // PERIOD * PERIOD
         out_of_phase = self._count - self._index - offset == 2

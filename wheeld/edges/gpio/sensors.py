@@ -24,10 +24,18 @@ POCKETS_BLOCKED_MAX = 3.0
 """The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
 OBJECT_DEBOUNCE_NS = 5_000_000
 """A coin that bounces through the cylinder must be told within 50 ms (N4), a spark of a few milliseconds not at all."""
+OBJECT_CHATTER_NS_MAX = 20_000_000
+"""A line that goes up and down for longer is no spark: a body rattles there, or a wire does, and nobody can tell which.
+A body that is not there costs a coup, one that is not told a wrong number."""
 
 
 class Sensor(Protocol):
     """One line, or the three of the encoder."""
+
+    @property
+    def repeats(self) -> int:
+        """How many levels came again that show a lost edge, so far."""
+        ...
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """The line is `on` (active) or off from `at_ns` on."""
@@ -47,6 +55,11 @@ class EncoderLine:
 
     def __init__(self, encoder: Encoder, line: Line, us: Callable[[int], int]) -> None:
         self._encoder, self._line, self._us = encoder, line, us
+
+    @property
+    def repeats(self) -> int:
+        """None: what is amiss with the encoder's lines is its own fault, `rotor`."""
+        return 0
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """A step, or Z."""
@@ -69,6 +82,11 @@ class _Beam:
     def __init__(self, pulse: Pulse, us: Callable[[int], int]) -> None:
         self.pulse, self._us = pulse, us
         self.ok = True
+
+    @property
+    def repeats(self) -> int:
+        """Of its pulses."""
+        return self.pulse.repeats
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """Blocked or free."""
@@ -144,6 +162,11 @@ class _Switch:
 
     def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
         self._contact, self._us = contact, us
+
+    @property
+    def repeats(self) -> int:
+        """Of its contact."""
+        return self._contact.repeats
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """An edge, a bounce perhaps."""

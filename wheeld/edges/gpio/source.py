@@ -3,10 +3,11 @@
 No waiting and no thread: `look` is called every few milliseconds. Edges are judged in the order of their dates, a
 little later than they come (`SETTLE_NS`), because those of different pins may overtake each other; an edge that comes
 later even than that came too late to count, and so something was not observed: a fault of the `link`. So is an edge
-that was lost on its way, or that is missing from the count of its pin.
+that was lost on its way, or that is missing from the count of its pin, or between two edges to the same level.
 
 Observations are told up to the earliest horizon of all sensors (`debounce` says what that is), and `TimePassed` up to
-there, at each look. When the host stood still, nothing is told until what had gathered has had time to arrive.
+there, at each look. What gathered while the host stood still is not judged until it has had time to arrive. A host
+that keeps standing still tells late, and when that is by too much and lasts, it is a fault of the `link` too.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ STALL_NS = 30_000_000
 """Looks come every 10 ms. When they were this far apart, the host stood still, or something kept the interpreter."""
 RECOVER_NS = 100_000_000
 """What gathered in a stall is read within this: 500 edges/s for five seconds, at 20 µs each."""
+LAG_US_MAX = 1_000_000
+"""Whoever is told this much late, for as long, does not see the wheel."""
+READ_AT_ONCE_NS = 1_000_000
+"""Pins that date an edge as well as this read its level as soon, in the interrupt. Dated worse, it is the callback that
+does both: a bounce is over by then, and edges to the same level are its ordinary trace and prove nothing."""
 READING_INTERVAL_NS = 900_000_000
 """A clock reading about once a second, as a sensor board's."""
 COUNTERS = ("edges", "host_stalls", "late_edges", "link_faults", "lost_edges")
@@ -41,13 +47,18 @@ class GpioSource:
     def __init__(self, setting: GpioSetting, pins: Pins, *, host_ns: int) -> None:
         """`host_ns` is where `t_us` 0 stands."""
         self._pins, self._start_ns = pins, host_ns
-        self._looked_ns = self._safe_ns = self._recover_until_ns = host_ns
+        self._looked_ns = self._safe_ns = host_ns
+        self._stalls: list[tuple[int, int]] = []
+        """Of each that may still have edges on their way, since when, and until when."""
         self._told_us = 0
+        self._behind_us: int | None = None
+        """Since when what is told has come too late."""
         self._read_ns: int | None = None
         self._waiting: list[tuple[int, int, Edge]] = []
         self._ready: list[tuple[int, int, Observation]] = []
         self._number = 0
         self._seqs: dict[int, int] = {}
+        self._repeats = 0
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("gpio")
         self._wiring = Wiring(setting, pins, self._us, host_ns=host_ns)
@@ -88,7 +99,9 @@ class GpioSource:
         late = self._drop_late()
         self._judge(self._settled_ns(host_ns))
         told = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
-        told += self._link_state(lost, late)
+        if lost or late:
+            told += self._wiring.forget(self._told_us)
+        told += self._link_state(lost + self._repeated(), late, is_behind=self._is_behind(self._us(host_ns)))
         told += self._time(host_ns, utc)
         return told
 
@@ -105,6 +118,11 @@ class GpioSource:
         self._seqs[edge.pin] = edge.seq
         return missing
 
+    def _repeated(self) -> int:
+        """How many lost edges came to light by the ones after them, of lines that are no encoder's."""
+        before, self._repeats = self._repeats, self._wiring.repeats
+        return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
+
     def _drop_late(self) -> int:
         """Edges from before what was judged already."""
         late = 0
@@ -116,12 +134,12 @@ class GpioSource:
     def _settled_ns(self, host_ns: int) -> int:
         """Up to when every edge has had time to arrive: those before the last look had all the time since."""
         looked_ns, self._looked_ns = self._looked_ns, host_ns
+        self._stalls = [stall for stall in self._stalls if host_ns < stall[1]]
         if host_ns - looked_ns > STALL_NS:
             self._counts["host_stalls"] += 1
-            self._recover_until_ns = host_ns + RECOVER_NS
-        if host_ns < self._recover_until_ns:
-            return self._safe_ns
-        return max(self._safe_ns, looked_ns - SETTLE_NS)
+            self._stalls.append((looked_ns, host_ns + RECOVER_NS))
+        arrived_ns = min((began_ns for began_ns, _ in self._stalls), default=looked_ns)
+        return max(self._safe_ns, arrived_ns - SETTLE_NS)
 
     def _judge(self, until_ns: int) -> None:
         self._safe_ns = until_ns
@@ -145,23 +163,28 @@ class GpioSource:
         self._told_us = max(self._told_us, until_us)
         return told
 
-    def _link_state(self, lost: int, late: int) -> list[Observation]:
-        """A hole is a fault of the link, which is over when a look has found none."""
+    def _is_behind(self, now_us: int) -> bool:
+        """Whether what is told has come too late for too long; one stall, however long, is over too soon for that."""
+        if now_us - self._told_us <= LAG_US_MAX:
+            self._behind_us = None
+            return False
+        self._behind_us = now_us if self._behind_us is None else self._behind_us
+        return now_us - self._behind_us > LAG_US_MAX
+
+    def _link_state(self, lost: int, late: int, *, is_behind: bool) -> list[Observation]:
+        """A hole is a fault of the link, and so is what comes too late; it is over when a look has found neither."""
         self._counts["lost_edges"] += lost
         self._counts["late_edges"] += late
-        if lost or late:
-            told: list[Observation] = self._wiring.forget(self._told_us)
-            if not self.is_up:
-                return told
-            self._counts["link_faults"] += 1
-            self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late)
-        elif self.is_up:
+        is_whole = not lost and not late and not is_behind
+        if is_whole is self.is_up:
             return []
-        else:
-            told = []
+        if is_whole:
             self._log.info("gpio.link_back")
-        self.is_up = not self.is_up
-        return [*told, SensorState(t_us=self._told_us, sensor="link", ok=self.is_up)]
+        else:
+            self._counts["link_faults"] += 1
+            self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late, is_behind=is_behind)
+        self.is_up = is_whole
+        return [SensorState(t_us=self._told_us, sensor="link", ok=is_whole)]
 
     def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
         """How far time has been told, and now and then what it was in UTC."""

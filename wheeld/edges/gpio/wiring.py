@@ -9,6 +9,7 @@ from wheeld.core.observations import CommandName, Observation
 from wheeld.edges.gpio.debounce import Contact
 from wheeld.edges.gpio.encoder import Encoder, Line
 from wheeld.edges.gpio.sensors import (
+    OBJECT_CHATTER_NS_MAX,
     OBJECT_DEBOUNCE_NS,
     Beam,
     Button,
@@ -61,6 +62,11 @@ class Wiring:
             "pulses_too_long": sum(beam.pulse.too_long for beam in self._beams),
         }
 
+    @property
+    def repeats(self) -> int:
+        """How many levels came again that show a lost edge, so far."""
+        return sum(sensor.repeats for sensor, _ in self._sensors.values())
+
     def edge(self, edge: Edge) -> list[Observation]:
         """One edge, in the order of dates, and what had become of its sensor by then."""
         sensor, active_low = self._sensors[edge.pin]
@@ -102,10 +108,11 @@ class Wiring:
         setting = self._setting
         low = setting.buttons_active_low
         for name, pin in setting.buttons.items():
-            contact = Contact(setting.debounce_ns, on=self._listen(pin, active_low=low))
+            contact = Contact(setting.debounce_ns, on=self._listen(pin, active_low=low), since_ns=self._start_ns)
             self._sensors[pin] = Button(contact, self._us, COMMANDS[name]), low
         if setting.object_pin is not None:
             low = setting.sensors_active_low
-            switch = ObjectSwitch(Contact(OBJECT_DEBOUNCE_NS, on=None), self._us)
+            contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
+            switch = ObjectSwitch(contact, self._us)
             switch.edge(self._start_ns, on=self._listen(setting.object_pin, active_low=low))
             self._sensors[setting.object_pin] = switch, low
