@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -33,6 +34,36 @@ async def test_a_task_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
     with pytest.raises(PinsError, match="lamp"):
+        await bench.watch(60, lambda: None)
+
+
+async def test_what_a_task_fails_with_while_it_is_cancelled_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(parse(GOOD), unheard)
+
+    async def fails() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise PinsError("the lamp cannot be put out")
+
+    monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
+    with pytest.raises(PinsError, match="put out"):
+        await bench.watch(1, lambda: None)
+
+
+async def test_of_two_failures_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(parse(GOOD), unheard)
+
+    async def fails(after_s: float, what: str) -> None:
+        try:
+            await asyncio.sleep(after_s)
+        finally:
+            raise PinsError(what)
+
+    monkeypatch.setattr(
+        bench._source, "tasks", lambda *_, **__: {"late": fails(60, "late"), "first": fails(0.01, "first")}
+    )
+    with pytest.raises(PinsError, match="first"):
         await bench.watch(60, lambda: None)
 
 
