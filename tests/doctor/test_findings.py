@@ -138,3 +138,13 @@ def test_clock_and_link() -> None:
     assert [each.level for each in of_link({"crc": 0, "events": 7}, frozenset({"events"}))] == ["ok"]
     told = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
     assert [each.what for each in told] == ["link: lost events: 3"]
+
+
+def test_what_is_too_old_to_learn_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.doctor.signals.KEPT_MAX", 10)
+    signals = Signals(0)
+    for t_us in range(13):
+        signals.take(Sighting(t_us, 0))
+    assert [each.t_us for each in signals.kept] == [*range(3, 13)], "the latest are kept"
+    (told,) = (each for each in of_signals(signals, beams=0, readers=1) if each.level != "ok")
+    assert (told.level, "3 edges, pulses and sightings are too old" in told.what) == ("look", True)

@@ -9,7 +9,7 @@ import msgspec
 
 from wheeld.core.clock import HostTime
 from wheeld.doctor.geometry import Learned, apart_deg, order_of
-from wheeld.doctor.signals import Signals
+from wheeld.doctor.signals import KEPT_MAX, Signals
 
 OFF_DEG = 2.0
 """A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
@@ -52,6 +52,11 @@ def of_signals(signals: Signals, *, beams: int, readers: int) -> Iterator[Findin
         yield Finding("look", f"the rotor turns at {signals.rpm:.1f} rpm", f"makers ask {RPM[0]:g} to {RPM[1]:g}")
     if signals.is_object_present:
         yield Finding("wrong", "the object sensor sees a body in the cylinder", "clear it, or the sensor's window")
+    if signals.dropped:
+        what = (
+            f"{signals.dropped} edges, pulses and sightings are too old to learn from: the latest {KEPT_MAX} are kept"
+        )
+        yield Finding("look", what, "watch for a shorter time")
 
 
 def of_geometry(
