@@ -16,7 +16,7 @@ from wheeld.config_files import credentials_directory
 from wheeld.core.observations import Rotor, Sighting
 from wheeld.core.pockets import index_of
 from wheeld.doctor.bench import Bench
-from wheeld.doctor.findings import MIRRORED, Finding, of_clock, of_geometry, of_link, of_pulses, of_signals
+from wheeld.doctor.findings import MIRRORED, Finding, of_buttons, of_clock, of_geometry, of_link, of_pulses, of_signals
 from wheeld.doctor.geometry import Learned, learn_beams, learn_readers, order_of, spins_of
 from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
 from wheeld.doctor.signals import Signals
@@ -82,18 +82,30 @@ def connected() -> Iterator[str]:
 
 def live(signals: Signals, config: Config) -> str:
     """What each sensor has said so far, on one line."""
-    rotor = "stands" if not signals.rpm else f"{signals.rpm:.1f} rpm {signals.direction or ''}".rstrip()
     pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.wheel.beams_deg)))
     sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.wheel.readers_deg)))
     thing = "object" if signals.is_object_present else "clear"
-    parts = [f"rotor {rotor}"]
+    parts = [f"rotor {_rotor(signals)}"]
     if config.wheel.beams_deg:
         parts.append(f"beams {pulses}")
     if config.wheel.readers_deg:
         parts.append(f"readers {sightings}")
     if config.head is not None:
         parts.append(f"head {signals.phase or 'silent'}, laps {signals.head_laps}, numbers {signals.head_numbers}")
+    if buttons := _buttons(signals, config):
+        parts.append(f"buttons {' '.join(f'{name} {signals.buttons[name]}' for name in buttons)}")
     return "  ".join([f"{signals.seconds:6.0f} s", *parts, f"cylinder {thing}"])
+
+
+def _rotor(signals: Signals) -> str:
+    if signals.faults.get("rotor"):
+        return "not known"
+    return "stands" if not signals.rpm else f"{signals.rpm:.1f} rpm {signals.direction or ''}".rstrip()
+
+
+def _buttons(signals: Signals, config: Config) -> list[str]:
+    """Those on pins, and those that were pressed: which ones a board has the configuration does not say."""
+    return sorted({*signals.buttons, *(() if config.gpio is None else config.gpio.buttons)})
 
 
 class Geometry(NamedTuple):
@@ -126,7 +138,10 @@ def findings(
     for part, counters in bench.counters.items():
         heard = bench.sensors.get(LINES[part], True)
         yield from (each for each in of_link(counters, HARMLESS, part) if heard or each.level != "ok")
-    yield from of_signals(signals, beams=len(wheel.beams_deg), readers=len(wheel.readers_deg))
+    violations = bench.counters.get("gpio", {}).get("encoder_violations", 0)
+    beams, readers = len(wheel.beams_deg), len(wheel.readers_deg)
+    yield from of_signals(signals, beams=beams, readers=readers, violations=violations)
+    yield from of_buttons(signals, _buttons(signals, config))
     yield from of_pulses(bench.pulse_widths_us)
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_told=ball_told)
     yield from of_geometry(learned.readers, wheel.readers_deg, "reader")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import ClassVar, cast
 
 import pytest
 
 from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
 from wheeld import cli_doctor
-from wheeld.cli_doctor import Geometry, findings
+from wheeld.cli_doctor import Geometry, findings, live
 from wheeld.config import parse
-from wheeld.core.observations import Observation
+from wheeld.core.clock import HostTime
+from wheeld.core.observations import Command, Observation, SensorState
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
@@ -65,6 +67,66 @@ async def test_of_two_failures_the_first_is_told(monkeypatch: pytest.MonkeyPatch
     )
     with pytest.raises(PinsError, match="first"):
         await bench.watch(60, lambda: None)
+
+
+def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
+    config = parse(GOOD)
+    signals = Signals(config.wheel.rotor_ticks)
+    signals.take(SensorState(1, "rotor", ok=True))
+    assert "rotor stands" in live(signals, config)
+    assert "button" not in live(signals, config)
+    signals.take(SensorState(2, "rotor", ok=False))
+    signals.take(Command(3, "rien_va", "button"))
+    assert "rotor not known" in live(signals, config)
+    assert "buttons rien_va 1" in live(signals, config)
+
+
+class Told:
+    """A bench that hears what it is given."""
+
+    seen: ClassVar[list[Observation]] = []
+    works = True
+    violations = 0
+
+    def __init__(self, _config: object, take: Callable[[Observation], None]) -> None:
+        self.take = take
+        self.clock = HostTime(0, 0, 0)
+        self.sensors = {"link": self.works}
+        self.counters = {"gpio": {"encoder_violations": self.violations}}
+        self.pulse_widths_us: dict[str, tuple[int, int]] = {}
+
+    async def watch(self, _seconds: float, _every_second: Callable[[], None]) -> None:
+        for each in self.seen:
+            self.take(each)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> type[Told]:
+    class Fresh(Told):
+        pass
+
+    monkeypatch.setattr(cli_doctor, "Bench", Fresh)
+    monkeypatch.setattr(cli_doctor, "log_to_stderr", lambda _: None)
+    return Fresh
+
+
+def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Exit:
+    path.write_text(GOOD)
+    return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball))
+
+
+def test_the_summary_tells_of_buttons(tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]) -> None:
+    told.seen = [Command(1, "rien_va", "button")]
+    assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
+    assert "button rien_va: 1 presses" in capsys.readouterr().out
+
+
+def test_the_summary_tells_of_an_encoder_without_z(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told.violations = 3
+    assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
+    assert "Z never says where the rotor stands" in capsys.readouterr().out
 
 
 def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(

@@ -8,8 +8,25 @@ import pytest
 
 from tests.doctor.alignment import TICKS, layout, spun
 from wheeld.core.clock import HostTime
-from wheeld.core.observations import BallPass, Command, ForeignObject, Observation, Rotor, SensorState, Sighting
-from wheeld.doctor.findings import Finding, of_clock, of_geometry, of_link, of_pulses, of_signals
+from wheeld.core.observations import (
+    BallPass,
+    Command,
+    ForeignObject,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+)
+from wheeld.doctor.findings import (
+    CABLE,
+    Finding,
+    of_buttons,
+    of_clock,
+    of_geometry,
+    of_link,
+    of_pulses,
+    of_signals,
+)
 from wheeld.doctor.geometry import Learned
 from wheeld.doctor.signals import Signals
 
@@ -89,6 +106,7 @@ def test_a_reader_that_sees_half_as_often() -> None:
 
 def test_a_still_wheel_is_asked_to_move() -> None:
     told = findings([Command(5, "rien_va", "button")])
+    assert not any("button" in each.what for each in told)
     assert [each.level for each in told] == ["look"] * 3
     assert all(each.do for each in told)
 
@@ -138,6 +156,31 @@ def test_clock_and_link() -> None:
     assert [each.level for each in of_link({"crc": 0, "events": 7}, frozenset({"events"}))] == ["ok"]
     told = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
     assert [each.what for each in told] == ["link: lost events: 3"]
+
+
+def test_a_computers_own_pins_are_not_told_to_look_at_their_cable() -> None:
+    counters = {"edges": 7, "host_stalls": 5, "encoder_violations": 25, "pulses_too_long": 1, "new": 1}
+    told = {each.what: each.do for each in of_link(counters, frozenset({"edges"}), "gpio")}
+    assert "computer stood still" in told["gpio: host stalls: 5"]
+    assert "A, B and Z" in told["gpio: encoder violations: 25"]
+    assert "stays blocked" in told["gpio: pulses too long: 1"]
+    assert CABLE not in told.values()
+    assert [each.do for each in of_link({"crc": 1}, frozenset())] == [CABLE]
+
+
+def test_buttons_are_told() -> None:
+    signals = Signals(TICKS)
+    for t_us in (1, 2):
+        signals.take(Command(t_us, "rien_va", "button"))
+    told = [(each.level, each.what) for each in of_buttons(signals, ["rien_va", "tout_va"])]
+    assert told == [("ok", "button rien_va: 2 presses"), ("look", "button tout_va was not pressed")]
+
+
+def test_an_encoder_without_z_is_said_to_be_one() -> None:
+    told = [each for each in of_signals(Signals(TICKS), beams=0, readers=0, violations=25) if each.level != "ok"]
+    assert [(each.level, "Z never says where the rotor stands" in each.what) for each in told] == [("wrong", True)]
+    (still,) = of_signals(Signals(TICKS), beams=0, readers=0, violations=0)
+    assert "turn the rotor" in still.do
 
 
 def test_what_is_too_old_to_learn_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -29,6 +29,17 @@ MIRRORED = (
     "the ball ran with the rotor, or the beams are numbered the other way round; say which with --ball cw or --ball ccw"
 )
 """Angles that are mirrored make R1 say the opposite (Art. 10): nobody but who threw the ball can tell."""
+CABLE = "shielding, ground and length of the cable"
+GPIO_ADVICE = {
+    "host_stalls": "the computer stood still: its load, its supply, its storage",
+    "late_edges": "the computer was too busy to date them: its load",
+    "lost_edges": "more came than the computer read: its load, or a line that bounces",
+    "link_faults": "edges were lost or came late: the computer's load",
+    "encoder_violations": "lines A, B and Z of the encoder: their thresholds, the gap to the disc, rotor_ticks",
+    "pulses_too_short": "spikes on a beam or reader: its threshold, the shielding of its wire, min_pulse_us",
+    "pulses_too_long": "a beam or reader stays blocked: dirt, its light, sensors_active_low",
+}
+"""By counter: a computer's own pins have no line that could be damaged."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -39,15 +50,16 @@ class Finding(msgspec.Struct, frozen=True):
     do: str = ""
 
 
-def of_signals(signals: Signals, *, beams: int, readers: int) -> Iterator[Finding]:
-    """What the counts say of a wheel that should have so many beams and readers."""
+def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
+    """What the counts say of a wheel that should have so many beams and readers. `violations`: of the order of an
+    encoder's lines, where pins see them."""
     yield from _sensors(signals)
     if beams:
         yield from _beams(signals, beams)
     if readers:
         yield from _readers(signals, readers)
     if signals.ticks:
-        yield from _encoder(signals)
+        yield from _encoder(signals, violations)
     if signals.rpm is not None and not RPM[0] <= signals.rpm <= RPM[1]:
         yield Finding("look", f"the rotor turns at {signals.rpm:.1f} rpm", f"makers ask {RPM[0]:g} to {RPM[1]:g}")
     if signals.is_object_present:
@@ -57,6 +69,15 @@ def of_signals(signals: Signals, *, beams: int, readers: int) -> Iterator[Findin
             f"{signals.dropped} edges, pulses and sightings are too old to learn from: the latest {KEPT_MAX} are kept"
         )
         yield Finding("look", what, "watch for a shorter time")
+
+
+def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
+    """How often each was pressed, of those that are `wired` to pins and those that a board tells."""
+    for name in sorted({*wired, *signals.buttons}):
+        if count := signals.buttons[name]:
+            yield Finding("ok", f"button {name}: {count} presses")
+        else:
+            yield Finding("look", f"button {name} was not pressed", "press it once, to see that it works")
 
 
 def of_geometry(
@@ -107,7 +128,8 @@ def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "
     """Counters of `part` that should be nought on a good line; those named `harmless` may count."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
-        yield Finding("look", f"{part}: {name.replace('_', ' ')}: {count}", "shielding, ground and length of the cable")
+        do = GPIO_ADVICE.get(name, "the wires to the pins, and the computer's load") if part == "gpio" else CABLE
+        yield Finding("look", f"{part}: {name.replace('_', ' ')}: {count}", do)
     if not bad:
         yield Finding("ok", f"{part}: nothing lost, nothing damaged")
 
@@ -154,8 +176,12 @@ def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
             yield Finding("ok", f"reader {reader}: {count} sightings")
 
 
-def _encoder(signals: Signals) -> Iterator[Finding]:
+def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     edges = sum(signals.edges.values())
+    if not edges and violations:
+        what = "A and B of the encoder step, and Z never says where the rotor stands"
+        yield Finding("wrong", what, "wire, supply and gap of Z; or rotor_ticks is not this encoder's")
+        return
     if edges < signals.ticks:
         yield Finding("look", f"{edges} encoder edges, less than a turn", "turn the rotor")
         return
