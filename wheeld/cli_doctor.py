@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,11 +13,22 @@ from serial.tools import list_ports
 
 from wheeld.config import Config, load, parse
 from wheeld.config_files import credentials_directory
-from wheeld.core.observations import Rotor, Sighting
+from wheeld.core.observations import Sighting
 from wheeld.core.pockets import index_of
+from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
-from wheeld.doctor.findings import MIRRORED, Finding, of_buttons, of_clock, of_geometry, of_link, of_pulses, of_signals
-from wheeld.doctor.geometry import Learned, learn_beams, learn_readers, order_of, spins_of
+from wheeld.doctor.findings import (
+    MIRRORED,
+    Finding,
+    of_buttons,
+    of_clock,
+    of_geometry,
+    of_link,
+    of_number,
+    of_pulses,
+    of_signals,
+)
+from wheeld.doctor.geometry import Learned, Spin, at_rest, learn_beams, learn_readers, order_of, spins_of
 from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
 from wheeld.doctor.signals import Signals
 from wheeld.edges.logs import log_to_stderr
@@ -109,10 +120,13 @@ def _buttons(signals: Signals, config: Config) -> list[str]:
 
 
 class Geometry(NamedTuple):
-    """What was learned; empty where too little was seen."""
+    """What was learned, empty where too little was seen; of which spins, and of a ball in which pocket, if one was
+    named."""
 
     beams: list[Learned]
     readers: list[Learned]
+    spins: Sequence[Spin] = ()
+    number: int | None = None
 
 
 def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geometry:
@@ -121,9 +135,9 @@ def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geomet
     spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=asked.ball)
     readers: list[Learned] = []
     if asked.number is not None and wheel.rotor_ticks:
-        turning = [seen for seen in signals.kept if isinstance(seen, Rotor | Sighting)]
-        readers = learn_readers(turning, wheel.rotor_ticks, index_of(asked.number))
-    return Geometry(learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else [], readers)
+        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(asked.number))
+    beams = learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else []
+    return Geometry(beams, readers, spins, asked.number)
 
 
 def findings(
@@ -144,12 +158,16 @@ def findings(
     yield from of_buttons(signals, _buttons(signals, config))
     yield from of_pulses(bench.pulse_widths_us)
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_told=ball_told)
-    yield from of_geometry(learned.readers, wheel.readers_deg, "reader")
+    elsewhere = [] if learned.number is None else [*of_number(learned.readers, wheel.readers_deg, learned.number)]
+    yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
 def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool) -> Exit:
     """Put what was learned into the file; the former one stays beside it. Raises OSError, ConfigError."""
     wheel = config.wheel
+    if against := [*_against(config, learned, ball_told=ball_told)]:
+        sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
+        return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
     try:
         angles |= _angles("beam", learned.beams, len(wheel.beams_deg))
@@ -168,6 +186,15 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool) -> 
     for key, values in angles.items():
         print(f"{path}: {key} = {values}; the former file is {former.name}")
     return Exit.OK
+
+
+def _against(config: Config, learned: Geometry, *, ball_told: bool) -> Iterator[str]:
+    """What speaks against what was learned."""
+    wheel, spins = config.wheel, learned.spins
+    if (number := learned.number) is not None and not wheel.rotor_ticks:
+        yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"
+    elif number is not None:
+        yield from refusals.of_readers(learned.readers, spins, wheel.readers_deg, number=number, ball_told=ball_told)
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:

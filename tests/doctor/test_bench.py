@@ -13,6 +13,7 @@ import pytest
 
 from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
+from tests.doctor.alignment import layout, spun
 from wheeld import cli_doctor
 from wheeld.cli_doctor import Geometry, findings, live
 from wheeld.config import parse
@@ -115,10 +116,16 @@ def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Ex
     return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball))
 
 
-def test_the_summary_tells_of_buttons(tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]) -> None:
-    told.seen = [Command(1, "rien_va", "button")]
-    assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
-    assert "button rien_va: 1 presses" in capsys.readouterr().out
+def test_the_summary_tells_of_buttons_and_of_the_number(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, number = spun(layout((0.0, 90.0, 180.0, 270.0)), 1, spins=1, sightings=15)
+    told.seen = [*seen, Command(seen[-1].t_us, "rien_va", "button")]
+    assert doctor(tmp_path / "wheel.toml", number=(number + 1) % 37) == Exit.BAD_DATA
+    out = capsys.readouterr().out
+    assert "button rien_va: 1 presses" in out
+    assert f"wrong  by readers_deg the ball lies in {number}" in out
+    assert "reader 0 stands" not in out
 
 
 def test_the_summary_tells_of_an_encoder_without_z(

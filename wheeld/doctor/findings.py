@@ -8,18 +8,22 @@ from typing import Literal
 import msgspec
 
 from wheeld.core.clock import HostTime
-from wheeld.doctor.geometry import Learned, apart_deg, order_of
+from wheeld.core.pockets import POCKETS, ROTOR_ORDER, index_of
+from wheeld.doctor.geometry import SPREAD_DEG, Learned, apart_deg, order_of, pockets_off
 from wheeld.doctor.signals import KEPT_MAX, Signals
 
 OFF_DEG = 2.0
 """A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
-SPREAD_DEG = 3.0
-"""Laps that differ so much among themselves were not free, or the beam's edge is soft."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 """Of a beam's pulses: a few in a thousand are ordinary, one in twenty is a sensor badly set."""
 SKIPPED_SHARE = 0.002
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
+STEADY = {
+    "beam": "spin free, hands away; then look at its mounting and threshold",
+    "reader": "let the ball lie, and nobody move it, until the rotor has turned a few times more",
+}
+"""How single measures come to agree."""
 PULSES_MIN = 20
 """Of the busiest beam: with fewer nothing can be said of the others."""
 ERROR_US = 1_000
@@ -29,6 +33,8 @@ MIRRORED = (
     "the ball ran with the rotor, or the beams are numbered the other way round; say which with --ball cw or --ball ccw"
 )
 """Angles that are mirrored make R1 say the opposite (Art. 10): nobody but who threw the ball can tell."""
+SWAPPED = "the ball ran with the rotor: A and B may be swapped"
+"""An encoder so wired tells the rotor's way, and its sectors, the other way round."""
 CABLE = "shielding, ground and length of the cable"
 GPIO_ADVICE = {
     "host_stalls": "the computer stood still: its load, its supply, its storage",
@@ -90,21 +96,37 @@ def of_geometry(
         return
     places = {each.index: each.angle_deg for each in learned}
     for each in learned:
-        if each.index >= len(configured_deg):
-            yield Finding("wrong", f"{kind} {each.index} is in no configuration", f"add its angle to {kind}s_deg")
-            continue
-        off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
-        if each.spread_deg > SPREAD_DEG:
-            do = "spin free, hands away; then look at its mounting and threshold"
-            yield Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", do)
-        elif abs(off_deg) <= OFF_DEG:
-            yield Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
-        elif (other := _stands_at(configured_deg[each.index], places)) is not None:
-            what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
-            yield Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry")
+        if each.index < len(configured_deg):
+            yield _place(each, configured_deg[each.index], kind, places)
         else:
-            what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
-            yield Finding("wrong", what, "learn the geometry with --learn, or move it")
+            yield Finding("wrong", f"{kind} {each.index} is in no configuration", f"add its angle to {kind}s_deg")
+
+
+def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
+    """One sensor's; `places` are those of all of its kind."""
+    off_deg = apart_deg(each.angle_deg, wanted_deg)
+    if each.spread_deg > SPREAD_DEG:
+        return Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", STEADY[kind])
+    if abs(off_deg) <= OFF_DEG:
+        return Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
+    if (other := _stands_at(wanted_deg, places)) is not None:
+        what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
+        return Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry")
+    what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
+    return Finding("wrong", what, "learn the geometry with --learn, or move it")
+
+
+def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
+    """Whether the ball may lie elsewhere than in `number`, as the technician has it."""
+    if pockets := pockets_off(readers, configured_deg):
+        do = "look where it lies, and say that; or the encoder was moved"
+        yield Finding("wrong", elsewhere(pockets, number), do)
+
+
+def elsewhere(pockets: int, number: int) -> str:
+    """Where the ball lies, in words, if it is the readers that stand where the file has them."""
+    there = ROTOR_ORDER[(index_of(number) - pockets) % POCKETS]
+    return f"by readers_deg the ball lies in {there}, not in {number}: the readers are {abs(pockets)} pockets off"
 
 
 def of_clock(clock: HostTime | None) -> Iterator[Finding]:

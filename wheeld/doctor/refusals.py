@@ -1,0 +1,42 @@
+"""Why learned angles must not be written: R1 to R3 rest on them, and a wrong one publishes wrong numbers.
+
+Each reason is a line for the technician: what is wrong, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wheeld.core.track import FALL_US
+from wheeld.doctor.findings import STEADY, SWAPPED, elsewhere
+from wheeld.doctor.geometry import (
+    SPREAD_DEG,
+    TURNS_MIN,
+    Learned,
+    Spin,
+    order_of,
+    pockets_off,
+    ran_with_rotor,
+)
+
+
+def of_readers(
+    readers: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, number: int, ball_told: bool
+) -> Iterator[str]:
+    """What speaks against the readers that were learned of a ball that is said to lie in `number`."""
+    if not readers:
+        yield f"no reader saw the ball at rest, {FALL_US / 1e6:g} s and more after its last pass: {STEADY['reader']}"
+    for reader in readers:
+        if reader.count < TURNS_MIN:
+            what = f"reader {reader.index} saw the ball at rest in {reader.count} turns, {TURNS_MIN} are needed"
+            yield f"{what}: {STEADY['reader']}; if it misses turns, aim it, clean it"
+        elif reader.spread_deg > SPREAD_DEG:
+            yield f"reader {reader.index}: single turns stray by {reader.spread_deg:g}°: {STEADY['reader']}"
+    if order_of(readers, configured_deg) == "mirrored":
+        what = "the readers follow each other the other way round than readers_deg has them"
+        yield f"{what}: the encoder's A and B may be swapped, or the readers are numbered the other way round"
+    elif ball_told and ran_with_rotor(spins):
+        yield f"{SWAPPED}, which would mirror the readers: look at them, or throw against the rotor"
+    elif (pockets := pockets_off(readers, configured_deg)) != 0:
+        by_hand = f"write readers_deg = {[each.angle_deg for each in readers]} by hand if the encoder was moved"
+        yield f"{elsewhere(pockets, number)}: look where it lies, and say that; {by_hand}"
