@@ -18,7 +18,6 @@ from wheeld.core.pockets import index_of
 from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.findings import (
-    MIRRORED,
     Finding,
     of_buttons,
     of_clock,
@@ -27,8 +26,9 @@ from wheeld.doctor.findings import (
     of_number,
     of_pulses,
     of_signals,
+    of_way,
 )
-from wheeld.doctor.geometry import Learned, Spin, at_rest, learn_beams, learn_readers, order_of, spins_of
+from wheeld.doctor.geometry import Learned, Spin, at_rest, learn_beams, learn_readers, spins_of
 from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
 from wheeld.doctor.signals import Signals
 from wheeld.edges.logs import log_to_stderr
@@ -74,7 +74,7 @@ def _doctor(asked: argparse.Namespace) -> Exit:
     for each in told:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
     if asked.learn:
-        return write(asked.config, config, learned, ball_told=asked.ball is not None)
+        return write(asked.config, config, learned, ball_told=asked.ball is not None, told=told)
     return Exit.BAD_DATA if any(each.level == "wrong" for each in told) else Exit.OK
 
 
@@ -158,14 +158,16 @@ def findings(
     yield from of_buttons(signals, _buttons(signals, config))
     yield from of_pulses(bench.pulse_widths_us)
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_told=ball_told)
+    yield from of_way(learned.spins, learned.beams, wheel.beams_deg, ball_told=ball_told)
     elsewhere = [] if learned.number is None else [*of_number(learned.readers, wheel.readers_deg, learned.number)]
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
-def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool) -> Exit:
-    """Put what was learned into the file; the former one stays beside it. Raises OSError, ConfigError."""
+def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, told: Sequence[Finding] = ()) -> Exit:
+    """Put what was learned into the file, while nothing of what was `told` is wrong but an angle; the former file stays
+    beside it. Raises OSError, ConfigError."""
     wheel = config.wheel
-    if against := [*_against(config, learned, ball_told=ball_told)]:
+    if against := [*refusals.of_findings(told), *_against(config, learned, ball_told=ball_told)]:
         sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
@@ -174,8 +176,6 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool) -> 
         angles |= _angles("reader", learned.readers, len(wheel.readers_deg))
         if not angles:
             raise RewriteError("too little was seen to learn from: spin a few times, and give --number")
-        if not ball_told and order_of(learned.beams, wheel.beams_deg) != "same":
-            raise RewriteError(f"the beams follow each other as beams_deg does not have them: {MIRRORED}")
         before = path.read_bytes().decode()
         after = with_angles(before, angles)
     except RewriteError as wrong:
@@ -191,6 +191,7 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool) -> 
 def _against(config: Config, learned: Geometry, *, ball_told: bool) -> Iterator[str]:
     """What speaks against what was learned."""
     wheel, spins = config.wheel, learned.spins
+    yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_told=ball_told)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
         yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"
     elif number is not None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
-from tests.doctor.alignment import layout, spun
+from tests.doctor.alignment import layout, spun, swapped
 from wheeld import cli_doctor
 from wheeld.cli_doctor import Geometry, findings, live
 from wheeld.config import parse
@@ -116,7 +116,18 @@ def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Ex
     return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball))
 
 
-def test_the_summary_tells_of_buttons_and_of_the_number(
+@pytest.mark.parametrize("works", [True, False])
+def test_nothing_is_written_while_the_link_is_wrong(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str], *, works: bool
+) -> None:
+    told.seen, told.works = spun(layout((0.0, 95.0, 180.0, 270.0)), 1)[0], works
+    path = tmp_path / "wheel.toml"
+    assert doctor(path) == (Exit.OK if works else Exit.BAD_DATA)
+    assert (path.read_text() == GOOD) is not works
+    assert ("link does not work, or says nothing" in capsys.readouterr().err) is not works
+
+
+def test_the_summary_tells_of_buttons_of_the_way_and_of_the_number(
     tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen, number = spun(layout((0.0, 90.0, 180.0, 270.0)), 1, spins=1, sightings=15)
@@ -126,6 +137,9 @@ def test_the_summary_tells_of_buttons_and_of_the_number(
     assert "button rien_va: 1 presses" in out
     assert f"wrong  by readers_deg the ball lies in {number}" in out
     assert "reader 0 stands" not in out
+    told.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
+    doctor(tmp_path / "wheel.toml")
+    assert "the ball ran with the rotor: A and B may be swapped" in capsys.readouterr().out
 
 
 def test_the_summary_tells_of_an_encoder_without_z(

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests.doctor.alignment import TICKS, layout, spun
+from tests.doctor.alignment import TICKS, layout, spun, swapped
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import (
     BallPass,
     Command,
+    Direction,
     ForeignObject,
     Observation,
     Rotor,
@@ -26,8 +27,9 @@ from wheeld.doctor.findings import (
     of_link,
     of_pulses,
     of_signals,
+    of_way,
 )
-from wheeld.doctor.geometry import Learned
+from wheeld.doctor.geometry import Learned, learn_beams, spins_of
 from wheeld.doctor.signals import Signals
 
 BEAMS_DEG = (0.0, 90.0, 180.0, 270.0)
@@ -82,6 +84,11 @@ def sectors_dirty(seen: list[Observation]) -> Iterable[Observation]:
     [
         (without(BallPass, 1), "wrong", "beam 1 never pulsed"),
         (without(BallPass, 3, 4), "look", "beam 3 misses passes"),
+        (
+            lambda seen: [*without(BallPass, 3)(seen), BallPass(seen[-1].t_us, 3)],
+            "wrong",
+            "beam 3: 1 pulses, another has",
+        ),
         (doubled, "look", "beam 2 pulses twice"),
         (without(Sighting, 0), "wrong", "reader 0 never saw the ball"),
         (edges_lost, "look", "edges lost"),
@@ -181,6 +188,24 @@ def test_an_encoder_without_z_is_said_to_be_one() -> None:
     assert [(each.level, "Z never says where the rotor stands" in each.what) for each in told] == [("wrong", True)]
     (still,) = of_signals(Signals(TICKS), beams=0, readers=0, violations=0)
     assert "turn the rotor" in still.do
+
+
+def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
+    def way(seen: list[Observation], ball: Direction | None = None) -> list[Finding]:
+        spins = spins_of([each for each in seen if isinstance(each, Rotor | BallPass)], ball=ball)
+        beams_deg = (0.0, 90.0, 200.0, 300.0)
+        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_told=ball is not None))
+
+    seen, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1, spins=1)
+    (spin,) = (each for each in spins_of([each for each in seen if isinstance(each, Rotor | BallPass)]))
+    (told,) = way(swapped(seen), ball=spin.direction)
+    assert "the ball ran with the rotor: A and B may be swapped" in told.what
+    assert way(swapped(seen)) == [], "of one spin nobody knows"
+    assert way(seen, ball=spin.direction) == way(seen) == []
+    several, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1)
+    (told,) = way(swapped(several))
+    assert "A and B may be swapped (in 3 spins" in told.what
+    assert way(several) == []
 
 
 def test_what_is_too_old_to_learn_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

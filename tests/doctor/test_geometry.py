@@ -9,8 +9,10 @@ from wheeld.core.observations import BallPass, Rotor, Sighting
 from wheeld.core.pockets import index_of
 from wheeld.doctor.geometry import (
     Learned,
+    Spin,
     apart_deg,
     at_rest,
+    contradiction,
     learn_beams,
     learn_readers,
     order_of,
@@ -87,6 +89,20 @@ def test_a_ball_is_at_rest_a_falls_time_after_its_last_pass() -> None:
     ]
     assert at_rest(seen) == [Sighting(7_100_000, 1)]
     assert at_rest([Sighting(1, 0), Rotor(2, 0, "cw")]) == [Sighting(1, 0), Rotor(2, 0, "cw")]
+
+
+def laps(count: int, *beam_1_at_s: float) -> Spin:
+    """Laps of a second past beam 0, beam 1 pulsing so long after it in each."""
+    passes = [BallPass(n * 1_000_000 + round(s * 1e6), int(s > 0)) for n in range(count) for s in (0.0, *beam_1_at_s)]
+    return Spin(passes, "cw", "ccw")
+
+
+def test_spins_contradict_each_other_when_several_laps_say_so() -> None:
+    free, moved = laps(12, 0.25), laps(6, 0.75)
+    assert contradiction([free, free]) is None
+    assert contradiction([free, moved]) == (1, 180.0)
+    assert contradiction([free, laps(4, 0.25, 0.75)]) is None, "a stray in a short spin"
+    assert contradiction([]) is None
 
 
 def test_two_that_stand_opposite_each_other_are_never_mirrored() -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import random
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
 from tests.config.test_config import GOOD
-from tests.doctor.alignment import TICKS, layout, spun, swapped, with_rotor
+from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
 from wheeld.cli_doctor import Geometry, learn, write
 from wheeld.config import Config, parse
-from wheeld.core.observations import BallPass, Observation, Sighting
+from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
-from wheeld.doctor.findings import of_geometry, of_number
+from wheeld.doctor.findings import Finding, of_geometry, of_number
 from wheeld.doctor.geometry import Learned, apart_deg, order_of, pockets_off, real
 from wheeld.doctor.rewrite import replace_file
 from wheeld.doctor.signals import Signals
@@ -39,9 +41,9 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
     return learn(signals, config(), argparse.Namespace(ball=ball, number=number))
 
 
-def written(path: Path, geometry: Geometry, *, ball_told: bool = False) -> Exit:
+def written(path: Path, geometry: Geometry, *, ball_told: bool = False, told: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_told=ball_told)
+    return write(path, config(), geometry, ball_told=ball_told, told=told)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_told: bool = False) -> str:
@@ -234,3 +236,90 @@ def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pyte
     bare = structs.replace(config(), wheel=structs.replace(config().wheel, rotor_ticks=0))
     assert write(path, bare, Geometry([], [], number=5), ball_told=False) == Exit.BAD_DATA
     assert "--number needs an encoder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strays", [1, 2, 3, 30])
+@pytest.mark.parametrize("seed", range(4))
+def test_strays_of_a_dead_beam_are_no_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int, strays: int
+) -> None:
+    seen, _ = spun(layout(BEAMS_DEG), seed)
+    pick = random.Random(f"{seed} {strays}")
+    passes = [each for each in seen if isinstance(each, BallPass)]
+    spoilt = [each for each in seen if not (isinstance(each, BallPass) and each.beam == 3)]
+    spoilt += [BallPass(pick.choice(passes[8:-12]).t_us + pick.randrange(100_000), 3) for _ in range(strays)]
+    found = learned(sorted(spoilt, key=lambda each: each.t_us))
+    assert "beam 3" in refused(tmp_path / "wheel.toml", capsys, found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_spins_that_contradict_each_other_teach_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    one, two = (spun(layout(BEAMS_DEG), each, spins=1)[0] for each in (seed, seed + 50))
+    found = learned(after(one, with_rotor(two)))
+    assert "the spins have beam" in refused(tmp_path / "wheel.toml", capsys, found)
+    assert written(tmp_path / "wheel.toml", learned(after(one, two))) == Exit.OK
+
+
+def test_a_beam_that_was_moved_between_spins_is_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    moved = (0.0, 90.0, 205.0, 300.0)
+    both = after(spun(layout(BEAMS_DEG), 1, spins=2)[0], spun(layout(moved), 5, spins=1)[0])
+    assert "the spins have beam 2 at places 5° apart" in refused(tmp_path / "wheel.toml", capsys, learned(both))
+
+
+def test_a_way_that_cannot_be_true_of_all_spins_is_not_believed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wheel.toml"
+    seen, _ = spun(layout(BEAMS_DEG), 1)
+    ways: list[Direction] = ["cw", "ccw"]
+    for ball in ways:
+        assert "--ball may not be true of both" in refused(path, capsys, learned(seen, ball=ball), ball_told=True)
+    assert written(path, learned(seen)) == Exit.OK
+
+
+def test_single_edges_the_other_way_turn_no_rotor(tmp_path: Path) -> None:
+    seen, _ = spun(layout(BEAMS_DEG), 1)
+    begun_us = {spin.passes[0].t_us for spin in learned(seen).spins}
+    spoilt: list[Observation] = []
+    edge = Rotor(0, 0, "cw")
+    for each in seen:
+        if isinstance(each, Rotor):
+            edge = each
+        elif isinstance(each, BallPass) and each.t_us in begun_us:
+            spoilt.append(Rotor(each.t_us - 5, edge.tick, "ccw" if edge.direction == "cw" else "cw"))
+        spoilt.append(each)
+    found = learned(spoilt)
+    assert written(tmp_path / "wheel.toml", found) == Exit.OK
+    assert off_deg(found) < 1
+
+
+def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, found = tmp_path / "wheel.toml", learned(spun(layout(BEAMS_DEG), 1)[0])
+    angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
+    assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
+    assert written(path, found, told=angle) == Exit.OK
+    dead = Finding("wrong", "beam 3 pulsed 2 times, another 50", "its wire")
+    assert written(path, found, told=[*angle, dead]) == Exit.BAD_DATA
+    assert path.read_text() == TEXT
+    assert "beam 3 pulsed 2 times, another 50; its wire: nothing is written" in capsys.readouterr().err
+
+
+def test_beams_whose_laps_stray_are_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    soft = Geometry([Learned(n, deg, 3.1 * (n == 2), 9) for n, deg in enumerate(BEAMS_DEG)], [])
+    assert "beam 2: single laps stray by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
+
+
+def test_a_hand_between_spins_is_no_spin(tmp_path: Path) -> None:
+    """The rotor turned the other way under it."""
+    seen, _ = spun(layout(BEAMS_DEG), 1, spins=1)
+    (spin,) = learned(seen).spins
+    t_us = seen[-1].t_us
+    other: Direction = "ccw" if spin.rotor == "cw" else "cw"
+    turned = [Rotor(t_us + n * 100_000, n, other) for n in range(1, 90)]
+    found = learned([*seen, *turned, BallPass(t_us + 9_100_000, 1)], ball=spin.direction)
+    assert [each.rotor for each in found.spins] == [spin.rotor, other]
+    assert written(tmp_path / "wheel.toml", found, ball_told=True) == Exit.OK

@@ -9,13 +9,15 @@ import msgspec
 
 from wheeld.core.clock import HostTime
 from wheeld.core.pockets import POCKETS, ROTOR_ORDER, index_of
-from wheeld.doctor.geometry import SPREAD_DEG, Learned, apart_deg, order_of, pockets_off
+from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
 from wheeld.doctor.signals import KEPT_MAX, Signals
 
 OFF_DEG = 2.0
 """A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 """Of a beam's pulses: a few in a thousand are ordinary, one in twenty is a sensor badly set."""
+DEAD_SHARE = 0.2
+"""Of the busiest beam's passes: what a dead beam's wire picks up. The worst aimed one sees every second pass."""
 SKIPPED_SHARE = 0.002
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
@@ -49,11 +51,15 @@ GPIO_ADVICE = {
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so."""
+    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so.
+
+    `is_angle`: of an angle in the configuration, which learning may mend.
+    """
 
     level: Literal["ok", "look", "wrong"]
     what: str
     do: str = ""
+    is_angle: bool = False
 
 
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
@@ -92,7 +98,7 @@ def of_geometry(
     """Learned angles against the configuration's; `kind` is `beam` or `reader`. `ball_told`: the technician said which
     way the ball was thrown; else a mirrored wheel is no news of the beams, and that alone is told."""
     if kind == "beam" and not ball_told and order_of(learned, configured_deg) == "mirrored":
-        yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED)
+        yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED, is_angle=True)
         return
     places = {each.index: each.angle_deg for each in learned}
     for each in learned:
@@ -111,16 +117,27 @@ def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, flo
         return Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
     if (other := _stands_at(wanted_deg, places)) is not None:
         what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
-        return Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry")
+        return Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry", is_angle=True)
     what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
-    return Finding("wrong", what, "learn the geometry with --learn, or move it")
+    return Finding("wrong", what, "learn the geometry with --learn, or move it", is_angle=True)
+
+
+def of_way(
+    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_told: bool
+) -> Iterator[Finding]:
+    """Whether the encoder may tell the rotor's way wrong: a ball seldom runs with the rotor, and never each time."""
+    balls = real(spins)
+    is_told = ball_told and ran_with_rotor(spins)
+    if is_told or (not ball_told and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
+        how = "as --ball has it" if is_told else f"in {len(balls)} spins, by the order of the beams"
+        yield Finding("look", f"{SWAPPED} ({how})", "swap A and B of the encoder, or throw against the rotor")
 
 
 def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
     """Whether the ball may lie elsewhere than in `number`, as the technician has it."""
     if pockets := pockets_off(readers, configured_deg):
         do = "look where it lies, and say that; or the encoder was moved"
-        yield Finding("wrong", elsewhere(pockets, number), do)
+        yield Finding("wrong", elsewhere(pockets, number), do, is_angle=True)
 
 
 def elsewhere(pockets: int, number: int) -> str:
@@ -172,6 +189,9 @@ def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
         count, doubles = signals.pulses[beam], signals.doubles[beam]
         if count == 0:
             yield Finding("wrong", f"beam {beam} never pulsed", "its wire, its light, or its number")
+        elif passes[beam] < DEAD_SHARE * most:
+            what = f"beam {beam}: {count} pulses, another has {most}: it is dead, these are strays"
+            yield Finding("wrong", what, "its wire, its light, or its number")
         elif doubles > DOUBLES_SHARE * count:
             do = "its threshold is at the ball's edge: aim it at the ball's middle, or debounce"
             yield Finding("look", f"beam {beam} pulses twice: {doubles} of {count}", do)

@@ -8,7 +8,7 @@ a known pocket passes a reader when the rotor's angle says so.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
@@ -34,8 +34,12 @@ TURNS_MIN = 4
 """Of a lying ball past each reader: a ball that still bounces is seen once or twice in a pocket."""
 SPREAD_DEG = 3.0
 """Laps or turns that differ so much among themselves were not free, or a sensor's edge is soft."""
+SPIN_LAPS_MIN = 3
+"""Of a spin that is compared with the others: the median of three outlives a stray."""
 REAL_PASSES_MIN = 4
 """A few pulses between spins were a hand."""
+LATEST_EDGES = 5
+"""Whose majority is the rotor's way: a mark that stands at its sensor's edge gives one or two the other way."""
 RESTING_SHARE = 0.9
 """A lying ball is seen in one place: half of the sightings may not be elsewhere, as half of a ball's laps may."""
 
@@ -64,12 +68,13 @@ def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None)
     A ball runs against the rotor unless `ball` says which way it was thrown.
     """
     spins: list[Spin] = []
-    rotor: Direction | None = None
+    latest = deque[Direction](maxlen=LATEST_EDGES)
     last_us: int | None = None
     for each in seen:
         if isinstance(each, Rotor):
-            rotor = each.direction
+            latest.append(each.direction)
             continue
+        rotor = Counter(latest).most_common(1)[0][0] if latest else None
         way = ball or (None if rotor is None else "ccw" if rotor == "cw" else "cw")
         if way is None:
             continue
@@ -101,6 +106,28 @@ def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> 
     if len(angles_deg[zero]) < LAPS_MIN:
         return []
     return [_learned(beam, found) for beam, found in sorted(angles_deg.items())]
+
+
+def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> tuple[int, float] | None:
+    """The beam of which single spins tell places furthest apart, and how far (degrees); None while they agree.
+
+    A spin that the ball ran with the rotor mirrors what the others tell, and the median of all is nowhere.
+    """
+    zero, first_deg = _reference(spins, configured_deg)
+    places: dict[int, list[float]] = {}
+    for spin in spins:
+        for beam, angles_deg in _measured([spin], zero, first_deg).items():
+            if len(angles_deg) >= SPIN_LAPS_MIN:
+                places.setdefault(beam, []).append(_learned(beam, angles_deg).angle_deg)
+    apart = {beam: _widest_deg(angles_deg) for beam, angles_deg in places.items()}
+    if not apart:
+        return None
+    widest = max(apart, key=apart.__getitem__)
+    return (widest, apart[widest]) if apart[widest] > SPREAD_DEG else None
+
+
+def _widest_deg(angles_deg: Sequence[float]) -> float:
+    return max(abs(apart_deg(a, b)) for a in angles_deg for b in angles_deg)
 
 
 def _reference(spins: Sequence[Spin], configured_deg: Sequence[float]) -> tuple[int, float]:
