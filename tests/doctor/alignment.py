@@ -7,7 +7,7 @@ import msgspec
 from hw_sim.evening import repeatable
 from hw_sim.stage import Stage
 from hw_sim.wheel import Layout
-from wheeld.core.observations import Observation
+from wheeld.core.observations import Observation, Rotor
 
 TICKS = 148
 
@@ -16,15 +16,36 @@ def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0,
     return Layout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
 
 
-def spun(wheel: Layout, seed: int, *, spins: int = 3) -> tuple[list[Observation], int]:
-    """What the sensors say of free spins, the ball read in its pocket after each; and the last pocket's number."""
+def spun(wheel: Layout, seed: int, *, spins: int = 3, sightings: int = 6) -> tuple[list[Observation], int]:
+    """What the sensors say of free spins, the ball read in its pocket after each (so often, and thrice more); and the
+    last pocket's number."""
     stage = Stage(wheel, repeatable(f"alignment {seed}"), 17)
     number = 17
     for _ in range(spins):
         stage.ready()
         stage.launch(seconds=10)
         number = stage.fall()
-        stage.see(6)
+        stage.see(sightings)
         stage.result(number)
     events = stage.world.events(stage.now_s)
     return [msgspec.json.decode(msgspec.json.encode(event), type=Observation) for event in events], number
+
+
+def with_rotor(seen: list[Observation]) -> list[Observation]:
+    """The same, but that the rotor turned the way of the ball."""
+    other = {"cw": "ccw", "ccw": "cw"}
+    return [Rotor(each.t_us, each.tick, other[each.direction]) if isinstance(each, Rotor) else each for each in seen]  # type: ignore[arg-type]
+
+
+def swapped(seen: list[Observation]) -> list[Observation]:
+    """The same of an encoder whose A and B are swapped: its sectors run the other way round too."""
+    return [
+        Rotor(each.t_us, TICKS - 1 - each.tick, each.direction) if isinstance(each, Rotor) else each
+        for each in with_rotor(seen)
+    ]
+
+
+def after(first: list[Observation], then: list[Observation]) -> list[Observation]:
+    """One session after the other."""
+    later_us = first[-1].t_us + 6_000_000
+    return [*first, *(msgspec.structs.replace(each, t_us=each.t_us + later_us) for each in then)]

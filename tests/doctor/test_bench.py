@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import ClassVar, cast
 
 import pytest
 
 from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
+from tests.doctor.alignment import layout, spun, swapped
 from wheeld import cli_doctor
-from wheeld.cli_doctor import Geometry, findings
+from wheeld.cli_doctor import Geometry, findings, live
 from wheeld.config import parse
-from wheeld.core.observations import Observation
+from wheeld.core.clock import HostTime
+from wheeld.core.observations import Command, Observation, SensorState
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
@@ -34,6 +38,116 @@ async def test_a_task_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
     with pytest.raises(PinsError, match="lamp"):
         await bench.watch(60, lambda: None)
+
+
+async def test_what_a_task_fails_with_while_it_is_cancelled_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(parse(GOOD), unheard)
+
+    async def fails() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise PinsError("the lamp cannot be put out")
+
+    monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
+    with pytest.raises(PinsError, match="put out"):
+        await bench.watch(1, lambda: None)
+
+
+async def test_of_two_failures_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(parse(GOOD), unheard)
+
+    async def fails(after_s: float, what: str) -> None:
+        try:
+            await asyncio.sleep(after_s)
+        finally:
+            raise PinsError(what)
+
+    monkeypatch.setattr(
+        bench._source, "tasks", lambda *_, **__: {"late": fails(60, "late"), "first": fails(0.01, "first")}
+    )
+    with pytest.raises(PinsError, match="first"):
+        await bench.watch(60, lambda: None)
+
+
+def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
+    config = parse(GOOD)
+    signals = Signals(config.wheel.rotor_ticks)
+    signals.take(SensorState(1, "rotor", ok=True))
+    assert "rotor stands" in live(signals, config)
+    assert "button" not in live(signals, config)
+    signals.take(SensorState(2, "rotor", ok=False))
+    signals.take(Command(3, "rien_va", "button"))
+    assert "rotor not known" in live(signals, config)
+    assert "buttons rien_va 1" in live(signals, config)
+
+
+class Told:
+    """A bench that hears what it is given."""
+
+    seen: ClassVar[list[Observation]] = []
+    works = True
+    violations = 0
+
+    def __init__(self, _config: object, take: Callable[[Observation], None]) -> None:
+        self.take = take
+        self.clock = HostTime(0, 0, 0)
+        self.sensors = {"link": self.works}
+        self.counters = {"gpio": {"encoder_violations": self.violations}}
+        self.pulse_widths_us: dict[str, tuple[int, int]] = {}
+
+    async def watch(self, _seconds: float, _every_second: Callable[[], None]) -> None:
+        for each in self.seen:
+            self.take(each)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> type[Told]:
+    class Fresh(Told):
+        pass
+
+    monkeypatch.setattr(cli_doctor, "Bench", Fresh)
+    monkeypatch.setattr(cli_doctor, "log_to_stderr", lambda _: None)
+    return Fresh
+
+
+def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Exit:
+    path.write_text(GOOD)
+    return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball))
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_nothing_is_written_while_the_link_is_wrong(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str], *, works: bool
+) -> None:
+    told.seen, told.works = spun(layout((0.0, 95.0, 180.0, 270.0)), 1)[0], works
+    path = tmp_path / "wheel.toml"
+    assert doctor(path) == (Exit.OK if works else Exit.BAD_DATA)
+    assert (path.read_text() == GOOD) is not works
+    assert ("link does not work, or says nothing" in capsys.readouterr().err) is not works
+
+
+def test_the_summary_tells_of_buttons_of_the_way_and_of_the_number(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, number = spun(layout((0.0, 90.0, 180.0, 270.0)), 1, spins=1, sightings=15)
+    told.seen = [*seen, Command(seen[-1].t_us, "rien_va", "button")]
+    assert doctor(tmp_path / "wheel.toml", number=(number + 1) % 37) == Exit.BAD_DATA
+    out = capsys.readouterr().out
+    assert "button rien_va: 1 presses" in out
+    assert f"wrong  by readers_deg the ball lies in {number}" in out
+    assert "reader 0 stands" not in out
+    told.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
+    doctor(tmp_path / "wheel.toml")
+    assert "the ball ran with the rotor: A and B may be swapped" in capsys.readouterr().out
+
+
+def test_the_summary_tells_of_an_encoder_without_z(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told.violations = 3
+    assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
+    assert "Z never says where the rotor stands" in capsys.readouterr().out
 
 
 def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(

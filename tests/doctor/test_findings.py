@@ -6,11 +6,30 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tests.doctor.alignment import TICKS, layout, spun
+from tests.doctor.alignment import TICKS, layout, spun, swapped
 from wheeld.core.clock import HostTime
-from wheeld.core.observations import BallPass, Command, ForeignObject, Observation, Rotor, SensorState, Sighting
-from wheeld.doctor.findings import Finding, of_clock, of_geometry, of_link, of_pulses, of_signals
-from wheeld.doctor.geometry import Learned
+from wheeld.core.observations import (
+    BallPass,
+    Command,
+    Direction,
+    ForeignObject,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+)
+from wheeld.doctor.findings import (
+    CABLE,
+    Finding,
+    of_buttons,
+    of_clock,
+    of_geometry,
+    of_link,
+    of_pulses,
+    of_signals,
+    of_way,
+)
+from wheeld.doctor.geometry import Learned, learn_beams, spins_of
 from wheeld.doctor.signals import Signals
 
 BEAMS_DEG = (0.0, 90.0, 180.0, 270.0)
@@ -65,6 +84,11 @@ def sectors_dirty(seen: list[Observation]) -> Iterable[Observation]:
     [
         (without(BallPass, 1), "wrong", "beam 1 never pulsed"),
         (without(BallPass, 3, 4), "look", "beam 3 misses passes"),
+        (
+            lambda seen: [*without(BallPass, 3)(seen), BallPass(seen[-1].t_us, 3)],
+            "wrong",
+            "beam 3: 1 pulses, another has",
+        ),
         (doubled, "look", "beam 2 pulses twice"),
         (without(Sighting, 0), "wrong", "reader 0 never saw the ball"),
         (edges_lost, "look", "edges lost"),
@@ -89,6 +113,7 @@ def test_a_reader_that_sees_half_as_often() -> None:
 
 def test_a_still_wheel_is_asked_to_move() -> None:
     told = findings([Command(5, "rien_va", "button")])
+    assert not any("button" in each.what for each in told)
     assert [each.level for each in told] == ["look"] * 3
     assert all(each.do for each in told)
 
@@ -138,3 +163,56 @@ def test_clock_and_link() -> None:
     assert [each.level for each in of_link({"crc": 0, "events": 7}, frozenset({"events"}))] == ["ok"]
     told = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
     assert [each.what for each in told] == ["link: lost events: 3"]
+
+
+def test_a_computers_own_pins_are_not_told_to_look_at_their_cable() -> None:
+    counters = {"edges": 7, "host_stalls": 5, "encoder_violations": 25, "pulses_too_long": 1, "new": 1}
+    told = {each.what: each.do for each in of_link(counters, frozenset({"edges"}), "gpio")}
+    assert "computer stood still" in told["gpio: host stalls: 5"]
+    assert "A, B and Z" in told["gpio: encoder violations: 25"]
+    assert "stays blocked" in told["gpio: pulses too long: 1"]
+    assert CABLE not in told.values()
+    assert [each.do for each in of_link({"crc": 1}, frozenset())] == [CABLE]
+
+
+def test_buttons_are_told() -> None:
+    signals = Signals(TICKS)
+    for t_us in (1, 2):
+        signals.take(Command(t_us, "rien_va", "button"))
+    told = [(each.level, each.what) for each in of_buttons(signals, ["rien_va", "tout_va"])]
+    assert told == [("ok", "button rien_va: 2 presses"), ("look", "button tout_va was not pressed")]
+
+
+def test_an_encoder_without_z_is_said_to_be_one() -> None:
+    told = [each for each in of_signals(Signals(TICKS), beams=0, readers=0, violations=25) if each.level != "ok"]
+    assert [(each.level, "Z never says where the rotor stands" in each.what) for each in told] == [("wrong", True)]
+    (still,) = of_signals(Signals(TICKS), beams=0, readers=0, violations=0)
+    assert "turn the rotor" in still.do
+
+
+def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
+    def way(seen: list[Observation], ball: Direction | None = None) -> list[Finding]:
+        spins = spins_of([each for each in seen if isinstance(each, Rotor | BallPass)], ball=ball)
+        beams_deg = (0.0, 90.0, 200.0, 300.0)
+        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_told=ball is not None))
+
+    seen, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1, spins=1)
+    (spin,) = (each for each in spins_of([each for each in seen if isinstance(each, Rotor | BallPass)]))
+    (told,) = way(swapped(seen), ball=spin.direction)
+    assert "the ball ran with the rotor: A and B may be swapped" in told.what
+    assert way(swapped(seen)) == [], "of one spin nobody knows"
+    assert way(seen, ball=spin.direction) == way(seen) == []
+    several, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1)
+    (told,) = way(swapped(several))
+    assert "A and B may be swapped (in 3 spins" in told.what
+    assert way(several) == []
+
+
+def test_what_is_too_old_to_learn_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.doctor.signals.KEPT_MAX", 10)
+    signals = Signals(0)
+    for t_us in range(13):
+        signals.take(Sighting(t_us, 0))
+    assert [each.t_us for each in signals.kept] == [*range(3, 13)], "the latest are kept"
+    (told,) = (each for each in of_signals(signals, beams=0, readers=1) if each.level != "ok")
+    assert (told.level, "3 edges, pulses and sightings are too old" in told.what) == ("look", True)

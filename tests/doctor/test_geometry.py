@@ -7,7 +7,17 @@ import pytest
 from tests.doctor.alignment import TICKS, layout, spun
 from wheeld.core.observations import BallPass, Rotor, Sighting
 from wheeld.core.pockets import index_of
-from wheeld.doctor.geometry import apart_deg, learn_beams, learn_readers, spins_of
+from wheeld.doctor.geometry import (
+    Learned,
+    Spin,
+    apart_deg,
+    at_rest,
+    contradiction,
+    learn_beams,
+    learn_readers,
+    order_of,
+    spins_of,
+)
 
 LAYOUTS = [(0.0, 90.0), (0.0, 83.0, 200.0), (12.0, 95.0, 180.0, 281.0), tuple(float(i * 45 + i % 3) for i in range(8))]
 
@@ -67,6 +77,38 @@ def test_readers_are_found_by_a_ball_in_a_known_pocket(seed: int) -> None:
     assert [each.index for each in learned] == [0, 1, 2]
     for each, truth_deg in zip(learned, readers_deg, strict=True):
         assert abs(apart_deg(each.angle_deg, truth_deg)) < 5, (seed, each)
+
+
+def test_a_ball_is_at_rest_a_falls_time_after_its_last_pass() -> None:
+    seen: list[Rotor | BallPass | Sighting] = [
+        Sighting(1, 0),
+        BallPass(2, 0),
+        BallPass(1_000_000, 1),
+        Sighting(6_900_000, 0),
+        Sighting(7_100_000, 1),
+    ]
+    assert at_rest(seen) == [Sighting(7_100_000, 1)]
+    assert at_rest([Sighting(1, 0), Rotor(2, 0, "cw")]) == [Sighting(1, 0), Rotor(2, 0, "cw")]
+
+
+def laps(count: int, *beam_1_at_s: float) -> Spin:
+    """Laps of a second past beam 0, beam 1 pulsing so long after it in each."""
+    passes = [BallPass(n * 1_000_000 + round(s * 1e6), int(s > 0)) for n in range(count) for s in (0.0, *beam_1_at_s)]
+    return Spin(passes, "cw", "ccw")
+
+
+def test_spins_contradict_each_other_when_several_laps_say_so() -> None:
+    free, moved = laps(12, 0.25), laps(6, 0.75)
+    assert contradiction([free, free]) is None
+    assert contradiction([free, moved]) == (1, 180.0)
+    assert contradiction([free, laps(4, 0.25, 0.75)]) is None, "a stray in a short spin"
+    assert contradiction([]) is None
+
+
+def test_two_that_stand_opposite_each_other_are_never_mirrored() -> None:
+    for tenths in range(-50, 51):
+        learned = [Learned(0, 174.1, 0.1, 9), Learned(1, (354.1 + tenths / 10) % 360, 0.1, 9)]
+        assert order_of(learned, (174.1, 354.1)) == "same", tenths
 
 
 def test_round_the_circle() -> None:

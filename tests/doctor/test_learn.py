@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import random
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.config.test_config import GOOD
-from tests.doctor.alignment import layout, spun
+from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
 from wheeld.cli_doctor import Geometry, learn, write
 from wheeld.config import Config, parse
-from wheeld.core.observations import BallPass, Observation, Rotor
-from wheeld.doctor.findings import of_geometry
-from wheeld.doctor.geometry import Learned, order_of
+from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
+from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
+from wheeld.doctor.findings import Finding, of_geometry, of_number
+from wheeld.doctor.geometry import Learned, apart_deg, order_of, pockets_off, real
 from wheeld.doctor.rewrite import replace_file
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
 
 BEAMS_DEG = (0.0, 90.0, 200.0, 300.0)
+READERS_DEG = (30.0, 150.0, 270.0)
 TEXT = GOOD.replace("beams_deg = [0, 90, 180, 270]", "beams_deg = [0, 90, 200, 300]  # drawn")
 
 
@@ -29,29 +34,36 @@ def config() -> Config:
     return made
 
 
-def with_rotor(seen: list[Observation]) -> list[Observation]:
-    """The same, but that the rotor turned the way of the ball."""
-    other = {"cw": "ccw", "ccw": "cw"}
-    return [Rotor(each.t_us, each.tick, other[each.direction]) if isinstance(each, Rotor) else each for each in seen]  # type: ignore[arg-type]
-
-
-def learned(seen: list[Observation], ball: str | None = None) -> Geometry:
-    signals = Signals(148)
+def learned(seen: list[Observation], ball: str | None = None, number: int | None = None) -> Geometry:
+    signals = Signals(TICKS)
     for each in seen:
         signals.take(each)
-    return learn(signals, config(), argparse.Namespace(ball=ball, number=None))
+    return learn(signals, config(), argparse.Namespace(ball=ball, number=number))
 
 
-def written(path: Path, geometry: Geometry, *, ball_told: bool = False) -> Exit:
+def written(path: Path, geometry: Geometry, *, ball_told: bool = False, told: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_told=ball_told)
+    return write(path, config(), geometry, ball_told=ball_told, told=told)
+
+
+def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_told: bool = False) -> str:
+    """Why nothing was written."""
+    assert written(path, geometry, ball_told=ball_told) == Exit.BAD_DATA
+    assert (path.read_text(), list(path.parent.iterdir())) == (TEXT, [path])
+    return capsys.readouterr().err
+
+
+def off_deg(geometry: Geometry) -> float:
+    """How far the worst was learned from where the simulator put it."""
+    pairs = [(geometry.beams, BEAMS_DEG), (geometry.readers, READERS_DEG)]
+    return max(abs(apart_deg(each.angle_deg, deg[each.index])) for kind, deg in pairs for each in kind)
 
 
 def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "wheel.toml"
-    mirrored = learned(with_rotor(spun(layout(BEAMS_DEG), 1)[0]))
+    mirrored = learned(with_rotor(spun(layout(BEAMS_DEG), 1, spins=1)[0]))
     assert written(path, mirrored) == Exit.BAD_DATA
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
     assert "the ball ran with the rotor, or the beams are numbered the other way round" in capsys.readouterr().err
@@ -138,3 +150,176 @@ def test_a_credential_in_the_file_is_one_after_learning_too(tmp_path: Path, monk
     path.write_text(TEXT.replace("[mqtt]\n", f"[mqtt]\n{more}"))
     assert "credential:" in path.read_text()
     assert write(path, config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_told=False) == Exit.OK
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_readers_are_learned_of_the_ball_at_rest_only(tmp_path: Path, seed: int) -> None:
+    """Before, it lay in three other pockets of a turning rotor."""
+    seen, number = spun(layout(BEAMS_DEG), seed, sightings=15)
+    found = learned(seen, number=number)
+    assert written(tmp_path / "wheel.toml", found) == Exit.OK
+    assert [each.index for each in found.readers] == [0, 1, 2]
+    assert off_deg(found) < 1
+
+
+def test_a_few_turns_of_a_lying_ball_are_too_few(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wheel.toml"
+    seen, number = spun(layout(BEAMS_DEG), 1)
+    assert "turns, 4 are needed" in refused(path, capsys, learned(seen, number=number))
+    seen = [each for each in seen if not isinstance(each, Sighting)]
+    assert "no reader saw the ball at rest" in refused(path, capsys, learned(seen, number=number))
+
+
+def test_what_is_seen_twice_in_a_turn_is_one_turn() -> None:
+    seen, number = spun(layout(BEAMS_DEG), 1, sightings=15)
+    once = learned(seen, number=number).readers
+    twice = [
+        again
+        for each in seen
+        for again in ((each, Sighting(each.t_us + 2_000, each.reader)) if isinstance(each, Sighting) else (each,))
+    ]
+    assert [each.count for each in learned(twice, number=number).readers] == [each.count for each in once]
+
+
+def test_a_ball_that_is_moved_is_not_learned_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a hand, which passes no beam: a quarter of the turns in another pocket are too many."""
+    seen, number = spun(layout(BEAMS_DEG), 1, sightings=30)
+    rest = [each for each in seen if isinstance(each, Sighting)][-24:]
+    moved = {id(each) for each in rest[:6]}
+    spoilt = [
+        Sighting(each.t_us + 300_000, each.reader) if isinstance(each, Sighting) and id(each) in moved else each
+        for each in seen
+    ]
+    found = learned(sorted(spoilt, key=lambda each: each.t_us), number=number)
+    assert "single turns stray" in refused(tmp_path / "wheel.toml", capsys, found)
+
+
+def test_a_wrong_number_is_not_believed_against_readers_that_agree(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, number = spun(layout(BEAMS_DEG), 1, sightings=15)
+    said = ROTOR_ORDER[(index_of(number) + 5) % 37]
+    found = learned(seen, number=said)
+    assert f"the ball lies in {number}, not in {said}" in refused(tmp_path / "wheel.toml", capsys, found)
+    (told,) = of_number(found.readers, READERS_DEG, said)
+    assert (told.level, f"lies in {number}," in told.what) == ("wrong", True)
+    assert list(of_number(learned(seen, number=number).readers, READERS_DEG, number)) == []
+    assert pockets_off(found.readers, ()) == 0, "of readers that are in no file yet nothing is known"
+
+
+@pytest.mark.parametrize(
+    ("off_pockets", "pockets"),
+    [((3, 3, 3), 3), ((-2.1, -1.9, -2), -2), ((3, 3, 0), 3), ((1, 2, 3), 0), ((0, 0, 0), 0), ((0.5, 0.5, 0.5), 0)],
+)
+def test_readers_that_all_move_by_whole_pockets(off_pockets: tuple[float, ...], pockets: int) -> None:
+    found = [
+        Learned(n, (deg + off * POCKET_DEG) % 360, 0.1, 9)
+        for n, (deg, off) in enumerate(zip(READERS_DEG, off_pockets, strict=True))
+    ]
+    assert pockets_off(found, READERS_DEG) == pockets
+
+
+def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wheel.toml"
+    seen, number = spun(layout(BEAMS_DEG), 1, spins=1, sightings=15)
+    (spin,) = real(learned(seen).spins)
+    found = learned(swapped(seen), ball=spin.direction, number=number)
+    assert "A and B may be swapped" in refused(path, capsys, found, ball_told=True)
+    lying = found._replace(beams=[], spins=())
+    assert "the readers follow each other the other way round" in refused(path, capsys, lying)
+    one = found._replace(readers=[Learned(0, 77.0, 0.1, 9)])
+    assert "A and B may be swapped" in refused(path, capsys, one, ball_told=True)
+
+
+def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wheel.toml"
+    bare = structs.replace(config(), wheel=structs.replace(config().wheel, rotor_ticks=0))
+    assert write(path, bare, Geometry([], [], number=5), ball_told=False) == Exit.BAD_DATA
+    assert "--number needs an encoder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strays", [1, 2, 3, 30])
+@pytest.mark.parametrize("seed", range(4))
+def test_strays_of_a_dead_beam_are_no_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int, strays: int
+) -> None:
+    seen, _ = spun(layout(BEAMS_DEG), seed)
+    pick = random.Random(f"{seed} {strays}")
+    passes = [each for each in seen if isinstance(each, BallPass)]
+    spoilt = [each for each in seen if not (isinstance(each, BallPass) and each.beam == 3)]
+    spoilt += [BallPass(pick.choice(passes[8:-12]).t_us + pick.randrange(100_000), 3) for _ in range(strays)]
+    found = learned(sorted(spoilt, key=lambda each: each.t_us))
+    assert "beam 3" in refused(tmp_path / "wheel.toml", capsys, found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_spins_that_contradict_each_other_teach_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    one, two = (spun(layout(BEAMS_DEG), each, spins=1)[0] for each in (seed, seed + 50))
+    found = learned(after(one, with_rotor(two)))
+    assert "the spins have beam" in refused(tmp_path / "wheel.toml", capsys, found)
+    assert written(tmp_path / "wheel.toml", learned(after(one, two))) == Exit.OK
+
+
+def test_a_beam_that_was_moved_between_spins_is_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    moved = (0.0, 90.0, 205.0, 300.0)
+    both = after(spun(layout(BEAMS_DEG), 1, spins=2)[0], spun(layout(moved), 5, spins=1)[0])
+    assert "the spins have beam 2 at places 5° apart" in refused(tmp_path / "wheel.toml", capsys, learned(both))
+
+
+def test_a_way_that_cannot_be_true_of_all_spins_is_not_believed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wheel.toml"
+    seen, _ = spun(layout(BEAMS_DEG), 1)
+    ways: list[Direction] = ["cw", "ccw"]
+    for ball in ways:
+        assert "--ball may not be true of both" in refused(path, capsys, learned(seen, ball=ball), ball_told=True)
+    assert written(path, learned(seen)) == Exit.OK
+
+
+def test_single_edges_the_other_way_turn_no_rotor(tmp_path: Path) -> None:
+    seen, _ = spun(layout(BEAMS_DEG), 1)
+    begun_us = {spin.passes[0].t_us for spin in learned(seen).spins}
+    spoilt: list[Observation] = []
+    edge = Rotor(0, 0, "cw")
+    for each in seen:
+        if isinstance(each, Rotor):
+            edge = each
+        elif isinstance(each, BallPass) and each.t_us in begun_us:
+            spoilt.append(Rotor(each.t_us - 5, edge.tick, "ccw" if edge.direction == "cw" else "cw"))
+        spoilt.append(each)
+    found = learned(spoilt)
+    assert written(tmp_path / "wheel.toml", found) == Exit.OK
+    assert off_deg(found) < 1
+
+
+def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, found = tmp_path / "wheel.toml", learned(spun(layout(BEAMS_DEG), 1)[0])
+    angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
+    assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
+    assert written(path, found, told=angle) == Exit.OK
+    dead = Finding("wrong", "beam 3 pulsed 2 times, another 50", "its wire")
+    assert written(path, found, told=[*angle, dead]) == Exit.BAD_DATA
+    assert path.read_text() == TEXT
+    assert "beam 3 pulsed 2 times, another 50; its wire: nothing is written" in capsys.readouterr().err
+
+
+def test_beams_whose_laps_stray_are_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    soft = Geometry([Learned(n, deg, 3.1 * (n == 2), 9) for n, deg in enumerate(BEAMS_DEG)], [])
+    assert "beam 2: single laps stray by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
+
+
+def test_a_hand_between_spins_is_no_spin(tmp_path: Path) -> None:
+    """The rotor turned the other way under it."""
+    seen, _ = spun(layout(BEAMS_DEG), 1, spins=1)
+    (spin,) = learned(seen).spins
+    t_us = seen[-1].t_us
+    other: Direction = "ccw" if spin.rotor == "cw" else "cw"
+    turned = [Rotor(t_us + n * 100_000, n, other) for n in range(1, 90)]
+    found = learned([*seen, *turned, BallPass(t_us + 9_100_000, 1)], ball=spin.direction)
+    assert [each.rotor for each in found.spins] == [spin.rotor, other]
+    assert written(tmp_path / "wheel.toml", found, ball_told=True) == Exit.OK

@@ -58,9 +58,7 @@ class Bench:
                     task.result()
                 every_second()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+            await _end(tasks)
 
     async def _pressed(self, command: Command) -> None:
         self._take(command)
@@ -70,3 +68,13 @@ class Bench:
             self._take(seen)
         if batch.position is not None:
             self._source.sensing.acknowledge(batch.position)
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel them, and raise what went wrong in one of them, before or by that."""
+    first_failed = sorted(tasks, key=lambda task: not task.done())
+    for task in tasks:
+        task.cancel()
+    for ended in await asyncio.gather(*first_failed, return_exceptions=True):
+        if isinstance(ended, Exception):
+            raise ended

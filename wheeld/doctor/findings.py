@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
 from wheeld.core.clock import HostTime
-from wheeld.doctor.geometry import Learned, apart_deg, order_of
-from wheeld.doctor.signals import Signals
+from wheeld.core.pockets import POCKETS, ROTOR_ORDER, index_of
+from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
+from wheeld.doctor.signals import KEPT_MAX, Signals
 
 OFF_DEG = 2.0
 """A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
-SPREAD_DEG = 3.0
-"""Laps that differ so much among themselves were not free, or the beam's edge is soft."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 """Of a beam's pulses: a few in a thousand are ordinary, one in twenty is a sensor badly set."""
+DEAD_SHARE = 0.2
+"""Of the busiest beam's passes: what a dead beam's wire picks up. The worst aimed one sees every second pass."""
 SKIPPED_SHARE = 0.002
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
+STEADY = {
+    "beam": "spin free, hands away; then look at its mounting and threshold",
+    "reader": "let the ball lie, and nobody move it, until the rotor has turned a few times more",
+}
+"""How single measures come to agree."""
 PULSES_MIN = 20
 """Of the busiest beam: with fewer nothing can be said of the others."""
 ERROR_US = 1_000
@@ -29,29 +35,61 @@ MIRRORED = (
     "the ball ran with the rotor, or the beams are numbered the other way round; say which with --ball cw or --ball ccw"
 )
 """Angles that are mirrored make R1 say the opposite (Art. 10): nobody but who threw the ball can tell."""
+SWAPPED = "the ball ran with the rotor: A and B may be swapped"
+"""An encoder so wired tells the rotor's way, and its sectors, the other way round."""
+CABLE = "shielding, ground and length of the cable"
+GPIO_ADVICE = {
+    "host_stalls": "the computer stood still: its load, its supply, its storage",
+    "late_edges": "the computer was too busy to date them: its load",
+    "lost_edges": "more came than the computer read: its load, or a line that bounces",
+    "link_faults": "edges were lost or came late: the computer's load",
+    "encoder_violations": "lines A, B and Z of the encoder: their thresholds, the gap to the disc, rotor_ticks",
+    "pulses_too_short": "spikes on a beam or reader: its threshold, the shielding of its wire, min_pulse_us",
+    "pulses_too_long": "a beam or reader stays blocked: dirt, its light, sensors_active_low",
+}
+"""By counter: a computer's own pins have no line that could be damaged."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so."""
+    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so.
+
+    `is_angle`: of an angle in the configuration, which learning may mend.
+    """
 
     level: Literal["ok", "look", "wrong"]
     what: str
     do: str = ""
+    is_angle: bool = False
 
 
-def of_signals(signals: Signals, *, beams: int, readers: int) -> Iterator[Finding]:
-    """What the counts say of a wheel that should have so many beams and readers."""
+def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
+    """What the counts say of a wheel that should have so many beams and readers. `violations`: of the order of an
+    encoder's lines, where pins see them."""
     yield from _sensors(signals)
     if beams:
         yield from _beams(signals, beams)
     if readers:
         yield from _readers(signals, readers)
     if signals.ticks:
-        yield from _encoder(signals)
+        yield from _encoder(signals, violations)
     if signals.rpm is not None and not RPM[0] <= signals.rpm <= RPM[1]:
         yield Finding("look", f"the rotor turns at {signals.rpm:.1f} rpm", f"makers ask {RPM[0]:g} to {RPM[1]:g}")
     if signals.is_object_present:
         yield Finding("wrong", "the object sensor sees a body in the cylinder", "clear it, or the sensor's window")
+    if signals.dropped:
+        what = (
+            f"{signals.dropped} edges, pulses and sightings are too old to learn from: the latest {KEPT_MAX} are kept"
+        )
+        yield Finding("look", what, "watch for a shorter time")
+
+
+def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
+    """How often each was pressed, of those that are `wired` to pins and those that a board tells."""
+    for name in sorted({*wired, *signals.buttons}):
+        if count := signals.buttons[name]:
+            yield Finding("ok", f"button {name}: {count} presses")
+        else:
+            yield Finding("look", f"button {name} was not pressed", "press it once, to see that it works")
 
 
 def of_geometry(
@@ -60,25 +98,52 @@ def of_geometry(
     """Learned angles against the configuration's; `kind` is `beam` or `reader`. `ball_told`: the technician said which
     way the ball was thrown; else a mirrored wheel is no news of the beams, and that alone is told."""
     if kind == "beam" and not ball_told and order_of(learned, configured_deg) == "mirrored":
-        yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED)
+        yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED, is_angle=True)
         return
     places = {each.index: each.angle_deg for each in learned}
     for each in learned:
-        if each.index >= len(configured_deg):
-            yield Finding("wrong", f"{kind} {each.index} is in no configuration", f"add its angle to {kind}s_deg")
-            continue
-        off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
-        if each.spread_deg > SPREAD_DEG:
-            do = "spin free, hands away; then look at its mounting and threshold"
-            yield Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", do)
-        elif abs(off_deg) <= OFF_DEG:
-            yield Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
-        elif (other := _stands_at(configured_deg[each.index], places)) is not None:
-            what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
-            yield Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry")
+        if each.index < len(configured_deg):
+            yield _place(each, configured_deg[each.index], kind, places)
         else:
-            what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
-            yield Finding("wrong", what, "learn the geometry with --learn, or move it")
+            yield Finding("wrong", f"{kind} {each.index} is in no configuration", f"add its angle to {kind}s_deg")
+
+
+def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
+    """One sensor's; `places` are those of all of its kind."""
+    off_deg = apart_deg(each.angle_deg, wanted_deg)
+    if each.spread_deg > SPREAD_DEG:
+        return Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", STEADY[kind])
+    if abs(off_deg) <= OFF_DEG:
+        return Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
+    if (other := _stands_at(wanted_deg, places)) is not None:
+        what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
+        return Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry", is_angle=True)
+    what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
+    return Finding("wrong", what, "learn the geometry with --learn, or move it", is_angle=True)
+
+
+def of_way(
+    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_told: bool
+) -> Iterator[Finding]:
+    """Whether the encoder may tell the rotor's way wrong: a ball seldom runs with the rotor, and never each time."""
+    balls = real(spins)
+    is_told = ball_told and ran_with_rotor(spins)
+    if is_told or (not ball_told and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
+        how = "as --ball has it" if is_told else f"in {len(balls)} spins, by the order of the beams"
+        yield Finding("look", f"{SWAPPED} ({how})", "swap A and B of the encoder, or throw against the rotor")
+
+
+def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
+    """Whether the ball may lie elsewhere than in `number`, as the technician has it."""
+    if pockets := pockets_off(readers, configured_deg):
+        do = "look where it lies, and say that; or the encoder was moved"
+        yield Finding("wrong", elsewhere(pockets, number), do, is_angle=True)
+
+
+def elsewhere(pockets: int, number: int) -> str:
+    """Where the ball lies, in words, if it is the readers that stand where the file has them."""
+    there = ROTOR_ORDER[(index_of(number) - pockets) % POCKETS]
+    return f"by readers_deg the ball lies in {there}, not in {number}: the readers are {abs(pockets)} pockets off"
 
 
 def of_clock(clock: HostTime | None) -> Iterator[Finding]:
@@ -102,7 +167,8 @@ def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "
     """Counters of `part` that should be nought on a good line; those named `harmless` may count."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
-        yield Finding("look", f"{part}: {name.replace('_', ' ')}: {count}", "shielding, ground and length of the cable")
+        do = GPIO_ADVICE.get(name, "the wires to the pins, and the computer's load") if part == "gpio" else CABLE
+        yield Finding("look", f"{part}: {name.replace('_', ' ')}: {count}", do)
     if not bad:
         yield Finding("ok", f"{part}: nothing lost, nothing damaged")
 
@@ -123,6 +189,9 @@ def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
         count, doubles = signals.pulses[beam], signals.doubles[beam]
         if count == 0:
             yield Finding("wrong", f"beam {beam} never pulsed", "its wire, its light, or its number")
+        elif passes[beam] < DEAD_SHARE * most:
+            what = f"beam {beam}: {count} pulses, another has {most}: it is dead, these are strays"
+            yield Finding("wrong", what, "its wire, its light, or its number")
         elif doubles > DOUBLES_SHARE * count:
             do = "its threshold is at the ball's edge: aim it at the ball's middle, or debounce"
             yield Finding("look", f"beam {beam} pulses twice: {doubles} of {count}", do)
@@ -149,8 +218,12 @@ def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
             yield Finding("ok", f"reader {reader}: {count} sightings")
 
 
-def _encoder(signals: Signals) -> Iterator[Finding]:
+def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     edges = sum(signals.edges.values())
+    if not edges and violations:
+        what = "A and B of the encoder step, and Z never says where the rotor stands"
+        yield Finding("wrong", what, "wire, supply and gap of Z; or rotor_ticks is not this encoder's")
+        return
     if edges < signals.ticks:
         yield Finding("look", f"{edges} encoder edges, less than a turn", "turn the rotor")
         return

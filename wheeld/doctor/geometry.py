@@ -7,7 +7,9 @@ a known pocket passes a reader when the rotor's angle says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Literal
@@ -19,6 +21,7 @@ from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
 from wheeld.core.passes import HOP_REV_S_MAX, LEAVE_REV_S
 from wheeld.core.pockets import POCKET_DEG
 from wheeld.core.rotor import RotorTracker
+from wheeld.core.track import FALL_US
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35
@@ -27,11 +30,23 @@ SPIN_GAP_US = 4_000_000
 """No ball takes so long to its next pass: what comes then is another spin."""
 LAPS_MIN = 4
 """Fewer laps say little: jitter and a tilted bowl move a single lap by several degrees."""
+TURNS_MIN = 4
+"""Of a lying ball past each reader: a ball that still bounces is seen once or twice in a pocket."""
+SPREAD_DEG = 3.0
+"""Laps or turns that differ so much among themselves were not free, or a sensor's edge is soft."""
+SPIN_LAPS_MIN = 3
+"""Of a spin that is compared with the others: the median of three outlives a stray."""
+REAL_PASSES_MIN = 4
+"""A few pulses between spins were a hand."""
+LATEST_EDGES = 5
+"""Whose majority is the rotor's way: a mark that stands at its sensor's edge gives one or two the other way."""
+RESTING_SHARE = 0.9
+"""A lying ball is seen in one place: half of the sightings may not be elsewhere, as half of a ball's laps may."""
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """One sensor's place: degrees clockwise from the mark, how far single laps or turns stray from that (median), and
-    how many there were."""
+    """One sensor's place: degrees clockwise from the mark, how far single laps stray from that (the median; of a
+    reader's sightings nine in ten), and how many laps or turns there were."""
 
     index: int
     angle_deg: float
@@ -40,10 +55,11 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 class Spin(msgspec.Struct, frozen=True):
-    """The passes of one free spin, in order, strays among them, and which way the ball ran."""
+    """The passes of one free spin, in order, strays among them, and which way ball and rotor ran."""
 
     passes: list[BallPass]
     direction: Direction
+    rotor: Direction | None = None
 
 
 def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None) -> list[Spin]:
@@ -52,20 +68,32 @@ def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None)
     A ball runs against the rotor unless `ball` says which way it was thrown.
     """
     spins: list[Spin] = []
-    rotor: Direction | None = None
+    latest = deque[Direction](maxlen=LATEST_EDGES)
     last_us: int | None = None
     for each in seen:
         if isinstance(each, Rotor):
-            rotor = each.direction
+            latest.append(each.direction)
             continue
+        rotor = Counter(latest).most_common(1)[0][0] if latest else None
         way = ball or (None if rotor is None else "ccw" if rotor == "cw" else "cw")
         if way is None:
             continue
         if last_us is None or each.t_us - last_us > SPIN_GAP_US:
-            spins.append(Spin([], way))
+            spins.append(Spin([], way, rotor))
         spins[-1].passes.append(each)
         last_us = each.t_us
     return spins
+
+
+def real(spins: Sequence[Spin]) -> list[Spin]:
+    """Those that were a ball's."""
+    return [spin for spin in spins if len(spin.passes) >= REAL_PASSES_MIN]
+
+
+def ran_with_rotor(spins: Sequence[Spin]) -> bool:
+    """Whether the ball ran the way of the rotor each time; of a spin whose way was told, the rest were taken for
+    granted."""
+    return bool(balls := real(spins)) and all(spin.rotor == spin.direction for spin in balls)
 
 
 def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> list[Learned]:
@@ -73,16 +101,49 @@ def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> 
 
     Empty without four whole laps in all. Beams that never pulsed while the ball ran are left out.
     """
+    zero, first_deg = _reference(spins, configured_deg)
+    angles_deg = _measured(spins, zero, first_deg)
+    if len(angles_deg[zero]) < LAPS_MIN:
+        return []
+    return [_learned(beam, found) for beam, found in sorted(angles_deg.items())]
+
+
+def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> tuple[int, float] | None:
+    """The beam of which single spins tell places furthest apart, and how far (degrees); None while they agree.
+
+    A spin that the ball ran with the rotor mirrors what the others tell, and the median of all is nowhere.
+    """
+    zero, first_deg = _reference(spins, configured_deg)
+    places: dict[int, list[float]] = {}
+    for spin in spins:
+        for beam, angles_deg in _measured([spin], zero, first_deg).items():
+            if len(angles_deg) >= SPIN_LAPS_MIN:
+                places.setdefault(beam, []).append(_learned(beam, angles_deg).angle_deg)
+    apart = {beam: _widest_deg(angles_deg) for beam, angles_deg in places.items()}
+    if not apart:
+        return None
+    widest = max(apart, key=apart.__getitem__)
+    return (widest, apart[widest]) if apart[widest] > SPREAD_DEG else None
+
+
+def _widest_deg(angles_deg: Sequence[float]) -> float:
+    return max(abs(apart_deg(a, b)) for a in angles_deg for b in angles_deg)
+
+
+def _reference(spins: Sequence[Spin], configured_deg: Sequence[float]) -> tuple[int, float]:
+    """The beam that the others are measured from, and where it is taken to stand."""
     zero = min((seen.beam for spin in spins for seen in spin.passes), default=0)
-    first_deg = configured_deg[zero] if zero < len(configured_deg) else 0.0
-    angles: dict[int, list[float]] = {zero: []}
+    return zero, configured_deg[zero] if zero < len(configured_deg) else 0.0
+
+
+def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, list[float]]:
+    """By beam, where each lap has it."""
+    angles_deg: dict[int, list[float]] = {zero: []}
     for spin in spins:
         sign = 1 if spin.direction == "cw" else -1
         for beam, share in _shares(_without_doubles(spin.passes), zero):
-            angles.setdefault(beam, []).append((first_deg + sign * share * 360) % 360)
-    if len(angles[zero]) < LAPS_MIN:
-        return []
-    return [_learned(beam, found) for beam, found in sorted(angles.items())]
+            angles_deg.setdefault(beam, []).append((first_deg + sign * share * 360) % 360)
+    return angles_deg
 
 
 def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
@@ -102,7 +163,9 @@ def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Lit
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     if len(known) < 3:
-        return "mirrored" if _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) else "same"
+        # Two that stand opposite each other look the same both ways: rounding must not decide.
+        is_nearer = _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) - 1e-6
+        return "mirrored" if is_nearer else "same"
     begin = known[0]
     ours = [
         each.index for each in sorted(known, key=lambda each: (configured_deg[each.index] - configured_deg[0]) % 360)
@@ -133,15 +196,52 @@ def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: in
     )
 
 
+def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sighting]:
+    """What was seen of a ball that lies in its pocket: nothing from before a fall's time after the last pass.
+
+    Before, it lay in another pocket, ran, or bounced.
+    """
+    lying: list[Rotor | Sighting] = []
+    until_us: int | None = None
+    for each in seen:
+        if isinstance(each, BallPass):
+            until_us = each.t_us + FALL_US
+            lying.clear()
+        elif until_us is None or each.t_us > until_us:
+            lying.append(each)
+    return lying
+
+
 def learn_readers(edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, pocket_index: int) -> list[Learned]:
     """Each reader's angle, from a ball that lies in pocket `pocket_index` (clockwise from zero) of a turning rotor."""
-    tracker, found = RotorTracker(ticks), dict[int, list[float]]()
+    tracker, found, turns = RotorTracker(ticks), dict[int, list[float]](), Counter[int]()
+    last_us: dict[int, int] = {}
     for seen in edges_and_sightings:
         if isinstance(seen, Rotor):
             tracker.tick(seen)
         elif (fitted := tracker.fit(seen.t_us)) is not None:
-            found.setdefault(seen.reader, []).append((fitted[0] + pocket_index * POCKET_DEG) % 360)
-    return [_learned(reader, angles_deg) for reader, angles_deg in sorted(found.items())]
+            turned_deg, deg_s = fitted
+            found.setdefault(seen.reader, []).append((turned_deg + pocket_index * POCKET_DEG) % 360)
+            is_first = seen.reader not in last_us
+            turns[seen.reader] += is_first or (seen.t_us - last_us[seen.reader]) / 1e6 * abs(deg_s) > 180
+            last_us[seen.reader] = seen.t_us
+    return [_learned(reader, angles_deg, turns[reader]) for reader, angles_deg in sorted(found.items())]
+
+
+def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float]) -> int:
+    """By how many pockets, clockwise, most readers lie from where the configuration has them; 0 when they do not agree.
+
+    No two readers move by the same whole pockets by chance: the ball lay in another pocket than was said.
+    """
+    known = [each for each in learned if each.index < len(configured_deg)]
+    off = Counter(_whole_pockets(apart_deg(each.angle_deg, configured_deg[each.index])) for each in known)
+    pockets, count = off.most_common(1)[0] if off else (0, 0)
+    return pockets if 2 * count > len(known) else 0
+
+
+def _whole_pockets(off_deg: float) -> int:
+    pockets = round(off_deg / POCKET_DEG)
+    return pockets if abs(off_deg - pockets * POCKET_DEG) <= SPREAD_DEG else 0
 
 
 class _Lap(msgspec.Struct, frozen=True):
@@ -180,13 +280,13 @@ def _without_doubles(passes: Sequence[BallPass]) -> list[BallPass]:
     return kept
 
 
-def _learned(index: int, angles_deg: list[float]) -> Learned:
-    """The median round the circle: single strays must not pull it."""
+def _learned(index: int, angles_deg: list[float], turns: int | None = None) -> Learned:
+    """The median round the circle: single strays must not pull it. Of a lying ball `turns` of the rotor were seen."""
     about = angles_deg[0]
-    off = [apart_deg(angle, about) for angle in angles_deg]
-    angle_deg = (about + median(off)) % 360
-    spread_deg = median(abs(apart_deg(angle, angle_deg)) for angle in angles_deg)
-    return Learned(index, round(angle_deg, 1) % 360, round(spread_deg, 2), len(angles_deg))
+    angle_deg = (about + median(apart_deg(angle, about) for angle in angles_deg)) % 360
+    off = sorted(abs(apart_deg(angle, angle_deg)) for angle in angles_deg)
+    spread_deg = median(off) if turns is None else off[math.ceil(RESTING_SHARE * len(off)) - 1]
+    return Learned(index, round(angle_deg, 1) % 360, round(spread_deg, 2), len(off) if turns is None else turns)
 
 
 def apart_deg(a: float, b: float) -> float:

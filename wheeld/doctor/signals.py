@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
 from wheeld.core.ball import DOUBLE_PULSE_US
 from wheeld.core.observations import (
@@ -23,11 +23,12 @@ from wheeld.core.observations import (
 from wheeld.core.rotor import RotorTracker
 
 KEPT_MAX = 200_000
-"""Edges, pulses and sightings kept to learn from: half an hour of a busy wheel, some 20 MB."""
+"""Edges, pulses and sightings kept to learn from, the latest ones: half an hour of a busy wheel, some 20 MB."""
 
 
 class Signals:
-    """Counts observations of one wheel with an encoder of `ticks` sectors; `kept` is what geometry is learned from."""
+    """Counts observations of one wheel with an encoder of `ticks` sectors; `kept` is what geometry is learned from,
+    `dropped` how much was too old to keep."""
 
     def __init__(self, ticks: int) -> None:
         self.ticks = ticks
@@ -42,7 +43,8 @@ class Signals:
         self.buttons: Counter[str] = Counter()
         self.faults: dict[str, bool] = {}
         self.is_object_present = False
-        self.kept: list[Rotor | BallPass | Sighting] = []
+        self.kept = deque[Rotor | BallPass | Sighting](maxlen=KEPT_MAX)
+        self.dropped = 0
         self.phase = ""
         self.head_rpm: float | None = None
         self.head_laps = 0
@@ -86,7 +88,8 @@ class Signals:
                 self.buttons[seen.name] += 1
             case HeadGame() | HeadBall() | HeadRotor() | HeadNumber():
                 self._reported(seen)
-        if isinstance(seen, Rotor | BallPass | Sighting) and len(self.kept) < KEPT_MAX:
+        if isinstance(seen, Rotor | BallPass | Sighting):
+            self.dropped += len(self.kept) == self.kept.maxlen
             self.kept.append(seen)
 
     def _reported(self, seen: HeadReport) -> None:
