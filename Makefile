@@ -5,8 +5,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Coups of a demo (0: until Ctrl-C) or of a campaign (100000).
 COUPS  ?=
-EVENINGS := tests/test_evenings.py tests/test_samples.py tests/core/test_law_machine.py tests/core/test_head_machine.py
-# Hundreds of evenings prove verdicts, not coverage: measuring it would only make them slow.
+EVENINGS := tests/test_evenings.py tests/test_samples.py tests/core/test_law_machine.py tests/core/test_head_machine.py \
+    tests/core/test_law_walk.py tests/gpio/test_combined.py tests/firmware_protocol/test_host_link.py \
+    tests/hw_sim/test_evening.py tests/hw_sim/test_fall.py tests/hw_sim/test_faults.py \
+    tests/hw_sim_board/test_board_and_host.py tests/hw_sim_campaign/test_campaign.py tests/faults
+# Hundreds of evenings, of wrong laws and of injected faults prove verdicts, not coverage: measuring it would make them
+# three times as slow.
 LIVE := tests/live
 # They play in real seconds, faster than life: with other tests beside them a stall of the machine is a silent line.
 SPEED  ?= 5

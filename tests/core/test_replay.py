@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import Evening
+from tests.faults.fuzz_mutate import kept
 from wheeld.core.observations import LINE_BYTES_MAX, BallPass, TimePassed
 from wheeld.core.replay import LogError, Replay, replay
 
@@ -320,3 +321,21 @@ def test_without_a_head_nobody_reports_for_one(line: bytes) -> None:
 
 def test_a_setting_that_cannot_be_judged_is_no_header() -> None:
     assert "unproven: is missing" in problem(HEAD_HEADER.replace(b"mercury-360", b"slingshot-2")).problem
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "words"),
+    [
+        ("found-snapshot-prev", 1, "the snapshot's prev 'x' is not the hash of seq"),
+        ("found-snapshot-seq", 1, "snapshot's seq -1 is not within"),
+        ("found-snapshot-number", 1, "not a header that a table can be made of"),
+        ("found-snapshot-clock", 1, "not a header that a table can be made of"),
+        ("found-snapshot-beam", 1, "not a header that a table can be made of"),
+        ("found-snapshot-habit", 1, "its snapshot is no state of a table"),
+        ("found-rate-beyond-the-calendar", 2, "rate_ppb 1000000000000000000 is not within"),
+        ("found-error-beyond-json", 2, "error_us 1000000000000000000000000000000 is not within"),
+    ],
+)
+def test_what_was_found_once_is_refused_by_name(name: str, line: int, words: str) -> None:
+    fault = problem(*kept("logs")[f"{name}.jsonl"].splitlines(keepends=True))
+    assert (fault.line, words in fault.problem) == (line, True), fault

@@ -149,22 +149,3 @@ def _files(seed: str, count: int) -> Iterator[tuple[str, bytes]]:
             packed[rng.randrange(len(packed))] ^= 1 << rng.randrange(8)
         cut = packed[: rng.randrange(1, len(packed))]
         yield where, rng.choice((data, data, bytes(packed), bytes(cut)))
-
-
-@pytest.mark.parametrize(
-    ("name", "line", "told"),
-    [
-        ("found-snapshot-prev", 1, "the snapshot's prev 'x' is not the hash of seq"),
-        ("found-snapshot-seq", 1, "snapshot's seq -1 is not within"),
-        ("found-snapshot-number", 1, "not a header that a table can be made of"),
-        ("found-snapshot-clock", 1, "not a header that a table can be made of"),
-        ("found-snapshot-beam", 1, "not a header that a table can be made of"),
-        ("found-snapshot-habit", 1, "its snapshot is no state of a table"),
-        ("found-rate-beyond-the-calendar", 2, "rate_ppb 1000000000000000000 is not within"),
-        ("found-error-beyond-json", 2, "error_us 1000000000000000000000000000000 is not within"),
-    ],
-)
-def test_what_was_found_once_is_refused_by_name(name: str, line: int, told: str) -> None:
-    _, fault = _run(Replay(), kept("logs")[f"{name}.jsonl"].splitlines(keepends=True))
-    assert fault is not None
-    assert (fault.line, told in fault.problem) == (line, True), fault

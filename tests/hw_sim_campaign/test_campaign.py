@@ -60,10 +60,10 @@ def _report(plan: Plan, *played: Night) -> dict[str, Any]:
 def test_a_campaign_from_end_to_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "Plan", partial(Plan, evening_coups=100))
-    code = main(["campaign", "--coups", "200", "--seed", "end to end", "--jobs", "2", "--out", str(tmp_path / "out")])
+    monkeypatch.setattr(command, "Plan", partial(Plan, evening_coups=50))
+    code = main(["campaign", "--coups", "100", "--seed", "end to end", "--jobs", "2", "--out", str(tmp_path / "out")])
     found = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert 200 <= found["coups"] < 210, "two whole evenings"
+    assert 100 <= found["coups"] < 110, "two whole evenings"
     assert found["counts"]["right"] >= 0.9 * found["coups"]
     assert found["counts"]["false_valid"] == found["counts"]["wrong_number"] == 0
     assert len(found["void_delay_ms"]) >= 6, "an evening has nearly every cause"
