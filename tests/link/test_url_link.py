@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -66,6 +67,24 @@ async def test_a_box_that_hangs_up_ends_the_link_for_everyone() -> None:
             with pytest.raises(LinkClosedError, match="is the box on"):
                 await read_until(link, lambda _: False)
         await link.write(b"*X\r")
+        await link.close()
+
+
+async def test_the_socket_of_a_box_that_is_gone_is_closed() -> None:
+    """Its power was cut and came back: it answers what it no longer knows by a reset."""
+    async with box() as (url, callers):
+        link = UrlLink(url, 9600)
+        _, writer = await callers.get()
+        await link.opened()
+        held = getattr(link._port, "_socket")  # noqa: B009  pyserial's stubs do not know it
+        writer.transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
+        writer.transport.abort()
+        with pytest.raises(LinkClosedError):
+            await read_until(link, lambda _: False)
+        await asyncio.to_thread(link._reader.join, PATIENCE_S)
+        assert held.fileno() == -1
         await link.close()
 
 

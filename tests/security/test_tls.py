@@ -60,7 +60,8 @@ async def refusal(wanted: MqttSettings) -> str:
 
 
 def names_in(broker: Mosquitto) -> list[str]:
-    """The users of the connections that the broker accepted, in order."""
+    """The users of the connections that the broker accepted, in order. It is stopped: its last lines are read then."""
+    broker.stop()
     return [found[1] for line in broker.log if (found := re.search(r"as wheeld-3 \(.*u'([^']+)'", line))]
 
 
@@ -187,6 +188,7 @@ async def test_the_last_will_stays_silent_on_a_renewal(broker: Mosquitto, house:
         await file_check(clock)
         await asyncio.wait_for(lost, 30)
         assert await session_of(connection) == 2
+    broker.stop()
     said = [line for line in broker.log if "Received PUBLISH" in line and "availability" in line]
     assert len(said) == 3  # online, online, offline at the end: no will in between
     assert not [line for line in broker.log if "Sending Will" in line]

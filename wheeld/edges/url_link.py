@@ -86,7 +86,7 @@ class UrlLink:
             self._over.set()
             self._opened.set()
             if self._port is not None:
-                self._port.close()
+                _close(self._port)
 
     def _read_on(self, port: serial.Serial) -> None:
         while not self._over.is_set():
@@ -117,10 +117,24 @@ class UrlLink:
             self._is_open.set_result(why_not)
 
 
+def _socket_of(port: serial.Serial) -> socket.socket | None:
+    """pyserial keeps it so, for both schemes, and shows it nowhere else."""
+    line = getattr(port, "_socket", None)
+    return line if isinstance(line, socket.socket) else None
+
+
+def _close(port: serial.Serial) -> None:
+    """pyserial leaves the socket open whose other end is gone."""
+    line = _socket_of(port)
+    port.close()
+    if line is not None:
+        line.close()
+
+
 def _keep_alive(port: serial.Serial) -> None:
     """Have the kernel ask a silent box whether it is still there: one whose power was cut never says goodbye."""
-    line = getattr(port, "_socket", None)  # pyserial keeps it so, for both schemes, and shows it nowhere else
-    if isinstance(line, socket.socket):
+    line = _socket_of(port)
+    if line is not None:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ALIVE_S)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ALIVE_S)
