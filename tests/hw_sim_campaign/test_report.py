@@ -65,6 +65,12 @@ def test_other_disagreements_fail_only_when_nothing_explains_them(kind: str) -> 
     assert _failures(_row(), _row(kind), explained=BY_NONE) == ["1 disagreements that no fault explains"]
 
 
+@pytest.mark.parametrize(("kind", "failures"), [("false_void", 0), ("missed", 1), ("wrong_cause", 1)])
+def test_a_scenario_that_makes_a_stray_of_its_own_explains_a_void_and_nothing_else(kind: str, failures: int) -> None:
+    assert len(_failures(_row(), _row(kind, scenario="stray_pulse"), explained=BY_NONE)) == failures
+    assert len(_failures(_row(), _row(kind, scenario="valid"), explained=BY_NONE)) == 1
+
+
 def test_false_voids_fail_when_they_are_more_than_allowed() -> None:
     voids = [_row("false_void", told="breakdown")] * 3
     assert _failures(*voids[:2]) == [], "two may be luck in a short campaign"
