@@ -16,6 +16,7 @@ LAPS_PER_S_MAX = 3
 FIRST_LAPS_PROVEN = 1
 """By a count that is there and does not grow: state 3 is one revolution (1.3)."""
 LINES_AGREE = 2
+"""A line has no checksum (1.1)."""
 LEAPS_MAX = 1
 """A single line that leaps ahead is a damaged one and no witness; two in a row are a count that does not count."""
 
@@ -67,12 +68,7 @@ class LapCount:
                 self._break()
             return False
         self._leaps = 0
-        if self._first is None:
-            self._first = laps
-            if 0 < self.stood_at <= laps:
-                self._break()
-                return False
-        if self._has_begun_anew(laps):
+        if self._goes_on_from_before(laps) or self._has_begun_anew(laps):
             self._break()
             return False
         if self._most is None or laps >= self._most:
@@ -81,6 +77,11 @@ class LapCount:
 
     def _break(self) -> None:
         self.broken, self.laps = True, None
+
+    def _goes_on_from_before(self, laps: int) -> bool:
+        """Whether the run's first line has what stood there before the launch, or more."""
+        is_first, self._first = self._first is None, laps if self._first is None else self._first
+        return is_first and 0 < self.stood_at <= laps
 
     def _has_begun_anew(self, laps: int) -> bool:
         """Whether two lines in a row have less than two lines proved before. One is a damaged one; and at 0 it has

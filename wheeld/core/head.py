@@ -14,9 +14,7 @@ from wheeld.core.ledger import HeadGameKept
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
 from wheeld.core.observations import (
-    BallPass,
     Direction,
-    ForeignObject,
     HeadBall,
     HeadGame,
     HeadJump,
@@ -24,8 +22,6 @@ from wheeld.core.observations import (
     HeadRotor,
     HeadWarning,
     Observation,
-    Restarted,
-    Rotor,
     SensorState,
 )
 from wheeld.core.pockets import index_of
@@ -33,7 +29,7 @@ from wheeld.core.reading import Seen
 from wheeld.core.setting import HEADS, TableSetting
 from wheeld.core.testimony import Testimony
 from wheeld.core.track import REST_US, TrackWitness
-from wheeld.core.witness_state import HeadRun, WitnessState, saw_object, saw_sensor
+from wheeld.core.witness_state import HeadRun, WitnessState
 
 FIRST_LAP_US = 333_000
 """The head says `running` after one revolution (1.3): by the hardest throw the ball was launched so long before."""
@@ -123,25 +119,8 @@ class HeadWitness(TrackWitness):
         told = self._begun() if due_us is not None and due_us <= now_us else []
         return told + super().expire(now_us)
 
-    def observe(self, seen: Observation) -> list[Testimony]:
-        """What one observation proves; commands and clock readings prove nothing."""
-        self.only_later = False
-        match seen:
-            case Rotor():
-                return self._rotor(seen)
-            case BallPass():
-                return self._pulse(seen)
-            case ForeignObject():
-                return saw_object(self.state, seen)
-            case SensorState():
-                return self._sensor(seen)
-            case Restarted():
-                return [Testimony(Fact.RESTARTED, seen.t_us)]
-            case _:
-                return self._heard(seen)
-
-    def _heard(self, seen: Observation) -> list[Testimony]:
-        """What the head's reports prove."""
+    def _placed(self, seen: Observation) -> list[Testimony]:
+        """What the head's reports prove, of more than the place."""
         match seen:
             case HeadGame():
                 return self._game(seen)
@@ -360,7 +339,7 @@ class HeadWitness(TrackWitness):
             head = self.state.head
             head.phase, head.run, head.same_direction = None, HeadRun(), False
             self.head_rotor.forget()
-        return saw_sensor(self.state, seen)
+        return super()._sensor(seen)
 
     # --- the number ---------------------------------------------------------------------------------------------------
 

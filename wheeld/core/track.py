@@ -13,11 +13,19 @@ from wheeld.core.foresight import LEFT_REV_S_MAX, Forecast, foresee
 from wheeld.core.ledger import HeadGameKept
 from wheeld.core.margin import Margin
 from wheeld.core.messages import Figures
-from wheeld.core.observations import BallPass, Direction, Rotor
+from wheeld.core.observations import (
+    BallPass,
+    Direction,
+    ForeignObject,
+    Observation,
+    Restarted,
+    Rotor,
+    SensorState,
+)
 from wheeld.core.rotor import STOP_SILENCE_US, RotorTracker
 from wheeld.core.setting import TableSetting
 from wheeld.core.testimony import Testimony
-from wheeld.core.witness_state import WitnessState
+from wheeld.core.witness_state import WitnessState, saw_object, saw_sensor
 
 FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
@@ -144,7 +152,31 @@ class TrackWitness:
             told.append(self._fall_overdue(now_us))
         return told
 
+    def observe(self, seen: Observation) -> list[Testimony]:
+        """What one observation proves; commands and clock readings prove nothing."""
+        self.only_later = False
+        match seen:
+            case Rotor():
+                return self._rotor(seen)
+            case BallPass():
+                return self._pulse(seen)
+            case ForeignObject():
+                return saw_object(self.state, seen)
+            case SensorState():
+                return self._sensor(seen)
+            case Restarted():
+                return [Testimony(Fact.RESTARTED, seen.t_us)]
+            case _:
+                return self._placed(seen)
+
     # --- what a subclass adds -----------------------------------------------------------------------------------------
+
+    def _placed(self, seen: Observation) -> list[Testimony]:  # noqa: ARG002  readers look at it, or a head
+        """Where the ball lies, by whatever tells of that."""
+        return []
+
+    def _sensor(self, seen: SensorState) -> list[Testimony]:
+        return saw_sensor(self.state, seen)
 
     _fall_us = FALL_US
 

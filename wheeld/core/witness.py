@@ -9,12 +9,7 @@ from wheeld.core import margin
 from wheeld.core.facts import Fact
 from wheeld.core.messages import Figures
 from wheeld.core.observations import (
-    BallPass,
-    ForeignObject,
     Observation,
-    Restarted,
-    Rotor,
-    SensorState,
     Sighting,
 )
 from wheeld.core.pockets import ROTOR_ORDER
@@ -22,7 +17,7 @@ from wheeld.core.reading import PocketReading, Seen
 from wheeld.core.setting import TableSetting
 from wheeld.core.testimony import Testimony
 from wheeld.core.track import REST_US, TrackWitness
-from wheeld.core.witness_state import WitnessState, saw_object, saw_sensor
+from wheeld.core.witness_state import WitnessState
 
 PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
@@ -59,24 +54,8 @@ class SensorWitness(TrackWitness):
         """Whether the readers see the ball in that pocket."""
         return self.reading.lies_in(pocket_index, self.rotor, now_us)
 
-    def observe(self, seen: Observation) -> list[Testimony]:
-        """What one observation proves; commands and clock readings prove nothing."""
-        self.only_later = False
-        match seen:
-            case Rotor():
-                return self._rotor(seen)
-            case BallPass():
-                return self._pulse(seen)
-            case Sighting():
-                return self._sighting(seen)
-            case ForeignObject():
-                return saw_object(self.state, seen)
-            case SensorState():
-                return saw_sensor(self.state, seen)
-            case Restarted():
-                return [Testimony(Fact.RESTARTED, seen.t_us)]
-            case _:
-                return []
+    def _placed(self, seen: Observation) -> list[Testimony]:
+        return self._sighting(seen) if isinstance(seen, Sighting) else super()._placed(seen)
 
     # --- the ball elsewhere -------------------------------------------------------------------------------------------
 
