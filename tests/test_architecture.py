@@ -26,10 +26,18 @@ WIRE_STDLIB = {
     "typing",
     "zlib",
 }
+EDGES = ("journal", "sources", "broker", "service")
+COMPOSITION = ("hw_sim", "wheeld.daemon", "wheeld.cli", "wheeld.config")
+
+
+def _edge(name: str) -> bool:
+    return not name.startswith(COMPOSITION)
+
+
 RULES: dict[str, Callable[[str], bool]] = {
     "firmware_protocol": lambda name: name.split(".")[0] in {*WIRE_STDLIB, "cobs", "msgspec", "firmware_protocol"},
     "wheeld/core": lambda name: name.split(".")[0] in {*CORE_STDLIB, "msgspec"} or name.startswith("wheeld.core"),
-    "wheeld/edges": lambda name: not name.startswith(("hw_sim", "wheeld.daemon", "wheeld.cli", "wheeld.config")),
+    **{f"wheeld/{edge}": _edge for edge in EDGES},
     "hw_sim": lambda name: not name.startswith("wheeld") or name == "wheeld.ports",
 }
 CLOCKS = {"now", "utcnow", "today", "time", "monotonic", "perf_counter"}
@@ -63,11 +71,11 @@ def test_a_layer_imports_only_what_it_may(package: str) -> None:
 def test_the_walk_sees_a_wrong_import(tmp_path: Path) -> None:
     wrong = tmp_path / "wheeld" / "core" / "wrong.py"
     wrong.parent.mkdir(parents=True)
-    wrong.write_text("import asyncio\nfrom wheeld import ports\nfrom wheeld.edges.journal import Journal\n")
+    wrong.write_text("import asyncio\nfrom wheeld import ports\nfrom wheeld.journal.journal import Journal\n")
     assert broken_rules("wheeld/core", tmp_path) == [
         "wheeld/core/wrong.py imports asyncio",
         "wheeld/core/wrong.py imports wheeld.ports",
-        "wheeld/core/wrong.py imports wheeld.edges.journal",
+        "wheeld/core/wrong.py imports wheeld.journal.journal",
     ]
 
 

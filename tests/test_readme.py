@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import hw_sim.cli
-import wheeld.cli
+import wheeld.cli.main
 from hw_sim.faults import KINDS
 from hw_sim.stage import laps_safe
-from wheeld import config
+from wheeld.config import file as config
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -37,7 +37,7 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
 def test_every_command_line_is_one_that_the_programs_take(line: str) -> None:
     for command in line.split(" | "):
         program, *words = shlex.split(command)
-        parser = {"wheeld": wheeld.cli.parser, "hw-sim": hw_sim.cli.parser}[program]()
+        parser = {"wheeld": wheeld.cli.main.parser, "hw-sim": hw_sim.cli.parser}[program]()
         parser.parse_args(words)  # exits, and fails the test, on anything that it does not know
 
 

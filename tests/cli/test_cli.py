@@ -22,18 +22,18 @@ from hw_sim import log as sim_log
 from hw_sim.evening import script
 from tests.config.test_config import GOOD
 from tests.core.head_evening import CHEF, HeadEvening
-from tests.edges.journals import write_keys
-from wheeld import daemon
-from wheeld.cli import main
-from wheeld.cli_words import describe
-from wheeld.config import Config
+from tests.journal.journals import write_keys
+from wheeld.cli.main import main
+from wheeld.cli.words import describe
+from wheeld.config.file import Config
 from wheeld.core.observations import Header, Observation
 from wheeld.core.replay import replay
 from wheeld.core.setting import from_header
 from wheeld.core.table import Table
-from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_seal import public_key
+from wheeld.daemon import root as daemon
 from wheeld.exits import Exit
+from wheeld.journal.seal import public_key
+from wheeld.journal.writer import JournalFile
 
 Captured = pytest.CaptureFixture[str]
 SEED = 3
@@ -126,7 +126,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, evening: Path) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wheeld.cli_replay.describe", interrupt)
+    monkeypatch.setattr("wheeld.cli.replay.describe", interrupt)
     assert main(["replay", str(evening)]) == Exit.INTERRUPTED
 
 

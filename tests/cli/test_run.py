@@ -18,8 +18,8 @@ import pytest
 from hw_sim.board import SimBoard
 from hw_sim.evening import Evening, script
 from hw_sim.pty_link import Player, Pty
-from tests.broker import Mosquitto, free_port
 from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, write_config
+from tests.mosquitto import Mosquitto, free_port
 from wheeld.exits import Exit
 
 SPEED = 25.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wheeld.config import ConfigError, load, parse
+from wheeld.config.file import ConfigError, load, parse
 
 GOOD = """\
 [table]

@@ -10,10 +10,10 @@ import pytest
 
 from tests.config.test_config import GOOD, problems, with_line
 from tests.config.test_head import COMBINED
-from wheeld.cli_check import facts
-from wheeld.config import parse
-from wheeld.config_gpio import GpioSection
-from wheeld.edges.gpio.setting import EncoderPins
+from wheeld.cli.check import facts
+from wheeld.config.file import parse
+from wheeld.config.gpio import GpioSection
+from wheeld.sources.gpio.setting import EncoderPins
 
 SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
 WHEEL = """\

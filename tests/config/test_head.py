@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.config.test_config import GOOD, problems, with_line
-from wheeld.cli_check import facts
-from wheeld.config import parse
+from wheeld.cli.check import facts
+from wheeld.config.file import parse
 
 SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
 HEAD = '[head]\nproduct = "mercury-360"\nport = "socket://10.0.0.7:4001"\n\n'

@@ -26,7 +26,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Evidence, Reply, Step
 from wheeld.core.table import Table
-from wheeld.core.witness import SensorWitness
+from wheeld.core.tracking.witness import SensorWitness
 
 Way = Literal["cw", "ccw"]
 # fmt: off

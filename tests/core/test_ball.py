@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests.core.evening import Way, ball_passes, other
-from wheeld.core.ball import BallTracker
 from wheeld.core.observations import BallPass
+from wheeld.core.tracking.ball import BallTracker
 
 FOUR = (0.0, 90.0, 180.0, 270.0)
 TWO = (0.0, 100.0)

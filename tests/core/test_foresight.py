@@ -7,9 +7,9 @@ import math
 import pytest
 
 from tests.core.evening import FALL_S, Evening, ball_passes
-from wheeld.core.foresight import BINS, KEPT_RUNS, SOFT, TAUGHT_RUNS, Habit, foresee
 from wheeld.core.observations import BallPass
-from wheeld.core.passes import Beams, Chain, Pass
+from wheeld.core.tracking.forecast import BINS, KEPT_RUNS, SOFT, TAUGHT_RUNS, Habit, foresee
+from wheeld.core.tracking.passes import Beams, Chain, Pass
 
 TWO, FOUR = (0.0, 100.0), (0.0, 90.0, 180.0, 270.0)
 LEAVE_REV_S = 0.46

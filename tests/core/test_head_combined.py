@@ -7,8 +7,8 @@ import pytest
 
 from tests.core.evening import FALL_S, ball_passes
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
-from wheeld.core.head import HeadWitness
 from wheeld.core.observations import BallPass, HeadGame, Rotor
+from wheeld.core.tracking.head import HeadWitness
 
 ENCODED = msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148)
 AUTO = msgspec.structs.replace(COMBINED, auto_rien_ne_va_plus_rev_s=1.0)

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law import CLAUSES, LAW, rule
-from wheeld.core.law_rows import RETURN, STAY, Act, Row
+from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.law.rows import RETURN, STAY, Act, Row
+from wheeld.core.law.table import CLAUSES, LAW, rule
 
 RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
 COUP = RUNNING | {State.AWAITING_CHEF}

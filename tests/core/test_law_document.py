@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wheeld.core import law_document
-from wheeld.core.facts import Cause, State
-from wheeld.core.law import CLAUSES, LAW
-from wheeld.core.law_rows import BEFORE_LAUNCH, COUP, RUNNING, Goto
+from wheeld.core.law import document as law_document
+from wheeld.core.law.facts import Cause, State
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto
+from wheeld.core.law.table import CLAUSES, LAW
 
 GROUPS = {
     "any_state": tuple(State),
@@ -25,7 +25,7 @@ LABEL_MAX = 26
 
 def test_the_page_is_current() -> None:
     page = Path(law_document.__file__).with_name("LAW.md").read_text()
-    assert page == law_document.document(), "run: python -m wheeld.core.law_document > wheeld/core/LAW.md"
+    assert page == law_document.document(), "run: python -m wheeld.core.law.document > wheeld/core/law/LAW.md"
 
 
 def test_every_clause_is_on_the_page() -> None:

@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 from tests.core.rulebook_model import FREE, RESULT, Game, Verdict, Way
-from wheeld.core import law
-from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law_rows import RUNNING, Act, Goto, Row
+from wheeld.core.law import table as law
+from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.law.rows import RUNNING, Act, Goto, Row
 
 Rule: TypeAlias = Callable[[State, Fact], Row]
 LAST = {Fact.TOUT_VA: Fact.TOUT_VA_LAST, Fact.OPERATIONS_DONE: Fact.OPERATIONS_DONE_LAST}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import Evening
-from wheeld.core import margin
-from wheeld.core.margin import Margin
-from wheeld.core.reading import Seen
+from wheeld.core.tracking import margin
+from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.pocket import Seen
 
 
 def seen(offset: float) -> Seen:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
-from wheeld.core.reading import PocketReading
-from wheeld.core.rotor import RotorTracker
+from wheeld.core.tracking.pocket import PocketReading
+from wheeld.core.tracking.rotor import RotorTracker
 
 READERS = (30.0, 150.0, 270.0)
 TICKS = 148

@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
-from wheeld.core.rotor import GLITCH_TICKS, HELD_US, RotorTracker
+from wheeld.core.tracking.rotor import GLITCH_TICKS, HELD_US, RotorTracker
 
 TICKS = 148
 STEP_DEG = 360 / TICKS

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import Evening
-from wheeld.core.seal import GENESIS, SealError, seal, sealed_hash, signature, signed, unsigned, verify_link
+from wheeld.core.messages.chain import GENESIS, SealError, seal, sealed_hash, signature, signed, unsigned, verify_link
 
 SEQUENCED = {"result", "void", "table"}
 

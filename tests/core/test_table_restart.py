@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.replay import replay
-from wheeld.core.seal import GENESIS, verify_link
 from wheeld.core.table import Table
 
 LATER_UTC_US = START_UTC_US + 3_600_000_000

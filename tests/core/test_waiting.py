@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wheeld.core.facts import State
-from wheeld.core.waiting import waiting_for
-from wheeld.core.words import Language
+from wheeld.core.law.facts import State
+from wheeld.core.messages.phrases import Language
+from wheeld.core.messages.waiting import waiting_for
 
 LANGUAGES: tuple[Language, ...] = ("fr", "it")
 

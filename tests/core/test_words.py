@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wheeld.core.houses import PROFILES
-from wheeld.core.words import announcement, french, italian
+from wheeld.core.messages.phrases import announcement, french, italian
 
 FRENCH = (
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "

@@ -14,9 +14,9 @@ import pytest
 from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
 from tests.doctor.alignment import layout, spun, swapped
-from wheeld import cli_doctor
-from wheeld.cli_doctor import Geometry, findings, live
-from wheeld.config import parse
+from wheeld.cli import doctor as cli_doctor
+from wheeld.cli.doctor import Geometry, findings, live
+from wheeld.config.file import parse
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Observation, SensorState
 from wheeld.doctor.bench import Bench

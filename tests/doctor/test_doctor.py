@@ -12,8 +12,8 @@ import pytest
 from hw_sim.demo import LAYOUT
 from tests.cli.live import PATIENCE_S
 from tests.live.bench import Wheel, turning, write_config
-from wheeld.cli import main
-from wheeld.config import load
+from wheeld.cli.main import main
+from wheeld.config.file import load
 from wheeld.doctor.geometry import apart_deg
 from wheeld.doctor.rewrite import RewriteError, with_angles
 from wheeld.exits import Exit

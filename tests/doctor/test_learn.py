@@ -13,8 +13,8 @@ from msgspec import structs
 
 from tests.config.test_config import GOOD
 from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
-from wheeld.cli_doctor import Geometry, learn, write
-from wheeld.config import Config, parse
+from wheeld.cli.doctor import Geometry, learn, write
+from wheeld.config.file import Config, parse
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
 from wheeld.doctor.findings import Finding, of_geometry, of_number

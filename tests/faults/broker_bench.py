@@ -9,16 +9,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.edges.mqtt_bench import OFFLINE, ONLINE, settings
-from tests.edges.world import nobody_seals
+from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
+from tests.broker.world import nobody_seals
 from tests.faults.broker_coups import ROOT
+from wheeld.broker.commands import CommandDoor
+from wheeld.broker.mqtt import MqttConnection
+from wheeld.broker.outbox import Outbox
 from wheeld.core.step import Reply, Step
-from wheeld.edges.commands import CommandDoor
-from wheeld.edges.host_clock import SystemClock
-from wheeld.edges.journal import Journal
-from wheeld.edges.mqtt import MqttConnection
-from wheeld.edges.outbox import Outbox
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
+from wheeld.journal.journal import Journal
+from wheeld.service.host_clock import SystemClock
 
 PATIENCE_S = 60.0
 """How long a test waits for a real event before it fails."""

@@ -11,8 +11,8 @@ import msgspec
 from hw_sim.demo import LAYOUT
 from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import repeatable
+from wheeld.core.messages.chain import GENESIS, seal
 from wheeld.core.observations import Observation
-from wheeld.core.seal import GENESIS, seal
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Message, Step
 from wheeld.core.table import Table

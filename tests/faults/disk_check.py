@@ -19,12 +19,12 @@ import msgspec
 from tests.faults.disk_script import JOURNAL, OF_PROCESSES, Script, perform
 from tests.faults.disk_shim import Call
 from wheeld import auditor
-from wheeld.core.seal import SealError, unsigned
+from wheeld.core.messages.chain import SealError, unsigned
 from wheeld.core.step import Message
-from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_rows import JournalError, StoredMessage
-from wheeld.edges.journal_seal import FileSigner, public_key
-from wheeld.edges.journal_verify import verify
+from wheeld.journal.rows import JournalError, StoredMessage
+from wheeld.journal.seal import FileSigner, public_key
+from wheeld.journal.verify import verify
+from wheeld.journal.writer import JournalFile
 
 ALL = 1_000_000  # more than any script stores
 LOST = "lost"

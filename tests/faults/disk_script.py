@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.broker.feed import Feed
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from tests.edges.feed import Feed
-from tests.edges.test_journal_migration import NOW, write_version_1
+from tests.journal.test_migration import NOW, write_version_1
 from wheeld.core.observations import Command, Observation
 from wheeld.core.step import Evidence, Message, Reply, Step
-from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_rows import CommandRecord
+from wheeld.journal.rows import CommandRecord
+from wheeld.journal.writer import JournalFile
 
 JOURNAL = "wheel.journal"
 OF_PROCESSES = {"open", "publish", "close", "die"}

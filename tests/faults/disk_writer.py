@@ -12,17 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.edges.journals import write_keys
 from tests.faults.disk_check import Reference, content_of
 from tests.faults.disk_script import JOURNAL, Op, Script, perform
 from tests.faults.disk_shim import Plan, Shim
+from tests.journal.journals import write_keys
+from wheeld.broker.outbox import BATCH_MAX
 from wheeld.core.step import Step
-from wheeld.edges import journal_database
-from wheeld.edges.journal_chain import MESSAGE, Value
-from wheeld.edges.journal_file import JournalFile
-from wheeld.edges.journal_rows import JournalError
-from wheeld.edges.journal_seal import FileSigner
-from wheeld.edges.outbox import BATCH_MAX
+from wheeld.journal import database as journal_database
+from wheeld.journal.chain import MESSAGE, Value
+from wheeld.journal.rows import JournalError
+from wheeld.journal.seal import FileSigner
+from wheeld.journal.writer import JournalFile
 
 SOUND = "sound"
 CONFIRMS_EARLY = "confirmed before the commit"

@@ -25,10 +25,10 @@ from firmware_protocol.host import HostSession
 from firmware_protocol.wire import MessageError, decode_from_board, encode
 from tests.faults.fuzz_frames_drawn import BATCH, Draw, Sender, framed
 from tests.faults.fuzz_specification import fault_of, record_of, records_of
-from tests.link.scripted_board import SETTING
+from tests.sources.scripted_board import SETTING
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, SensorState, TimePassed
-from wheeld.edges.board import Board
+from wheeld.sources.board.board import Board
 
 LIFE = 200
 """Batches in one life of decoder, session and board: long enough for clocks to be compared and lost again."""

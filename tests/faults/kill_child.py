@@ -1,4 +1,4 @@
-"""The real daemon (`wheeld.daemon.run`) in a process that is there to be killed, its edges led to a house.
+"""The real daemon (`wheeld.daemon.root.run`) in a process that is there to be killed, its edges led to a house.
 
 Real: everything from the bytes of the board to the SQLite file, and the publications. Replaced: the clock (it is the
 house's), the serial port and the connection to the broker (both one channel to the house, where nothing dies).
@@ -23,12 +23,12 @@ from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-import wheeld.daemon
-import wheeld.edges.journal
-import wheeld.sources
+import wheeld.daemon.root
+import wheeld.daemon.sources
+import wheeld.journal.journal
 from tests.faults.kill_house import Said, Told
-from wheeld.config import load
-from wheeld.edges.mqtt import Incoming
+from wheeld.broker.mqtt import Incoming
+from wheeld.config.file import load
 from wheeld.ports import Publication
 
 THREAD_NAP_S = 0.0002
@@ -191,11 +191,11 @@ def run_daemon(config: Path, port: Port, executor: Callable[..., Executor] | Non
         made.append((executor or CountedThread)(*arguments, **more))
         return cast("Executor", made[-1])
 
-    daemon, journal = cast("Any", wheeld.daemon), cast("Any", wheeld.edges.journal)
-    sources = cast("Any", wheeld.sources)
+    daemon, journal = cast("Any", wheeld.daemon.root), cast("Any", wheeld.journal.journal)
+    sources = cast("Any", wheeld.daemon.sources)
     daemon.SystemClock = daemon.MqttConnection = sources.open_serial = lambda *_, **__: hands
     journal.ThreadPoolExecutor = thread
-    return int(wheeld.daemon.run(load(config)))
+    return int(wheeld.daemon.root.run(load(config)))
 
 
 class Channel:

@@ -15,7 +15,7 @@ from typing import NoReturn
 from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
 from tests.faults.kill_house import FIRST_NUMBER, House, Said
-from wheeld.edges.journal_file import JournalFile
+from wheeld.journal.writer import JournalFile
 
 
 def write_config(directory: Path) -> Path:

@@ -14,12 +14,12 @@ import aiomqtt
 import pytest
 from structlog.testing import capture_logs
 
-from tests.broker import Mosquitto
-from tests.edges.mqtt_bench import settings
+from tests.broker.mqtt_bench import settings
 from tests.faults.broker_bench import PATIENCE_S, HastyClock, Settlement, Wheel, check, settling, turning
 from tests.faults.broker_coups import ROOT, coups
 from tests.faults.broker_proxy import PUBACK, PUBLISH, SUBACK, Packet, Wire, wire_to
-from wheeld.edges.mqtt import RETRY_FIRST_S, RETRY_MAX_S, MqttConnection
+from tests.mosquitto import Mosquitto
+from wheeld.broker.mqtt import RETRY_FIRST_S, RETRY_MAX_S, MqttConnection
 from wheeld.ports import ConnectionLostError, Publication
 
 TIMEOUT_S = 0.4

@@ -16,8 +16,8 @@ from tests.faults.kill_house import STARTED_UTC_US, House, Told
 from tests.faults.kill_nursery import check_journal, write_config
 from wheeld.core.instants import from_text, to_text
 from wheeld.core.replay import replay
-from wheeld.edges.journal_file import JournalFile
 from wheeld.exits import Exit
+from wheeld.journal.writer import JournalFile
 
 HOUR_US = 3_600_000_000
 YEAR_US = 31_556_952_000_000

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from tests.edges.test_commands import NOW, Bench
+from tests.broker.test_commands import NOW, Bench
 from tests.faults.fuzz_mutate import drawn
-from wheeld.edges.commands import CORRELATION_BYTES_MAX, TOPIC_CHARACTERS_MAX
-from wheeld.edges.journal import Journal
-from wheeld.edges.payloads import COMMANDS
+from wheeld.broker.commands import CORRELATION_BYTES_MAX, TOPIC_CHARACTERS_MAX
+from wheeld.broker.payloads import COMMANDS
+from wheeld.journal.journal import Journal
 
 TOKENS = (
     b'"id":"c-1"', b'"by":"chef"', b'"reason":"x"', b'"coup":9007199254740992', b'"expires_at":"2030-01-01T00:00:00Z"',

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from tests.faults.fuzz_mutate import drawn, kept
-from wheeld.cli import main
-from wheeld.config import Config, ConfigError, parse
+from wheeld.cli.main import main
+from wheeld.config.file import Config, ConfigError, parse
 from wheeld.exits import Exit
 
 TOKENS = (

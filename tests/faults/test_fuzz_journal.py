@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.edges.journals import write_journal, write_keys
 from tests.faults.fuzz_mutate import kept
+from tests.journal.journals import write_journal, write_keys
 from wheeld import auditor
-from wheeld.cli import main
-from wheeld.edges.journal_chain import KINDS
+from wheeld.cli.main import main
 from wheeld.exits import Exit
+from wheeld.journal.chain import KINDS
 
 WITHIN_S = 10
 """No damage may make the reading of a small file take long, or for ever."""

@@ -15,7 +15,7 @@ import pytest
 from tests.core.evening import Evening
 from tests.core.test_replay import HEADER, lines_of
 from tests.faults.fuzz_mutate import Mutator, drawn, kept
-from wheeld.cli import main
+from wheeld.cli.main import main
 from wheeld.core.replay import LogError, Replay, replay
 from wheeld.core.step import SEQUENCED
 from wheeld.exits import Exit

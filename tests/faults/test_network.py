@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker import Mosquitto, free_port
 from tests.faults.broker_bench import PATIENCE_S, Settlement, check, settling, turning
 from tests.faults.broker_coups import steps
+from tests.mosquitto import Mosquitto, free_port
 
 PUBLISH_TIMEOUT_S = 0.5
 BROKERS_END, OURS = "10.231.77.1", "10.231.77.2"

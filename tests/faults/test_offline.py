@@ -12,9 +12,9 @@ from time import perf_counter
 import aiomqtt
 import pytest
 
-from tests.broker import Mosquitto
 from tests.faults.broker_bench import PATIENCE_S, Settlement, Wheel, check, settling, turning
 from tests.faults.broker_coups import ROOT, Long
+from tests.mosquitto import Mosquitto
 from wheeld.core.step import Step
 
 COUPS = 4_320

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker import Mosquitto
 from tests.cli.live import running
 from tests.faults.broker_bench import Settlement, Wheel, check, settling, turning
 from tests.faults.broker_coups import steps
 from tests.live.bench import Ear, expected, hearing, write_config
 from tests.live.bench import Wheel as LiveWheel
 from tests.live.bench import turning as wheel_turning
+from tests.mosquitto import Mosquitto
 from wheeld.core.step import Step
 from wheeld.exits import Exit
 

@@ -15,9 +15,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.broker import Mosquitto
+from tests.broker.feed import Feed as Written
 from tests.cli.live import PATIENCE_S, Daemon, running
-from tests.edges.feed import Feed as Written
 from tests.faults.kill_disk import abort, ext4
 from tests.live.bench import (
     FEED,
@@ -32,12 +31,13 @@ from tests.live.bench import (
     wheeld,
     write_config,
 )
-from wheeld.core.facts import State
-from wheeld.core.ledger import Ledger
+from tests.mosquitto import Mosquitto
+from wheeld.core.law.facts import State
 from wheeld.core.step import Evidence, Step
-from wheeld.edges.journal_file import JournalFile
+from wheeld.core.table_state import Ledger
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedMessage, Login, Manner
+from wheeld.journal.writer import JournalFile
 
 WITHIN_S, TRIES_MAX = 1.0, 12
 """What is promised of an otherwise idle machine; on one that does other things as well, it is tried so often."""

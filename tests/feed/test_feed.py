@@ -15,7 +15,7 @@ import pytest
 
 from tests.feed.wheel import ROOT, LyingMiddle, Wheel, reply_to
 from tests.feed.world import Caller, World, run_virtually
-from wheeld.core.seal import seal
+from wheeld.core.messages.chain import seal
 from wheeld.feed import Feed, FeedMessage, Login, Manner
 from wheeld.feed.connection import READY_MAX
 

@@ -13,9 +13,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hw_sim import log as sim_log
 from hw_sim.evening import script
 from tests.feed.wheel import ROOT, Wheel
-from wheeld.core import messages, seal
+from wheeld.core.messages import chain as seal
+from wheeld.core.messages import payloads as messages
+from wheeld.core.messages.chain import verify_link
 from wheeld.core.observations import Header, Observation
-from wheeld.core.seal import verify_link
 from wheeld.core.setting import from_header
 from wheeld.core.table import Table
 from wheeld.feed import GENESIS, SEQUENCED, FeedError, Manner

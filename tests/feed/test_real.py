@@ -11,17 +11,17 @@ from pathlib import Path
 
 import aiomqtt
 
-from tests.broker import Mosquitto
-from tests.edges.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
-from tests.edges.world import nobody_seals
+from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
+from tests.broker.world import nobody_seals
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
+from tests.mosquitto import Mosquitto
+from wheeld.broker.commands import CommandDoor
+from wheeld.broker.mqtt import MqttConnection
+from wheeld.broker.outbox import Outbox
 from wheeld.core.step import Message, Step, Topic
-from wheeld.edges.commands import CommandDoor
-from wheeld.edges.host_clock import SystemClock
-from wheeld.edges.journal import Journal
-from wheeld.edges.mqtt import MqttConnection
-from wheeld.edges.outbox import Outbox
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
+from wheeld.journal.journal import Journal
+from wheeld.service.host_clock import SystemClock
 
 TABLE = "3"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"

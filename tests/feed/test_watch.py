@@ -11,11 +11,11 @@ from pathlib import Path
 import aiomqtt
 import pytest
 
-from tests.broker import Mosquitto
-from tests.edges.mqtt_bench import PATIENCE_S
+from tests.broker.mqtt_bench import PATIENCE_S
 from tests.feed.test_real import ROOT, TABLE, daemon
 from tests.feed.wheel import SITE, Wheel
-from wheeld.cli import main
+from tests.mosquitto import Mosquitto
+from wheeld.cli.main import main
 from wheeld.exits import Exit
 
 NAME = f"{SITE}/{TABLE}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from wheeld.core.seal import GENESIS, seal
+from wheeld.core.messages.chain import GENESIS, seal
 
 SITE, TABLE = "campione", "campione-03"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"

@@ -18,11 +18,11 @@ from hw_sim.gpio_sim import SimChip
 from hw_sim.pins import SimPins
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, TimePassed
-from wheeld.edges.gpio.factory import open_pins
-from wheeld.edges.gpio.feed import LOOK_S
-from wheeld.edges.gpio.setting import EncoderPins, GpioSetting
-from wheeld.edges.gpio.source import GpioSource
 from wheeld.ports import Edge, Pins
+from wheeld.sources.gpio.factory import open_pins
+from wheeld.sources.gpio.feed import LOOK_S
+from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
+from wheeld.sources.gpio.source import GpioSource
 
 ON_LINES = "WHEELD_GPIO_CHIP" in os.environ
 """Set by the init of the kernel that has such a chip: its name."""

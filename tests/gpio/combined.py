@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import pytest
 
-import wheeld.daemon
-import wheeld.edges.journal
-import wheeld.sources
+import wheeld.daemon.root
+import wheeld.daemon.sources
+import wheeld.journal.journal
 from hw_sim import wired
 from hw_sim.cammegh.coups import Model
 from hw_sim.cammegh.head import HeadSetup, SimHead
@@ -26,8 +26,8 @@ from hw_sim.pins import SimPins
 from hw_sim.wired import Wires
 from tests.faults.kill_child import Hands, Inline
 from tests.faults.kill_house import Said, Told
-from wheeld.config import Config, parse
-from wheeld.edges.gpio import factory
+from wheeld.config.file import Config, parse
+from wheeld.sources.gpio import factory
 
 STEP_NS = 20_000_000
 START_NS = 500_000_000
@@ -141,14 +141,14 @@ def played(
     assert first is not None
     hands = Hands(house, first)
     for module, names in (
-        (wheeld.daemon, ("SystemClock", "MqttConnection")),
-        (wheeld.sources, ("open_serial",)),
+        (wheeld.daemon.root, ("SystemClock", "MqttConnection")),
+        (wheeld.daemon.sources, ("open_serial",)),
     ):
         for name in names:
             monkeypatch.setattr(module, name, lambda *_, **__: hands)
     monkeypatch.setattr(
-        cast("Any", wheeld.edges.journal), "ThreadPoolExecutor", lambda *_, **__: Inline(lambda: None, lambda: None)
+        cast("Any", wheeld.journal.journal), "ThreadPoolExecutor", lambda *_, **__: Inline(lambda: None, lambda: None)
     )
     monkeypatch.setitem(factory.PROVIDERS, "rpi-lgpio", lambda _chip: house.pins)
-    assert int(wheeld.daemon.run(config_of(evening, directory, model, **more))) == 0
+    assert int(wheeld.daemon.root.run(config_of(evening, directory, model, **more))) == 0
     return house

@@ -13,10 +13,10 @@ from tests.config.test_config import GOOD, problems, with_line
 from tests.config.test_gpio import SENSORS
 from tests.gpio.test_contract import MS, pulse
 from tests.gpio.test_feed import Ends, PinClock, looked
-from wheeld.config import Config, parse
+from wheeld.config.file import Config, parse
 from wheeld.core.observations import BallPass, ForeignObject, HeadNumber
-from wheeld.edges.gpio import factory
-from wheeld.sources import Source
+from wheeld.daemon.sources import Source
+from wheeld.sources.gpio import factory
 
 WHEEL = GOOD[GOOD.index("[wheel]") : GOOD.index("[sensors]")]
 HEAD = '[head]\nproduct = "slingshot-2"\nport = "/dev/ttyUSB0"\n\n'

@@ -20,9 +20,9 @@ from wheeld.core.observations import (
     Sighting,
     TimePassed,
 )
-from wheeld.edges.gpio.outputs import Outputs
-from wheeld.edges.gpio.setting import EncoderPins, GpioSetting
 from wheeld.ports import Edge, Pins
+from wheeld.sources.gpio.outputs import Outputs
+from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
 
 MS = 1_000_000
 A, B, Z = 2, 3, 4

@@ -19,9 +19,9 @@ from wheeld.core.observations import Command, Header, Observation
 from wheeld.core.setting import from_header
 from wheeld.core.step import Message
 from wheeld.core.table import Table
-from wheeld.edges.gpio.encoder import Kind
-from wheeld.edges.gpio.setting import EncoderPins, GpioSetting
-from wheeld.edges.gpio.wiring import COMMANDS
+from wheeld.sources.gpio.encoder import Kind
+from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
+from wheeld.sources.gpio.wiring import COMMANDS
 
 COUPS = {
     "valid": 2,

@@ -13,22 +13,22 @@ from hw_sim.pins import SimPins
 from tests.config.test_gpio import BUTTONS, PINS
 from tests.gpio.bench import WIRED, idle
 from tests.gpio.test_contract import MS, pulse, turning
-from tests.link.test_sensors import settle
-from wheeld import daemon as daemon_module
-from wheeld.config import Config, parse
+from tests.sources.test_sensors import settle
+from wheeld.broker.payloads import Health
+from wheeld.config.file import Config, parse
 from wheeld.core.observations import BallPass, Command, Observation, TimePassed
-from wheeld.daemon import Daemon, run
-from wheeld.edges.gpio import factory
-from wheeld.edges.gpio.feed import LOOK_S, GpioFeed, commands_only
-from wheeld.edges.gpio.outputs import BUZZ_NS, Outputs, Shown, shown
-from wheeld.edges.gpio.source import GpioSource
-from wheeld.edges.host_clock import SystemClock
-from wheeld.edges.journal import Journal
-from wheeld.edges.payloads import Health
-from wheeld.edges.sensors import Batch
+from wheeld.daemon import root as daemon_module
+from wheeld.daemon.root import Daemon, run
+from wheeld.daemon.sources import Source
 from wheeld.exits import Exit
+from wheeld.journal.journal import Journal
 from wheeld.ports import Edge, PinsError
-from wheeld.sources import Source
+from wheeld.service.host_clock import SystemClock
+from wheeld.sources.gpio import factory
+from wheeld.sources.gpio.feed import LOOK_S, GpioFeed, commands_only
+from wheeld.sources.gpio.outputs import BUZZ_NS, Outputs, Shown, shown
+from wheeld.sources.gpio.source import GpioSource
+from wheeld.sources.sensing import Batch
 
 
 class PinClock:

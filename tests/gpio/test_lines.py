@@ -12,10 +12,10 @@ import pytest
 
 from tests.gpio.bench import ON_LINES, Player, chip
 from tests.gpio.test_contract import MS, A, B, turning
-from wheeld.edges.gpio import provider
-from wheeld.edges.gpio.factory import open_pins
-from wheeld.edges.gpio.rpi import KERNEL_ERROR_NS, RpiPins
 from wheeld.ports import PinsError
+from wheeld.sources.gpio import provider
+from wheeld.sources.gpio.factory import open_pins
+from wheeld.sources.gpio.rpi import KERNEL_ERROR_NS, RpiPins
 
 pytestmark = pytest.mark.skipif(not ON_LINES, reason="`make test-gpio` boots a kernel that has such lines")
 

@@ -7,9 +7,9 @@ import pytest
 from tests.gpio.test_contract import MS, pulse
 from tests.gpio.test_source import Rig
 from wheeld.core.observations import BallPass, Command, ForeignObject
-from wheeld.edges.gpio.debounce import QUIET_NS, Contact, Pulse
-from wheeld.edges.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS
 from wheeld.ports import Edge
+from wheeld.sources.gpio.debounce import QUIET_NS, Contact, Pulse
+from wheeld.sources.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS
 
 RIEN_VA, OBJECT, BEAM = 13, 12, 5
 FAULT = [("link", False), ("link", True)]

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from tests.gpio.bench import ON_LINES
-from wheeld.edges.gpio import factory, provider
-from wheeld.edges.gpio.provider import Machine, installed, this_machine, trouble
-from wheeld.edges.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS, RpiPins, open_rpi
 from wheeld.ports import Edge, PinsError
+from wheeld.sources.gpio import factory, provider
+from wheeld.sources.gpio.provider import Machine, installed, this_machine, trouble
+from wheeld.sources.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS, RpiPins, open_rpi
 
 PI_4, PI_5 = 0xC03114, 0xC04170
 OLD, NEW = (6, 1), (6, 6)

@@ -14,11 +14,11 @@ from hw_sim.pins import SimPins
 from tests.gpio.bench import LOOK_NS, WIRED, SimBench, at, idle, look
 from tests.gpio.test_contract import MS, A, B, Z, pulse, rotor, states, turning
 from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
-from wheeld.edges.gpio.debounce import Contact, Pulse
-from wheeld.edges.gpio.encoder import Encoder, Line
-from wheeld.edges.gpio.intake import Intake
-from wheeld.edges.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
 from wheeld.ports import Edge, PinsError, Pull
+from wheeld.sources.gpio.debounce import Contact, Pulse
+from wheeld.sources.gpio.encoder import Encoder, Line
+from wheeld.sources.gpio.intake import Intake
+from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
 
 LINES: dict[int, Line] = {2: "a", 3: "b", 4: "z"}
 

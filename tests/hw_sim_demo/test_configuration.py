@@ -8,7 +8,7 @@ import pytest
 
 from hw_sim.configuration import board_setup, sections, silence_s
 from hw_sim.evening import draw_layout, repeatable
-from wheeld.config import parse
+from wheeld.config.file import parse
 
 REST = '[journal]\npath = "j"\n[mqtt]\nhost = "localhost"\n'
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from tests.broker import Mosquitto
 from tests.cli.live import Daemon, running
 from tests.live.bench import Ear, Wheel, expected, hearing, turning, write_config
+from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.broker import free_port
 from tests.live.bench import wheeld, write_config
+from tests.mosquitto import free_port
 from wheeld.exits import Exit
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker import Mosquitto
 from tests.cli.live import running
 from tests.live.bench import FEED, table, wheeld
+from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
 DISK_BYTES = 4_000_000

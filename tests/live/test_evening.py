@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.broker import Mosquitto
 from tests.cli.live import running
 from tests.live.bench import TOLD, expected, table, wheeld
+from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
 EVENING = ("valid", "same_direction", "too_few_laps", "obstacle_falls")

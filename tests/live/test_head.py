@@ -12,10 +12,10 @@ import pytest
 from hw_sim.cammegh.coups import Model
 from hw_sim.cammegh.head import SimHead
 from hw_sim.cammegh.ports import Pace, on_tcp
-from tests.broker import Mosquitto
 from tests.cammegh.bench import head
 from tests.cli.live import running
 from tests.live.bench import Ear, hearing
+from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
 SPEED = 7.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hw_sim.stage import Stage
-from tests.broker import Mosquitto
 from tests.live.bench import SPEED, cut, expected, table
+from tests.mosquitto import Mosquitto
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.broker import Mosquitto
-from tests.edges.journals import write_keys
+from tests.journal.journals import write_keys
 from tests.live.bench import ROOT, expected, table, wheeld
+from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, Login
 

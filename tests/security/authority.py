@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from tests.broker import Mosquitto
-from wheeld.edges.tls import TlsFiles
+from tests.mosquitto import Mosquitto
+from wheeld.broker.tls import TlsFiles
 
 DAY = datetime.timedelta(days=1)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import aiomqtt
 
-from tests.broker import Mosquitto
+from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority
 
 SAMPLES = Path(__file__).parents[2] / "systemd" / "mosquitto"

@@ -13,11 +13,11 @@ import aiomqtt
 import pytest
 from structlog.testing import capture_logs
 
-from tests.edges.mqtt_bench import connecting, session_of, settings
+from tests.broker.mqtt_bench import connecting, session_of, settings
 from tests.security.authority import Authority
 from tests.security.shipped import EYE, ShippedBroker
+from wheeld.broker.payloads import COMMANDS
 from wheeld.core.observations import CommandName
-from wheeld.edges.payloads import COMMANDS
 from wheeld.ports import Publication, PublishRefusedError
 
 TABLES = ("campione-03", "campione-04")

@@ -13,9 +13,9 @@ from hw_sim.board import SimBoard
 from hw_sim.evening import script
 from hw_sim.events import SimEvent
 from hw_sim.pty_link import Player, Pty
-from tests.broker import Mosquitto
 from tests.cli.live import PATIENCE_S, listening, running, setup_of, write_config
 from tests.cli.test_run import playing
+from tests.mosquitto import Mosquitto
 
 OURS = {"board_serial": "WB-0042", "config_hash": "0123456789abcdef"}
 """What the configuration pins, each by the name of its setting."""

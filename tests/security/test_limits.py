@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from tests.broker import Mosquitto
-from tests.edges.mqtt_bench import ROOT, connecting, observing, session_of, settings
-from tests.edges.test_commands import GOOD, Bench, bench
-from wheeld.edges.commands import COMMAND_BYTES_MAX, CORRELATION_BYTES_MAX
-from wheeld.edges.mqtt import PACKET_BYTES_MAX
+from tests.broker.mqtt_bench import ROOT, connecting, observing, session_of, settings
+from tests.broker.test_commands import GOOD, Bench, bench
+from tests.mosquitto import Mosquitto
+from wheeld.broker.commands import COMMAND_BYTES_MAX, CORRELATION_BYTES_MAX
+from wheeld.broker.mqtt import PACKET_BYTES_MAX
 
 __all__ = ["bench"]
 

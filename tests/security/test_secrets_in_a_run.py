@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from tests.broker import Mosquitto
+from tests.broker.mqtt_bench import connecting, observing, session_of, settings
 from tests.cli.live import Daemon, running
-from tests.edges.mqtt_bench import connecting, observing, session_of, settings
 from tests.live.bench import write_config
+from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority
-from wheeld.edges.mqtt import PASSWORD_BYTES_MAX
+from wheeld.broker.mqtt import PASSWORD_BYTES_MAX
 
 PASSWORD = "Tr0ub4dor&3-of-the-wheel"
 

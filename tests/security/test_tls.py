@@ -16,11 +16,11 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from structlog.testing import capture_logs
 
-from tests.broker import Mosquitto
-from tests.edges.mqtt_bench import RetryClock, connecting, session_of, settings
+from tests.broker.mqtt_bench import RetryClock, connecting, session_of, settings
+from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority, strict
-from wheeld.edges.mqtt import FILES_CHECK_S, MqttSettings
-from wheeld.edges.tls import TlsFiles, TlsFilesError, fault
+from wheeld.broker.mqtt import FILES_CHECK_S, MqttSettings
+from wheeld.broker.tls import TlsFiles, TlsFilesError, fault
 from wheeld.ports import Publication
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.edges.journals import write_keys
+from tests.journal.journals import write_keys
 from tests.systemd.machine import Machine
 from tests.systemd.people import ROOT, configuration
 from tests.systemd.wheels import wheel

@@ -14,15 +14,15 @@ import pytest
 from structlog.testing import capture_logs
 
 from hw_sim.evening import script
-from tests.broker import free_port
 from tests.cli.live import PATIENCE_S, write_config
-from wheeld.config import load
-from wheeld.daemon import Daemon
-from wheeld.edges.host_clock import SystemClock
-from wheeld.edges.journal import Journal
-from wheeld.edges.outbox import Outbox
-from wheeld.edges.sensors import SensorFeed
-from wheeld.edges.watchdog import CHECK_S
+from tests.mosquitto import free_port
+from wheeld.broker.outbox import Outbox
+from wheeld.config.file import load
+from wheeld.daemon.root import Daemon
+from wheeld.journal.journal import Journal
+from wheeld.service.host_clock import SystemClock
+from wheeld.service.watchdog import CHECK_S
+from wheeld.sources.sensing import SensorFeed
 
 WATCHDOG_S = 0.8
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.words import PHRASES, Language, Phrases
+from wheeld.core.messages.phrases import PHRASES, Language, Phrases
 
 WheelType: TypeAlias = Literal["french", "fair"]
 

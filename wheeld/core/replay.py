@@ -11,8 +11,8 @@ from typing import Any, get_args
 import msgspec
 
 from wheeld.core.instants import ClockState, from_text
-from wheeld.core.ledger import Ledger
-from wheeld.core.messages import Figures, reply_payload
+from wheeld.core.messages.chain import GENESIS
+from wheeld.core.messages.payloads import Figures, reply_payload
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
     BallPass,
@@ -33,10 +33,10 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.pockets import POCKETS
-from wheeld.core.seal import GENESIS
 from wheeld.core.setting import TableSetting, from_header
 from wheeld.core.step import Judged, Step
 from wheeld.core.table import NOTHING, Table
+from wheeld.core.table_state import Ledger
 
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.facts import Fact, State
+from wheeld.core.law.facts import Fact, State
 
 Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
 SEQUENCED: frozenset[str] = frozenset({"result", "void", "table"})

@@ -11,15 +11,14 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from wheeld.core import joins, margin
-from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.head import HeadWitness
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law import rule
-from wheeld.core.law_rows import BEFORE_LAUNCH, COUP, NULL, Act, Goto, Row
-from wheeld.core.ledger import BOULER_US, Called, Coup, Ledger
-from wheeld.core.margin import Margin
-from wheeld.core.messages import Figures
+from wheeld.core.law import guards as joins
+from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, NULL, Act, Goto, Row
+from wheeld.core.law.table import rule
+from wheeld.core.messages.payloads import Figures
+from wheeld.core.messages.waiting import waiting_for
+from wheeld.core.messages.writer import Scribe
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
@@ -33,15 +32,17 @@ from wheeld.core.observations import (
     SensorState,
     TimePassed,
 )
-from wheeld.core.passes import LEAVE_REV_S
 from wheeld.core.pockets import index_of
-from wheeld.core.scribe import Scribe
 from wheeld.core.setting import TableSetting, header_of
 from wheeld.core.step import Evidence, Judged, Message, Reply, Step
-from wheeld.core.testimony import Testimony
-from wheeld.core.waiting import waiting_for
-from wheeld.core.witness import SensorWitness
-from wheeld.core.witness_state import WitnessState
+from wheeld.core.table_state import BOULER_US, Called, Coup, Ledger
+from wheeld.core.tracking import margin
+from wheeld.core.tracking.evidence import Testimony
+from wheeld.core.tracking.head import HeadWitness
+from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.passes import LEAVE_REV_S
+from wheeld.core.tracking.witness import SensorWitness
+from wheeld.core.tracking.witness_state import WitnessState
 
 EVIDENCE_IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""

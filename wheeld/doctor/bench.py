@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from wheeld.config import Config
+from wheeld.config.file import Config
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Observation
-from wheeld.edges.host_clock import SystemClock
-from wheeld.edges.sensors import Batch
-from wheeld.sources import Source
+from wheeld.daemon.sources import Source
+from wheeld.service.host_clock import SystemClock
+from wheeld.sources.sensing import Batch
 
 LOOK_S = 1.0
 

@@ -16,12 +16,12 @@ from typing import Literal
 
 import msgspec
 
-from wheeld.core.ball import DOUBLE_PULSE_US
 from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
-from wheeld.core.passes import HOP_REV_S_MAX, LEAVE_REV_S
 from wheeld.core.pockets import POCKET_DEG
-from wheeld.core.rotor import RotorTracker
-from wheeld.core.track import FALL_US
+from wheeld.core.tracking.ball import DOUBLE_PULSE_US
+from wheeld.core.tracking.passes import HOP_REV_S_MAX, LEAVE_REV_S
+from wheeld.core.tracking.rotor import RotorTracker
+from wheeld.core.tracking.track import FALL_US
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35

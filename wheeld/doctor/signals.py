@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 
-from wheeld.core.ball import DOUBLE_PULSE_US
 from wheeld.core.observations import (
     BallPass,
     Command,
@@ -20,7 +19,8 @@ from wheeld.core.observations import (
     SensorState,
     Sighting,
 )
-from wheeld.core.rotor import RotorTracker
+from wheeld.core.tracking.ball import DOUBLE_PULSE_US
+from wheeld.core.tracking.rotor import RotorTracker
 
 KEPT_MAX = 200_000
 """Edges, pulses and sightings kept to learn from, the latest ones: half an hour of a busy wheel, some 20 MB."""

@@ -11,9 +11,7 @@ from typing import Any
 
 import msgspec
 
-from wheeld.core.messages import Board, Notice, ReplyPayload, Result, Table, Void
-from wheeld.core.step import SEQUENCED
-from wheeld.edges.payloads import (
+from wheeld.broker.payloads import (
     AckPayload,
     Availability,
     BoulerPayload,
@@ -22,6 +20,8 @@ from wheeld.edges.payloads import (
     Health,
     ResendPayload,
 )
+from wheeld.core.messages.payloads import Board, Notice, ReplyPayload, Result, Table, Void
+from wheeld.core.step import SEQUENCED
 
 DIRECTORY = Path(__file__).parent
 VERSION = 1

@@ -1,0 +1,32 @@
+"""Sealed messages as the core writes them, for tests of what carries them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from wheeld.core.messages.chain import GENESIS, seal
+from wheeld.core.step import SEQUENCED, Evidence, Message, Step, Topic
+
+
+class Feed:
+    """Writes one table's feed: `seq` without gaps and the chain, continued from message to message."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self._prev = GENESIS
+        self._written = 0
+
+    def message(self, topic: Topic) -> Message:
+        """The next message of this topic."""
+        self._written += 1
+        if topic not in SEQUENCED:
+            return Message(self._written, topic, msgspec.json.encode({"schema": topic + "/1", "n": self._written}))
+        self.seq += 1
+        body = {"schema": topic + "/1", "seq": self.seq, "n": self.seq - 1, "prev": self._prev}
+        payload, self._prev = seal(msgspec.json.encode(body))
+        return Message(self._written, topic, payload, self.seq)
+
+    def step(self, *topics: Topic, evidence: Evidence | None = None, memory: bytes | None = None) -> Step:
+        """A step with one message a topic."""
+        messages = tuple(self.message(topic) for topic in topics)
+        return Step(messages=messages, evidence=() if evidence is None else (evidence,), memory=memory)

@@ -1,0 +1,256 @@
+"""The door: what is a command, what is refused and how, and that each delivery has one answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+import pytest_asyncio
+from structlog.testing import capture_logs
+
+from tests.broker.feed import Feed
+from tests.broker.world import FakeBroker, VirtualClock, nobody_seals, settle
+from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX, CommandDoor
+from wheeld.broker.mqtt import Incoming
+from wheeld.broker.outbox import Outbox
+from wheeld.core.observations import CommandName
+from wheeld.core.step import Reply, Step
+from wheeld.journal.journal import Journal
+from wheeld.journal.rows import StoredSeal
+from wheeld.ports import OwedMessage
+
+ROOT = "wheel/v1/campione/3/"
+NOW = 1_700_000_000_000_000  # 2023-11-14T22:13:20Z
+GOOD: dict[str, object] = {"id": "c-1", "by": "chef", "reason": "a test"}
+
+
+class Bench:
+    """A door with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.clock = VirtualClock(NOW)
+        self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
+        self.door = CommandDoor(
+            journal=journal, outbox=self.outbox, seal=nobody_seals, root=ROOT, utc_us=self.clock.utc_us
+        )
+
+    async def send(self, leaf: str, payload: object, **more: object) -> None:
+        raw = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
+        await self.door.handle(msgspec.convert({"leaf": leaf, "payload": raw, **more}, Incoming))
+
+    async def owed(self) -> list[OwedMessage]:
+        return [message for message in await self.journal.owed(0, 1000) if message.topic == "reply"]
+
+    async def answers(self) -> list[dict[str, object]]:
+        return [msgspec.json.decode(message.payload) for message in await self.owed()]
+
+    async def refusal(self) -> str:
+        """The only answer, which must be a refusal: why."""
+        (answer,) = await self.answers()
+        assert answer["done"] is False
+        assert self.door.requests.empty()
+        return str(answer["why"])
+
+
+@pytest_asyncio.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
+    yield Bench(journal)
+    await journal.close()
+
+
+@pytest.mark.parametrize("name", [name for name in get_args(CommandName) if name != "bouler"])
+async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -> None:
+    await bench.send(f"cmd/{name}", GOOD | {"coup": 5})
+    asked = bench.door.requests.get_nowait()
+    assert (asked.name, asked.id, asked.by, asked.reason, asked.coup, asked.who, asked.t_us) == (
+        name,
+        "c-1",
+        "chef",
+        "a test",
+        5,
+        None,
+        0,
+    )
+    assert await bench.answers() == []
+
+
+async def test_bouler_needs_who(bench: Bench) -> None:
+    await bench.send("cmd/bouler", GOOD | {"who": "Anna"})
+    assert bench.door.requests.get_nowait().who == "Anna"
+    await bench.send("cmd/bouler", GOOD | {"id": "c-2"})
+    assert "`who`" in await bench.refusal()
+
+
+async def test_the_step_answers(bench: Bench) -> None:
+    await bench.send("cmd/open", GOOD, response_topic="desk/7", correlation=b"\x01")
+    await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True),)), NOW)
+    (reply,) = await bench.owed()
+    assert (reply.response_topic, reply.correlation) == ("desk/7", b"\x01")
+    answer = {"schema": "reply/1", "id": "c-1", "name": "open", "by": "chef", "done": True, "why": ""}
+    assert (await bench.answers())[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("leaf", "payload", "told"),
+    [
+        ("cmd/dance", GOOD, "no such command; the sender may use bouler, close"),
+        ("cmd/open/now", GOOD, "no such command"),
+        ("cmd/open", b"{", "payload is wrong, the sender has to correct it"),
+        ("cmd/open", b"", "payload is wrong"),
+        ("cmd/open", b"\xff\xfe", "payload is wrong"),
+        ("cmd/open", [1, 2], "Expected `object`"),
+        ("cmd/open", {"id": "a", "by": "b"}, "`reason`"),
+        ("cmd/open", {"id": "a", "reason": "b"}, "`by`"),
+        ("cmd/open", {"by": "a", "reason": "b"}, "`id`"),
+        ("cmd/open", GOOD | {"reason": ""}, "length >= 1"),
+        ("cmd/open", GOOD | {"id": "x" * 65}, "length <= 64"),
+        ("cmd/open", GOOD | {"id": 7}, "Expected `str`"),
+        ("cmd/open", GOOD | {"coup": "7"}, "$.coup"),
+        ("cmd/open", GOOD | {"who": "Anna"}, "unknown field `who`"),
+        ("cmd/open", GOOD | {"from_seq": 1}, "unknown field `from_seq`"),
+        ("cmd/open", GOOD | {"expires_at": "tomorrow"}, "RFC3339"),
+        ("cmd/open", GOOD | {"expires_at": "2030-01-01T00:00:00"}, "timezone"),
+        ("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:20Z"}, "expired at 2023-11-14T22:13:20+00:00"),
+        ("cmd/open", GOOD | {"reason": "x" * COMMAND_BYTES_MAX}, f"more than the {COMMAND_BYTES_MAX}"),
+        ("cmd/resend", GOOD, "`from_seq`"),
+        ("cmd/resend", GOOD | {"from_seq": 0}, ">= 1"),
+        ("cmd/resend", GOOD | {"from_seq": 1}, "nothing from seq 1: the last one is 0"),
+    ],
+)
+async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, told: str) -> None:
+    await bench.send(leaf, payload)
+    assert told in await bench.refusal()
+
+
+async def test_not_yet_expired(bench: Bench) -> None:
+    await bench.send("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:21Z"})
+    assert bench.door.requests.qsize() == 1
+
+
+async def test_retained_is_refused_and_its_clearing_is_nobodys_command(bench: Bench) -> None:
+    await bench.send("cmd/open", GOOD, retained=True)
+    assert "send it without retain" in await bench.refusal()
+    await bench.send("cmd/open", b"", retained=True)
+    assert len(await bench.answers()) == 1
+
+
+async def test_a_refusal_names_the_command_as_far_as_it_can_be_read(bench: Bench) -> None:
+    await bench.send("cmd/open", {"id": "half"})
+    await bench.send("cmd/open", b"nothing")
+    await bench.send("cmd/" + "y" * 100, {"id": "x" * 100})
+    names = [(answer["id"], answer["name"]) for answer in await bench.answers()]
+    assert names == [("half", "open"), (None, "open"), ("x" * 64, "y" * 64)]
+
+
+async def test_each_delivery_has_one_answer(bench: Bench) -> None:
+    await bench.send("cmd/open", GOOD)
+    await bench.send("cmd/open", GOOD)
+    assert bench.door.requests.qsize() == 1
+    await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True),)), NOW)
+    await bench.send("cmd/open", GOOD)
+    assert bench.door.requests.qsize() == 1
+    assert [answer["done"] for answer in await bench.answers()] == [True, True]
+    await bench.send("cmd/close", GOOD)
+    assert bench.door.requests.qsize() == 1
+    assert "choose a new one" in str((await bench.answers())[-1]["why"])
+    assert bench.door.counters["repeated"] == 2
+
+
+async def test_resend_is_done_here(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    await bench.journal.mark_sent([1, 2], await_settlement=False)
+    await bench.send("cmd/resend", GOOD | {"from_seq": 2})
+    assert bench.door.requests.empty()
+    (answer,) = await bench.answers()
+    assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "seq 2 to 2 again", 2)
+    assert [message.seq for message in await bench.journal.owed(0, 10)] == [2, None]
+
+
+async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    await bench.send("cmd/resend", GOOD | {"from_seq": 3})
+    (answer,) = await bench.answers()
+    assert (answer["done"], answer["last_seq"]) == (False, 2)
+
+
+async def test_seal_is_done_here(bench: Bench) -> None:
+    await bench.send("cmd/seal", GOOD)
+    assert "no signing_key_file" in await bench.refusal()
+    asked = []
+
+    async def seal(*, by: str, why: str) -> StoredSeal:
+        asked.append((by, why))
+        return StoredSeal(n=7, head=b"\x01\x02", at_utc_us=NOW, by=by, why=why, key_id="k", signature=b"")
+
+    bench.door._seal = seal
+    await bench.send("cmd/seal", GOOD | {"id": "c-2"})
+    assert bench.door.requests.empty()
+    assert asked == [("chef", "a test")]
+    answer = (await bench.answers())[-1]
+    assert (answer["done"], answer["why"]) == (True, "head 7:0102")
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "wheel/v1/campione/3/result",
+        "wheel/v1/venezia/1/cmd/open",
+        "$SYS/x",
+        "a/+",
+        "#",
+        "x" * (TOPIC_CHARACTERS_MAX + 1),
+    ],
+)
+async def test_nobody_has_us_write_into_a_feed(bench: Bench, topic: str) -> None:
+    with capture_logs() as logs:
+        await bench.send("cmd/dance", GOOD, response_topic=topic)
+    (reply,) = await bench.owed()
+    assert reply.response_topic is None
+    assert "response_topic.ignored" in [log["event"] for log in logs]
+
+
+@pytest.mark.parametrize("topic", ["", ROOT + "reply"])
+async def test_a_response_topic_that_adds_nothing(bench: Bench, topic: str) -> None:
+    await bench.send("cmd/dance", GOOD, response_topic=topic)
+    (reply,) = await bench.owed()
+    assert reply.response_topic is None
+
+
+async def test_acks(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "result"), NOW)
+    await bench.journal.mark_sent([1, 2], await_settlement=True)
+    await bench.send("ack", {"seq": 1, "from": "core"}, retained=True)
+    assert await bench.journal.depth() == 1
+    with capture_logs() as logs:
+        for payload in (b"", b"2", b'{"seq":"2"}', b'{"seq":-1}'):
+            await bench.send("ack", payload)
+        await bench.send("ack", {"seq": 3})
+    assert [log["event"] for log in logs] == ["ack.malformed"] * 4 + ["ack.refused"]
+    assert await bench.journal.depth() == 1
+    assert await bench.answers() == []
+
+
+async def test_other_topics_are_counted(bench: Bench) -> None:
+    for leaf in ("cmd", "cmd/", "result"):
+        await bench.send(leaf, GOOD)
+    assert bench.door.counters["unknown_topics"] == 3
+    assert await bench.answers() == []
+
+
+async def test_run_takes_from_the_inbox_in_order(bench: Bench) -> None:
+    inbox: asyncio.Queue[Incoming] = asyncio.Queue()
+    running = asyncio.create_task(bench.door.run(inbox))
+    for number in range(3):
+        payload = msgspec.json.encode(GOOD | {"id": str(number)})
+        inbox.put_nowait(Incoming(leaf="cmd/open", payload=payload))
+    asked = [await asyncio.wait_for(bench.door.requests.get(), 20) for _ in range(3)]
+    assert [command.id for command in asked] == ["0", "1", "2"]
+    running.cancel()
+    await settle()
+    assert running.cancelled()

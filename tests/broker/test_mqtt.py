@@ -1,0 +1,343 @@
+"""The connection to a real mosquitto: late, killed, stalled, refusing; the last will; both versions of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.reasoncodes import ReasonCode
+from structlog.testing import capture_logs
+
+from tests.broker.mqtt_bench import (
+    OFFLINE,
+    ONLINE,
+    PATIENCE_S,
+    ROOT,
+    TLS,
+    connecting,
+    observing,
+    session_of,
+    settings,
+)
+from tests.broker.world import settle
+from tests.mosquitto import Mosquitto, free_port
+from wheeld.broker.mqtt import RETRY_FIRST_S, RETRY_MAX_S, STABLE_S
+from wheeld.broker.mqtt_client import MqttClient
+from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Mosquitto]:
+    with Mosquitto(tmp_path) as running:
+        yield running
+
+
+# --- connecting --------------------------------------------------------------------------------------------------
+
+
+async def test_a_broker_that_comes_later(tmp_path: Path) -> None:
+    broker = Mosquitto(tmp_path)
+    with capture_logs() as logs:
+        async with connecting(settings(broker.port)) as (connection, clock):
+            for _ in range(3):
+                await clock.waiting()
+                clock.go()
+            await clock.waiting()
+            assert connection.counters["connections"] == 0
+            with broker:
+                clock.go()
+                assert await session_of(connection) == 1
+                assert connection.is_connected
+                async with observing(broker) as observer:
+                    message = await observer.until("availability")
+                    assert (message.payload, message.retain) == (ONLINE, True)
+    told = [log["event"] for log in logs]
+    assert told == ["broker.unreachable", "broker.connected"]
+    assert "refused" in logs[0]["why"]
+    assert connection.counters["failures"] == 4
+
+
+async def test_waits_grow_to_a_ceiling_and_start_again_after_a_stable_connection(tmp_path: Path) -> None:
+    broker = Mosquitto(tmp_path)
+    async with connecting(settings(broker.port)) as (connection, clock):
+        waits = []
+        for _ in range(12):
+            waits.append(await clock.waiting())
+            clock.go()
+        for failures, wait_s in enumerate(waits, 1):
+            ceiling = min(RETRY_MAX_S, RETRY_FIRST_S * 2**failures)
+            assert ceiling / 2 <= wait_s <= ceiling, (failures, waits)
+        assert len(set(waits)) == 12
+        await clock.waiting()
+        broker.start()
+        clock.go()
+        await session_of(connection)
+        broker.kill()
+        assert await clock.waiting() > RETRY_MAX_S / 2 - 1  # it hardly lasted
+        broker.start()
+        clock.go()
+        await session_of(connection)
+        clock.now_ns += round((STABLE_S + 1) * 1e9)
+        broker.kill()
+        assert await clock.waiting() <= RETRY_FIRST_S
+
+
+async def test_a_host_that_answers_the_door_and_never_speaks() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, capture_logs() as logs:
+        port = server.getsockname()[1]
+        async with connecting(settings(port, publish_timeout_s=0.2)) as (_, clock):
+            await clock.waiting()
+            server.accept()[0].close()
+            clock.go()
+            server.setblocking(False)
+            connection, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(server), PATIENCE_S)
+        connection.close()  # it was stopped in the middle of a connection that never became one
+    assert [log["event"] for log in logs] == ["broker.unreachable"]
+
+
+async def test_a_stop_while_the_connection_is_being_made(broker: Mosquitto) -> None:
+    """Cancelled at whatever point: the half connection must end, and end without a will."""
+    for turns in range(0, 40, 3):
+        async with connecting(settings(broker.port)):
+            for _ in range(turns):
+                await asyncio.sleep(0)
+    async with observing(broker) as observer, connecting(settings(broker.port)):
+        await observer.until("availability", state="online")
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_password_file_read_at_each_attempt(tmp_path: Path, protocol: str) -> None:
+    passwords, ours = tmp_path / "passwords", tmp_path / "ours"
+    passwords.write_text("wheel:good\n")
+    tool = ["mosquitto_passwd", "-U", str(passwords)]
+    subprocess.run(tool, check=True)  # noqa: ASYNC221
+    passwords.chmod(0o644)
+    with Mosquitto(tmp_path, f"password_file {passwords}", "allow_anonymous false") as broker:
+        wanted = settings(broker.port, username="wheel", password_file=ours, protocol=protocol)
+        with capture_logs() as logs:
+            async with connecting(wanted) as (connection, clock):
+                await clock.waiting()
+                ours.write_text("bad\n")
+                clock.go()
+                await clock.waiting()
+                ours.write_text("good\n")
+                clock.go()
+                await session_of(connection)
+    assert [log["event"] for log in logs] == ["broker.unreachable", "broker.unreachable", "broker.connected"]
+    assert "ours" in logs[0]["why"]
+    assert "authori" in logs[1]["why"].lower(), logs[1]
+
+
+async def test_tls(tmp_path: Path) -> None:
+    port = free_port()
+    certificate = [f"certfile {TLS / 'localhost.crt'}", f"keyfile {TLS / 'localhost.key'}"]
+    with Mosquitto(tmp_path, f"listener {port} 127.0.0.1", *certificate) as broker:
+        async with connecting(settings(port, ca_file=TLS / "localhost.crt")) as (connection, _):
+            await session_of(connection)
+            async with observing(broker) as observer:
+                await observer.until("availability", state="online")
+        with capture_logs() as logs:
+            async with connecting(settings(port, ca_file=TLS / "none.crt")) as (_, clock):
+                await clock.waiting()
+            async with connecting(settings(broker.port, ca_file=TLS / "localhost.crt")) as (_, clock):
+                await clock.waiting()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)
+                gc.collect()  # the library leaves the socket of a failed handshake to the collector
+        assert len(logs) == 2
+        assert all(log["event"] == "broker.unreachable" for log in logs)
+
+
+# --- publishing --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_publishes_and_receives(broker: Mosquitto, protocol: str) -> None:
+    async with (
+        observing(broker) as observer,
+        connecting(settings(broker.port, protocol=protocol)) as (connection, _),
+    ):
+        session = await session_of(connection)
+        for qos in (0, 1):
+            publication = Publication(topic=ROOT + "result", payload=b'{"qos":%d}' % qos, qos=qos, correlation=b"\x07")
+            await connection.publish(publication, session=session)
+        first = await observer.until("result", qos=0)
+        second = await observer.until("result", qos=1)
+        assert (first.qos, second.qos) == (0, 1)
+        assert getattr(second.properties, "CorrelationData", None) == (b"\x07" if protocol == "5" else None)
+        await observer.send("cmd/open", {"id": "1"})
+        await observer.send("ack", {"seq": 4})
+        arrived = [await asyncio.wait_for(connection.inbox.get(), PATIENCE_S) for _ in range(2)]
+        assert [(incoming.leaf, incoming.retained) for incoming in arrived] == [("cmd/open", False), ("ack", False)]
+        assert msgspec.json.decode(arrived[1].payload) == {"seq": 4}
+
+
+async def test_another_session_is_refused(broker: Mosquitto) -> None:
+    async with connecting(settings(broker.port)) as (connection, _):
+        publication = Publication(topic=ROOT + "result", payload=b"{}")
+        with pytest.raises(ConnectionLostError):
+            await connection.publish(publication, session=1)
+        session = await session_of(connection)
+        with pytest.raises(ConnectionLostError):
+            await connection.publish(publication, session=session + 1)
+        await connection.publish(publication, session=session)
+        await asyncio.wait_for(connection.lost(session - 1), PATIENCE_S)
+
+
+async def test_a_broker_killed_while_it_should_confirm(broker: Mosquitto) -> None:
+    """The wait for the confirmation ends with the connection, long before its time-out."""
+    async with connecting(settings(broker.port, publish_timeout_s=600.0, keepalive_s=600)) as (connection, clock):
+        session = await session_of(connection)
+        broker.pause()
+        publishing = asyncio.create_task(
+            connection.publish(Publication(topic=ROOT + "result", payload=b"{}"), session=session)
+        )
+        waiting = asyncio.create_task(connection.lost(session))
+        await asyncio.sleep(0)
+        broker.kill()
+        with pytest.raises(ConnectionLostError, match="ended before"):
+            await asyncio.wait_for(publishing, PATIENCE_S)
+        await asyncio.wait_for(waiting, PATIENCE_S)
+        await clock.waiting()
+        assert not connection.is_connected
+
+
+async def test_a_broker_that_takes_and_does_not_confirm(broker: Mosquitto) -> None:
+    async with connecting(settings(broker.port)) as (connection, clock):
+        session = await session_of(connection)
+        assert connection._session is not None
+        connection._session.client.timeout = 0.1  # connecting may take longer on a loaded machine
+        broker.pause()
+        publication = Publication(topic=ROOT + "result", payload=b"{}")
+        with capture_logs() as logs:
+            with pytest.raises(ConnectionLostError, match="timed out"):
+                await connection.publish(publication, session=session)
+            await clock.waiting()
+        assert "no confirmation" in logs[0]["why"]
+        assert connection.counters["timeouts"] == 1
+        broker.resume()
+        clock.go()
+        again = await session_of(connection)
+        await connection.publish(publication, session=again)
+        assert again == session + 1
+
+
+async def test_a_socket_closed_under_the_library_is_a_lost_connection(
+    broker: Mosquitto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """paho asks the event loop to watch a descriptor that is gone, and lets its ValueError through."""
+
+    async def closed(*_: object, **__: object) -> None:
+        raise ValueError("Invalid file descriptor: -1")
+
+    async with connecting(settings(broker.port)) as (connection, clock):
+        session = await session_of(connection)
+        with monkeypatch.context() as patch:
+            patch.setattr(MqttClient, "publish", closed)
+            with pytest.raises(ConnectionLostError, match="Invalid file descriptor"):
+                await connection.publish(Publication(topic=ROOT + "notice", payload=b"{}"), session=session)
+            await clock.waiting()
+        clock.go()
+        async with asyncio.timeout(PATIENCE_S):
+            await connection.connected()
+
+
+async def test_a_publication_that_the_access_list_refuses(tmp_path: Path) -> None:
+    """MQTT 5 tells it in the confirmation; to take that for a success would lose the message."""
+    access = tmp_path / "access"
+    access.write_text(f"topic readwrite {ROOT}availability\ntopic readwrite {ROOT}table\n")
+    access.chmod(0o644)
+    with Mosquitto(tmp_path, f"acl_file {access}") as broker:
+        async with connecting(settings(broker.port)) as (connection, _):
+            session = await session_of(connection)
+            refused = Publication(topic=ROOT + "result", payload=b"{}")
+            accepted = Publication(topic=ROOT + "table", payload=b"{}")
+            outcomes = await asyncio.gather(
+                *(connection.publish(each, session=session) for each in (accepted, refused, accepted)),
+                return_exceptions=True,
+            )
+            assert [type(outcome) for outcome in outcomes] == [type(None), PublishRefusedError, type(None)]
+            assert "result: Not authorized" in str(outcomes[1])
+
+
+async def test_a_refused_subscription_is_told(broker: Mosquitto) -> None:
+    """mosquitto's own access lists accept every subscription; other brokers' do not."""
+
+    class Refusing:
+        async def subscribe(self, topics: object) -> list[ReasonCode]:
+            return [
+                ReasonCode(PacketTypes.SUBACK, aName="Not authorized"),
+                ReasonCode(PacketTypes.SUBACK, aName="Granted QoS 1"),
+            ]
+
+    async with connecting(settings(broker.port)) as (connection, _):
+        await session_of(connection)
+        with capture_logs() as logs:
+            await connection._subscribe(cast("Any", Refusing()))
+    assert [(log["event"], log["topic"]) for log in logs] == [("subscription.refused", ROOT + "ack")]
+
+
+async def test_a_flood_is_dropped_and_counted(broker: Mosquitto) -> None:
+    async with observing(broker) as observer, connecting(settings(broker.port)) as (connection, _):
+        connection.inbox = asyncio.Queue(2)
+        await session_of(connection)
+        with capture_logs() as logs:
+            for number in range(3):
+                await observer.send("cmd/open", {"number": number})
+            await observer.until("cmd/open", number=2)
+            session = await session_of(connection)
+            # Its confirmation comes after what the broker sent before.
+            await connection.publish(Publication(topic=ROOT + "x", payload=b""), session=session)
+            await settle()
+        assert connection.counters["dropped"] == len(logs) == 1
+        assert [connection.inbox.get_nowait().payload for _ in range(2)] == [b'{"number":0}', b'{"number":1}']
+
+
+# --- being there, and not ----------------------------------------------------------------------------------------
+
+
+async def test_an_orderly_stop_says_offline(broker: Mosquitto) -> None:
+    async with observing(broker) as observer:
+        async with connecting(settings(broker.port)) as (connection, _):
+            await session_of(connection)
+            await observer.until("availability", state="online")
+        message = await observer.until("availability", state="offline")
+        assert message.payload == OFFLINE
+    async with observing(broker) as late:
+        assert (await late.until("availability")).payload == OFFLINE
+
+
+async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
+    program = textwrap.dedent(
+        f"""
+        import asyncio, random
+        from wheeld.service.host_clock import SystemClock
+        from wheeld.broker.mqtt import MqttConnection, MqttSettings
+        async def main():
+            settings = MqttSettings(host="127.0.0.1", port={broker.port}, client_id="doomed")
+            await MqttConnection(settings, root={ROOT!r}, online={ONLINE!r}, offline={OFFLINE!r},
+                                 clock=SystemClock(), rng=random.Random()).run()
+        asyncio.run(main())
+        """
+    )
+    async with observing(broker) as observer:
+        child = subprocess.Popen([sys.executable, "-c", program])  # noqa: ASYNC220
+        try:
+            await observer.until("availability", state="online")
+        finally:
+            os.kill(child.pid, signal.SIGKILL)
+            child.wait()
+        await observer.until("availability", state="offline")

@@ -1,0 +1,322 @@
+"""The outbox against a broker in memory: order, debts, acks, reconnections; then swarms of faults by seed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from tests.broker.feed import Feed
+from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle
+from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox, ResendError
+from wheeld.core.step import Topic
+from wheeld.journal.rows import CommandRecord
+from wheeld.journal.writer import JournalFile
+from wheeld.ports import Publication
+
+ROOT = "wheel/v1/campione/3/"
+
+
+class Bench:
+    """A journal, a broker in memory, and an outbox between them."""
+
+    def __init__(self, path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> None:
+        self.clock = VirtualClock()
+        self.broker = broker
+        self.store = DirectStore(JournalFile(path))
+        self.store.file._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
+        self.outbox = Outbox(
+            store=self.store, publisher=broker, clock=self.clock, root=ROOT, settlement_ack=settlement_ack
+        )
+        self.feed = Feed()
+
+    def append(self, *topics: Topic) -> None:
+        self.store.file.append(self.feed.step(*topics), 1)
+        self.store.news.set()
+
+    def seqs(self) -> list[int | None]:
+        """The sequence numbers that the broker received, in order."""
+        return [msgspec.json.decode(payload).get("seq") for payload in self.broker.payloads]
+
+
+@asynccontextmanager
+async def running(path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> AsyncIterator[Bench]:
+    bench = Bench(path, broker, settlement_ack=settlement_ack)
+    task = asyncio.create_task(bench.outbox.run())
+    try:
+        yield bench
+        assert not task.done(), task
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        bench.store.file.close()
+
+
+async def test_publishes_in_order_and_settles(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("result", "notice", "table")
+        await settle()
+        assert broker.received == []
+        broker.up()
+        await settle()
+        bench.append("void", "board")
+        await settle()
+        assert [(p.topic.removeprefix(ROOT), p.qos, p.retain) for _, p in broker.received] == [
+            ("result", 1, False),
+            ("notice", 1, False),
+            ("table", 1, True),
+            ("void", 1, False),
+            ("board", 1, True),
+        ]
+        assert await bench.outbox.depth() == 0
+        assert bench.outbox.counters["published"] == 5
+
+
+async def test_more_than_a_batch(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        for _ in range(2 * BATCH_MAX + 1):
+            bench.append("result")
+        await settle(2000)
+        assert bench.seqs() == list(range(1, 2 * BATCH_MAX + 2))
+
+
+async def test_what_was_not_confirmed_goes_out_again(tmp_path: Path) -> None:
+    broker = FakeBroker(drop_after=1.0)
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("result", "result")
+        await settle()
+        assert bench.seqs() == [1]
+        assert await bench.outbox.depth() == 2
+        broker.drop_after = 0.0
+        broker.up()
+        await settle()
+        assert bench.seqs() == [1, 1, 2]
+
+
+async def test_settlement_holds_the_debt_until_its_ack(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker, settlement_ack=True) as bench:
+        bench.append("result", "notice", "void", "result")
+        await settle()
+        assert await bench.outbox.depth() == 3
+        await bench.outbox.acknowledge(2)
+        await bench.outbox.acknowledge(2)
+        await bench.outbox.acknowledge(1)
+        assert await bench.outbox.depth() == 1
+        broker.down()
+        broker.up()
+        await settle()
+        assert bench.seqs() == [1, None, 2, 3, 3]
+        await bench.outbox.acknowledge(3)
+        assert await bench.outbox.depth() == 0
+        assert bench.outbox.counters["acks"] == 4
+
+
+async def test_an_ack_beyond_what_exists_is_refused_and_told(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker, settlement_ack=True) as bench:
+        bench.append("result")
+        await settle()
+        with capture_logs() as logs:
+            await bench.outbox.acknowledge(2)
+        assert await bench.outbox.depth() == 1
+        assert bench.outbox.counters["acks_refused"] == 1
+        assert [(log["event"], log["seq"], log["last_seq"]) for log in logs] == [("ack.refused", 2, 1)]
+
+
+async def test_a_new_connection_repairs_what_the_broker_retained(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("table", "board", "table", "result")
+        await settle()
+        before = dict(broker.retained)
+        assert len(before) == 2
+        broker.forget()
+        await settle()
+        broker.up()
+        await settle()
+        assert broker.retained == before
+        assert bench.seqs() == [1, None, 2, 3, None, 2]
+
+
+async def test_resend_repeats_the_same_bytes(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("result", "table", "notice", "table")
+        await settle()
+        first = [p.payload for _, p in broker.received]
+        assert await bench.outbox.resend(2) == 3
+        await settle()
+        again = broker.received[4:]
+        assert [p.payload for _, p in again] == [first[1], first[3]]
+        assert [p.retain for _, p in again] == [False, True]
+        with pytest.raises(ResendError, match="nothing from seq 4: the last one is 3"):
+            await bench.outbox.resend(4)
+
+
+async def test_resend_while_a_batch_is_under_way(tmp_path: Path) -> None:
+    broker = FakeBroker(seed=5)
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append(*("result",) * 20)
+        await settle(4)
+        assert 0 < len(broker.received) < 20
+        await bench.outbox.resend(1)
+        await settle(400)
+        assert bench.seqs() == [*range(1, 21), *range(1, 21)]
+
+
+async def test_a_refused_publication_is_asked_again_and_told(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.refuse.add(ROOT + "void")
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("table", "result", "void", "result")
+        with capture_logs() as logs:
+            await settle()
+        assert bench.seqs() == [1, 2]
+        assert [log["event"] for log in logs if log["log_level"] == "error"] == ["publication.refused"]
+        await bench.clock.advance(REFUSED_RETRY_S * 0.9)
+        broker.refuse.clear()
+        assert bench.seqs() == [1, 2]
+        await bench.clock.advance(REFUSED_RETRY_S * 0.2)
+        assert bench.seqs() == [1, 2, 3, 4]
+
+
+async def test_a_reply_goes_to_the_topic_that_was_asked_for_too(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.refuse.add("desk/closed")
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        for command_id, topic in (("a", "desk/7"), ("b", None), ("c", "desk/closed"), ("d", ROOT + "reply")):
+            command = CommandRecord(id=command_id, name="open", response_topic=topic, correlation=b"\x01")
+            bench.store.file.refuse(command, "no", 1)
+        bench.store.news.set()
+        with capture_logs() as logs:
+            await settle()
+        told = [(p.topic, msgspec.json.decode(p.payload)["id"], p.correlation) for _, p in broker.received]
+        assert told == [
+            (ROOT + "reply", "a", b"\x01"),
+            ("desk/7", "a", b"\x01"),
+            (ROOT + "reply", "b", b"\x01"),
+            (ROOT + "reply", "c", b"\x01"),
+            (ROOT + "reply", "d", b"\x01"),
+        ]
+        assert [log["topic"] for log in logs if log["event"] == "response.refused"] == ["desk/closed"]
+        assert await bench.outbox.depth() == 0
+
+
+async def test_an_answer_does_not_wait_behind_a_backlog_unless_it_closes_a_resend(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    async with running(tmp_path / "j", broker) as bench:
+        for _ in range(2 * BATCH_MAX):
+            bench.append("result")
+        for command_id, name in (("a", "open"), ("b", "resend")):
+            bench.store.file.refuse(CommandRecord(id=command_id, name=name, by="chef"), "no", 1)
+        broker.refuse.add(ROOT + "reply")
+        broker.up()
+        await settle()
+        assert broker.received == []  # it is refused, and nothing lost its place by it
+        broker.refuse.clear()
+        await bench.clock.advance(REFUSED_RETRY_S)
+        await settle(2000)
+        said = [msgspec.json.decode(payload) for payload in broker.payloads]
+        assert [each.get("id") or each["seq"] for each in said] == ["a", *range(1, 2 * BATCH_MAX + 1), "b"]
+        assert await bench.outbox.depth() == 0
+
+
+# --- swarms ------------------------------------------------------------------------------------------------------
+
+SEEDS = range(60)
+TOPICS: tuple[Topic, ...] = ("result", "void", "table", "notice", "board")
+
+
+class Settlement:
+    """A consumer that stores the feed and acknowledges what it has without a gap; it may be asked at any time."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    def take(self, publications: list[tuple[int, Publication]]) -> int:
+        """The highest seq up to which nothing is missing."""
+        payloads = (msgspec.json.decode(publication.payload) for _, publication in publications)
+        self.seen |= {cast("int", payload["seq"]) for payload in payloads if "seq" in payload}
+        whole = 0
+        while whole + 1 in self.seen:
+            whole += 1
+        return whole
+
+
+async def disturb(bench: Bench, rng: random.Random, consumer: Settlement) -> None:
+    """One thing that happens, drawn from the seed."""
+    what = rng.choice(["append"] * 6 + ["up"] * 3 + ["down", "forget", "ack", "ack", "late ack", "resend", "time"])
+    if what == "append":
+        bench.append(*rng.choices(TOPICS, k=rng.randrange(1, 5)))
+    elif what == "up":
+        bench.broker.up()
+    elif what == "down":
+        bench.broker.down()
+    elif what == "forget":
+        bench.broker.forget()
+    elif what == "ack":
+        await bench.outbox.acknowledge(consumer.take(bench.broker.received))
+    elif what == "late ack":
+        await bench.outbox.acknowledge(rng.randrange(consumer.take(bench.broker.received) + 1))
+    elif what == "resend" and bench.feed.seq:
+        await bench.outbox.resend(rng.randrange(1, bench.feed.seq + 1))
+    elif what == "time":
+        await bench.clock.advance(1.0)
+    await settle(rng.randrange(30))
+
+
+async def calm_down(bench: Bench, consumer: Settlement) -> None:
+    """No more faults: whatever is owed has to reach the other side."""
+    bench.broker.drop_before = bench.broker.drop_after = 0.0
+    bench.broker.up()
+    await bench.clock.advance(2 * REFUSED_RETRY_S)
+    await settle(3000)
+    await bench.outbox.acknowledge(consumer.take(bench.broker.received))
+
+
+def check(bench: Bench, consumer: Settlement, seed: int) -> None:
+    """Nothing lost, nothing invented, first deliveries in order, the newest state retained."""
+    where = f"seed {seed}"
+    stored = bench.store.file.records(0, 100_000)
+    ids = {record.payload: record.id for record in stored}
+    first_deliveries = list(dict.fromkeys(ids[payload] for payload in bench.broker.payloads))
+    assert first_deliveries == [record.id for record in stored], where
+    assert consumer.take(bench.broker.received) == bench.feed.seq, where
+    newest = {ROOT + record.topic: record.payload for record in stored if record.retained}
+    assert bench.broker.retained == newest, where
+    assert bench.store.file.depth() == 0, where
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_swarm(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    faults = {"drop_before": rng.choice([0.0, 0.05, 0.3]), "drop_after": rng.choice([0.0, 0.05, 0.3])}
+    broker, consumer, path, feed = FakeBroker(seed, **faults), Settlement(), tmp_path / "j", Feed()
+    for _life in range(rng.randrange(1, 4)):
+        async with running(path, broker, settlement_ack=seed % 2 == 0) as bench:
+            bench.feed = feed
+            for _ in range(rng.randrange(10, 40)):
+                await disturb(bench, rng, consumer)
+    async with running(path, broker, settlement_ack=seed % 2 == 0) as bench:
+        bench.feed = feed
+        await calm_down(bench, consumer)
+        check(bench, consumer, seed)

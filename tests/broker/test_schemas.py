@@ -1,0 +1,127 @@
+"""The shipped schemas: current, true of what the table really says, and named by the AsyncAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+import jsonschema
+import msgspec
+import pytest
+import yaml
+
+from hw_sim import log
+from hw_sim.evening import evening
+from wheeld.broker.payloads import COMMANDS, Availability, ClockHealth, Health
+from wheeld.core.observations import CommandName
+from wheeld.core.replay import replay
+from wheeld.core.step import RETAINED, Topic
+from wheeld.schemas import DIRECTORY, PAYLOADS, file_of, text_of
+
+SEEDS = range(4)
+
+
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    schema = msgspec.json.decode(file_of(name).read_bytes())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def with_id(line: bytes) -> bytes:
+    """A command as the broker brings it, not a button: only such a one is answered."""
+    return line.replace(b'"kind":"command"', b'"kind":"command","id":"c-1"')
+
+
+@cache
+def said() -> dict[str, list[dict[str, Any]]]:
+    """Everything that some simulated evenings, their commands with an id, make a table say, by topic."""
+    topics: dict[str, list[dict[str, Any]]] = {}
+    for seed in SEEDS:
+        night = evening(seed)
+        for line in replay(map(with_id, log.lines(night.header, night.events()))):
+            told = msgspec.json.decode(line)
+            topics.setdefault(told["topic"], []).append(told["payload"])
+    return topics
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_the_files_are_current(name: str) -> None:
+    assert file_of(name).read_bytes() == text_of(name), "write them anew: python -m wheeld.schemas"
+
+
+def test_no_file_is_left_over() -> None:
+    assert sorted(DIRECTORY.glob("*.json")) == sorted(file_of(name) for name in PAYLOADS)
+
+
+@pytest.mark.parametrize("topic", [*get_args(Topic), "reply"])
+def test_what_a_table_says_is_valid(topic: str) -> None:
+    check = validator(topic)
+    payloads = said()[topic]
+    assert payloads
+    for payload in payloads:
+        check.validate(payload)
+
+
+@pytest.mark.parametrize("topic", ["result", "void", "table"])
+def test_a_message_without_one_of_its_members_is_not_valid(topic: str) -> None:
+    check, payload = validator(topic), said()[topic][-1]
+    required = msgspec.json.decode(file_of(topic).read_bytes())["$defs"][PAYLOADS[topic].__name__]["required"]
+    assert {"seq", "coup", "coup_id", "at", "t_us", "prev", "hash"} <= set(required)
+    for member in required:
+        assert not check.is_valid({key: value for key, value in payload.items() if key != member}), member
+    assert not check.is_valid(payload | {"schema": "other/1"})
+
+
+def edge_payloads() -> Iterator[tuple[str, object, bool]]:
+    base = {"id": "1", "by": "chef", "reason": "a test"}
+    health = Health(
+        at="2026-11-20T18:00:00.000000Z",
+        boot_id="b",
+        uptime_s=1.5,
+        state="closed",
+        sensors={"beam/0": True},
+        clock=ClockHealth(),
+        outbox_depth=0,
+        counters={"mqtt": {"connections": 1}},
+        temperatures_c={"cpu": 51.5},
+    )
+    yield "health", health, True
+    yield "availability", Availability(state="online", version="0.1.0", boot_id="b"), True
+    yield "availability", {"schema": "availability/1", "state": "away", "version": "0.1.0", "boot_id": "b"}, False
+    yield "ack", {"seq": 4}, True
+    yield "ack", {"seq": -4}, False
+    yield "command", base | {"coup": 4, "expires_at": "2026-11-20T18:00:00Z"}, True
+    yield "command", base | {"who": "Anna"}, False
+    yield "command", {"id": "1", "by": "chef"}, False
+    yield "command-bouler", base | {"who": "Anna"}, True
+    yield "command-bouler", base, False
+    yield "command-resend", base | {"from_seq": 1}, True
+    yield "command-resend", base | {"from_seq": 0}, False
+
+
+@pytest.mark.parametrize(("name", "payload", "valid"), list(edge_payloads()))
+def test_payloads_of_the_edges(name: str, payload: object, *, valid: bool) -> None:
+    assert validator(name).is_valid(msgspec.json.decode(msgspec.json.encode(payload))) is valid
+
+
+def test_asyncapi_names_every_topic_and_every_schema() -> None:
+    document = yaml.safe_load((DIRECTORY / "asyncapi.yaml").read_text(encoding="utf-8"))
+    leaves = {channel["address"].removeprefix("wheel/v1/{site}/{table}/") for channel in document["channels"].values()}
+    assert leaves == {*get_args(Topic), "health", "availability", "reply", "ack", "cmd/{name}"}
+    messages = [message for channel in document["channels"].values() for message in channel["messages"].values()]
+    named = {message["payload"]["$ref"] for message in messages}
+    assert named == {file_of(name).name for name in PAYLOADS}
+    assert set(document["channels"]["command"]["parameters"]["name"]["enum"]) == set(COMMANDS)
+    assert set(COMMANDS) == {*get_args(CommandName), "resend", "seal"}
+
+
+def test_asyncapi_tells_what_is_retained() -> None:
+    document = yaml.safe_load((DIRECTORY / "asyncapi.yaml").read_text(encoding="utf-8"))
+    sent = [operation for operation in document["operations"].values() if operation["action"] == "send"]
+    retained = {
+        operation["channel"]["$ref"].removeprefix("#/channels/")
+        for operation in sent
+        if operation["bindings"]["mqtt"]["retain"]
+    }
+    assert retained == RETAINED | {"health", "availability"}

@@ -1,0 +1,157 @@
+"""A small world for the edges: virtual time, a broker in memory with faults, and the journal without its thread."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import random
+from collections.abc import Sequence
+
+from wheeld.journal.writer import JournalFile
+from wheeld.ports import ConnectionLostError, OwedMessage, Publication, PublishRefusedError
+
+
+async def settle(turns: int = 60) -> None:
+    """Let every task run as far as it can without time passing."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
+
+
+async def nobody_seals(*, by: str, why: str) -> None:
+    """What the door is given where there is no key."""
+
+
+class VirtualClock:
+    """`HostClock` whose time passes only in `advance`."""
+
+    def __init__(self, utc_us: int = 1_700_000_000_000_000) -> None:
+        self._now_ns = 0
+        self._start_utc_us = utc_us
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._count = 0
+        self.slept_s: list[float] = []
+
+    def monotonic_ns(self) -> int:
+        return self._now_ns
+
+    def utc_us(self) -> int:
+        return self._start_utc_us + self._now_ns // 1000
+
+    async def sleep(self, seconds: float) -> None:
+        self._count += 1
+        self.slept_s.append(seconds)
+        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._now_ns + round(seconds * 1e9), self._count, wake))
+        await wake
+
+    async def advance(self, seconds: float) -> None:
+        """Pass this time, waking sleepers in their order."""
+        await settle()
+        until_ns = self._now_ns + round(seconds * 1e9)
+        while self._sleepers and self._sleepers[0][0] <= until_ns:
+            self._now_ns, _, wake = heapq.heappop(self._sleepers)
+            if not wake.done():
+                wake.set_result(None)
+            await settle()
+        self._now_ns = until_ns
+
+
+class DirectStore:
+    """`Store` over a journal file, in the caller's own thread: the order of everything is the seed's alone."""
+
+    def __init__(self, file: JournalFile) -> None:
+        self.file = file
+        self.news = asyncio.Event()
+
+    async def wait_news(self) -> None:
+        await self.news.wait()
+        self.news.clear()
+
+    async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
+        return self.file.owed(after_id, limit)
+
+    async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
+        self.file.mark_sent(ids, await_settlement=await_settlement)
+
+    async def settle(self, seq: int) -> int:
+        return self.file.settle(seq)
+
+    async def reopen(self, from_seq: int) -> int:
+        self.news.set()
+        return self.file.reopen(from_seq)
+
+    async def reopen_retained(self) -> None:
+        self.news.set()
+        self.file.reopen_retained()
+
+    async def last_seq(self) -> int:
+        return self.file.last_seq()
+
+    async def depth(self) -> int:
+        return self.file.depth()
+
+
+class FakeBroker:
+    """`Publisher` and broker in one. Faults, each a probability per publication, drawn from the seed:
+
+    `drop_before`: the connection ends and the broker has nothing; `drop_after`: the broker has it, the confirmation is
+    lost. `refuse` names topics that the broker does not accept. `forget` is a broker that restarted without a disk.
+    """
+
+    def __init__(self, seed: int = 0, *, drop_before: float = 0.0, drop_after: float = 0.0) -> None:
+        self.rng = random.Random(seed)
+        self.drop_before = drop_before
+        self.drop_after = drop_after
+        self.refuse: set[str] = set()
+        self.received: list[tuple[int, Publication]] = []
+        self.retained: dict[str, bytes] = {}
+        self._number = 0
+        self._up = asyncio.Event()
+        self._over = asyncio.Event()
+
+    def up(self) -> None:
+        """A new connection."""
+        if not self._up.is_set():
+            self._number += 1
+            self._over = asyncio.Event()
+            self._up.set()
+
+    def down(self) -> None:
+        """The connection ends."""
+        self._up.clear()
+        self._over.set()
+
+    def forget(self) -> None:
+        """The broker restarts and has lost what it retained."""
+        self.down()
+        self.retained.clear()
+
+    async def connected(self) -> int:
+        await self._up.wait()
+        return self._number
+
+    async def lost(self, session: int) -> None:
+        if session == self._number:
+            await self._over.wait()
+
+    async def publish(self, publication: Publication, *, session: int) -> None:
+        for _ in range(self.rng.randrange(3)):
+            await asyncio.sleep(0)
+        if not self._up.is_set() or session != self._number:
+            raise ConnectionLostError("gone")
+        if self.rng.random() < self.drop_before:
+            self.down()
+            raise ConnectionLostError("dropped before")
+        if publication.topic in self.refuse:
+            raise PublishRefusedError("not authorized")
+        self.received.append((session, publication))
+        if publication.retain:
+            self.retained[publication.topic] = publication.payload
+        if self.rng.random() < self.drop_after:
+            self.down()
+            raise ConnectionLostError("dropped after")
+
+    @property
+    def payloads(self) -> list[bytes]:
+        """What it received, in order."""
+        return [publication.payload for _, publication in self.received]

@@ -1,0 +1,76 @@
+"""Journals with everything in them, and what someone with the file in hand and no key can do to them."""
+
+from __future__ import annotations
+
+import base64
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import ed25519
+
+from tests.broker.feed import Feed
+from wheeld.core.step import Evidence, Reply
+from wheeld.journal.chain import FIRST_HEAD, KINDS, digest_of, follow
+from wheeld.journal.rows import CommandRecord, StoredSeal
+from wheeld.journal.seal import FileSigner
+from wheeld.journal.writer import JournalFile
+
+NOW = 1_700_000_000_000_000
+DAY_US = 86_400_000_000
+
+
+def write_keys(directory: Path, name: str = "wheel", seed: int = 7) -> tuple[Path, Path]:
+    """A private and a public key file, 32 bytes in base64 each."""
+    raw = bytes([seed]) * 32
+    public = ed25519.Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
+    private_file, public_file = directory / f"{name}.key", directory / f"{name}.pub"
+    private_file.write_text(base64.b64encode(raw).decode() + "\n")
+    public_file.write_text(base64.b64encode(public).decode() + "\n")
+    return private_file, public_file
+
+
+def write_journal(path: Path, key: Path) -> list[StoredSeal]:
+    """Nine coups with evidence (two pruned), commands, three seals, and some records after the last one."""
+    feed, seals = Feed(), []
+    with closing(JournalFile(path, signer=FileSigner(key))) as journal:
+        for coup in range(1, 10):
+            at_utc_us = NOW + coup * DAY_US
+            asked = CommandRecord(id=f"c{coup}", name="open", by="Zoé", reason="time", response_topic="desk")
+            journal.receive(asked, at_utc_us)
+            journal.append(feed.step("notice", "table"), at_utc_us)
+            journal.answer(Reply(coup, f"c{coup}", "open", "Zoé", done=True), at_utc_us)
+            log = b'{"t":%d}\n' % coup * 20
+            journal.append(feed.step("result", "board", evidence=Evidence(coup, "result", log)), at_utc_us)
+            if coup % 3 == 2:
+                sealed = journal.seal(by="Zoé", why="shift change", at_utc_us=at_utc_us)
+                assert sealed is not None
+                seals.append(sealed)
+            if coup == 4:
+                journal.mark_sent([message.id for message in journal.owed(0, 100)], await_settlement=False)
+                assert journal.prune(at_utc_us, max_age_s=1.5 * 86_400) == 2
+    return seals
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file as anybody's SQLite opens it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("BEGIN")
+        yield db
+        db.execute("COMMIT")
+
+
+def chain_anew(db: sqlite3.Connection) -> None:
+    """Digests, numbers and heads of all links as if what is stored now had always been so; signatures stay."""
+    links = db.execute("SELECT kind, ref FROM chain ORDER BY n").fetchall()
+    db.execute("DELETE FROM chain")
+    n, head = 0, FIRST_HEAD
+    for name, ref in links:
+        kind = KINDS[name]
+        query = f"SELECT {', '.join(kind.columns)} FROM {kind.table} WHERE {kind.key} = ?"
+        link = follow(n, head, name, ref, digest_of(db.execute(query, (ref,)).fetchone()))
+        db.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?)", link)
+        n, head = link.n, link.head

@@ -1,0 +1,401 @@
+"""The auditor's own verifier against `wheeld journal verify`: the same first fault, whatever was tampered with."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import wheeld
+from tests.journal.journals import NOW, chain_anew, opened, write_journal, write_keys
+from wheeld.core.messages.chain import unsigned
+from wheeld.journal.chain import KINDS, MESSAGE
+from wheeld.journal.seal import FileSigner, public_key, sign_message
+from wheeld.journal.verify import verify
+from wheeld.journal.writer import JournalFile
+
+AUDITOR = Path(wheeld.__file__).with_name("auditor.py")
+SEEDS = 25
+"""Of each of the kinds of tampering."""
+
+
+@pytest.fixture(scope="module")
+def auditor() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("auditor_alone", AUDITOR)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A journal and its keys; tests copy it."""
+    directory = tmp_path_factory.mktemp("whole")
+    private, _ = write_keys(directory)
+    write_journal(directory / "wheel.journal", private)
+    return directory / "wheel.journal"
+
+
+@pytest.fixture
+def journal(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(whole, tmp_path / "wheel.journal"))
+
+
+def first_fault(path: Path, public: Path, noted: tuple[int, bytes] | None = None) -> str:
+    """What `wheeld journal verify` names first, empty when all is well."""
+    with closing(JournalFile(path, read_only=True)) as journal:
+        return next(iter(verify(journal, dict([public_key(public)]), noted).faults), "")
+
+
+def audited_fault(auditor: ModuleType, path: Path, public: Path, noted: str = "") -> str:
+    """What the auditor names."""
+    try:
+        auditor.main(str(path), str(public), noted)
+    except auditor.Fault as fault:
+        return str(fault)
+    return ""
+
+
+def same(one: str, other: str) -> bool:
+    """The same fault. Of a published message's own chain only where it is: the reasons are told otherwise."""
+    if one.startswith("seq "):
+        return one.partition(": ")[0] == other.partition(": ")[0]
+    return one == other
+
+
+# --- what can be done to a journal; each returns what the first fault must begin with, None when no key can tell
+
+
+def some_link(
+    db: sqlite3.Connection, rng: random.Random, kinds: tuple[str, ...] = tuple(KINDS)
+) -> tuple[int, str, int]:
+    links = db.execute("SELECT n, kind, ref FROM chain ORDER BY n").fetchall()
+    n, kind, ref = rng.choice([link for link in links if link[1] in kinds])
+    return n, kind, ref
+
+
+def change(db: sqlite3.Connection, rng: random.Random, kind: str, ref: int) -> None:
+    """Another value in one column that is not the key."""
+    table, key = KINDS[kind].table, KINDS[kind].key
+    column = rng.choice(KINDS[kind].columns[1:])
+    (value,) = db.execute(f"SELECT {column} FROM {table} WHERE {key} = ?", (ref,)).fetchone()
+    types = dict(db.execute(f"SELECT name, type FROM pragma_table_info('{table}')"))
+    other: int | str | bytes
+    if types[column] == "INTEGER":
+        other = (value or 0) + rng.randint(1000, 9000)
+    elif types[column] == "TEXT":
+        other = (value or "") + "!"
+    else:
+        raw = bytearray(value or b"x")
+        raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+        other = bytes(raw) if value is not None else b"new"
+    db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (other, ref))
+
+
+def delete(db: sqlite3.Connection, kind: str, ref: int) -> None:
+    db.execute(f"DELETE FROM {KINDS[kind].table} WHERE {KINDS[kind].key} = ?", (ref,))
+
+
+def next_seal(db: sqlite3.Connection, n: int) -> str | None:
+    row = db.execute("SELECT n, ref FROM chain WHERE kind = 'seal' AND n >= ? ORDER BY n LIMIT 1", (n,)).fetchone()
+    return None if row is None else f"record {row[0]} (seal {row[1]}): "
+
+
+def edited(db: sqlite3.Connection, rng: random.Random) -> str:
+    n, kind, ref = some_link(db, rng)
+    change(db, rng, kind, ref)
+    return f"record {n} ({kind} {ref}): edited"
+
+
+def removed(db: sqlite3.Connection, rng: random.Random) -> str:
+    n, kind, ref = some_link(db, rng)
+    delete(db, kind, ref)
+    # A pruning that is gone is missed first where the log is looked for.
+    evidence = db.execute("SELECT n FROM chain WHERE kind = 'evidence' AND ref = ?", (ref,)).fetchone()
+    return (
+        f"record {evidence[0]} (evidence {ref}): its log was"
+        if kind == "pruning"
+        else f"record {n} ({kind} {ref}): removed"
+    )
+
+
+def removed_with_its_link(db: sqlite3.Connection, rng: random.Random) -> str:
+    n, kind, ref = some_link(db, rng, ("message", "command", "answer", "seal"))
+    delete(db, kind, ref)
+    db.execute("DELETE FROM chain WHERE n = ?", (n,))
+    last = db.execute("SELECT max(n) FROM chain").fetchone()[0]
+    return f"record {n}: removed" if n <= last else f"{kind} "
+
+
+def removed_and_chained_anew(db: sqlite3.Connection, rng: random.Random) -> str | None:
+    n, kind, ref = some_link(db, rng, ("command",))
+    following = db.execute("SELECT n FROM chain WHERE kind = 'seal' AND n > ? LIMIT 1", (n,)).fetchone()
+    db.execute("DELETE FROM chain WHERE kind IN ('command', 'answer') AND ref = ?", (ref,))
+    delete(db, kind, ref)
+    delete(db, "answer", ref)
+    chain_anew(db)
+    is_last = db.execute("SELECT max(row) FROM commands").fetchone()[0] < ref
+    return "record " if following else "command " if is_last else None
+
+
+def edited_and_chained_anew(db: sqlite3.Connection, rng: random.Random) -> str | None:
+    n, kind, ref = some_link(db, rng, ("command", "answer", "pruning"))
+    seal = next_seal(db, n)
+    change(db, rng, kind, ref)
+    chain_anew(db)
+    return seal
+
+
+def feed_edited_and_chained_anew(db: sqlite3.Connection, rng: random.Random) -> str:
+    (ref,) = rng.choice(db.execute("SELECT id FROM messages WHERE seq IS NOT NULL").fetchall())
+    db.execute("UPDATE messages SET payload = cast(replace(payload, '\"n\":', '\"n\":1') AS BLOB) WHERE id = ?", (ref,))
+    chain_anew(db)
+    return "seq "
+
+
+def reordered(db: sqlite3.Connection, rng: random.Random) -> str:
+    """Two messages change places: their keys."""
+    refs = sorted(rng.sample([row[0] for row in db.execute("SELECT id FROM messages")], 2))
+    for old, new in ((refs[0], -1), (refs[1], refs[0]), (-1, refs[1])):
+        db.execute("UPDATE messages SET id = ? WHERE id = ?", (new, old))
+    (n,) = db.execute("SELECT n FROM chain WHERE kind = 'message' AND ref = ?", (refs[0],)).fetchone()
+    return f"record {n} (message {refs[0]}): edited"
+
+
+def links_reordered(db: sqlite3.Connection, rng: random.Random) -> str:
+    ns = sorted(rng.sample([row[0] for row in db.execute("SELECT n FROM chain")], 2))
+    for old, new in ((ns[0], -1), (ns[1], ns[0]), (-1, ns[1])):
+        db.execute("UPDATE chain SET n = ? WHERE n = ?", (new, old))
+    return f"record {ns[0]}: its link does not follow"
+
+
+def inserted(db: sqlite3.Connection, rng: random.Random) -> str:
+    db.execute("INSERT INTO messages (topic, retained, payload, at_utc_us) VALUES ('notice', 0, x'7b7d', ?)", (NOW,))
+    return "message "
+
+
+def doubled(db: sqlite3.Connection, rng: random.Random) -> str:
+    """A second row under a used key, in a table that no longer forbids it: who looks it up finds the first."""
+    (ref,) = rng.choice(db.execute("SELECT id FROM messages").fetchall())
+    db.execute("CREATE TABLE other AS SELECT * FROM messages")
+    db.execute("INSERT INTO other SELECT * FROM messages WHERE id = ?", (ref,))
+    db.execute("DROP TABLE messages")
+    db.execute("ALTER TABLE other RENAME TO messages")
+    return "message: 46 rows for 45 records"
+
+
+def truncated(db: sqlite3.Connection, rng: random.Random) -> str | None:
+    """The end is cut off: rows and links; sometimes what SQLite counts, too; seals are left, or cut too."""
+    last = db.execute("SELECT max(n) FROM chain").fetchone()[0]
+    keep = rng.randrange(last)
+    leave_seals, mind_counters = rng.random() < 0.5, rng.random() < 0.5
+    cut = db.execute("SELECT kind, ref FROM chain WHERE n > ?", (keep,)).fetchall()
+    for kind, ref in cut:
+        if kind != "seal" or not leave_seals:
+            delete(db, kind, ref)
+    db.execute("DELETE FROM chain WHERE n > ?", (keep,))
+    if mind_counters:
+        for table, key in (("messages", "id"), ("commands", "row")):
+            query = f"UPDATE sqlite_sequence SET seq = (SELECT coalesce(max({key}), 0) FROM {table}) WHERE name = ?"
+            db.execute(query, (table,))
+    kinds = {kind for kind, _ in cut}
+    if db.execute("SELECT count(*) FROM chain WHERE kind = 'evidence' AND n <= ? AND ref <= 2", (keep,)).fetchone()[0]:
+        gone = db.execute("SELECT count(*) FROM prunings").fetchone()[0] < 2
+        if gone:
+            return "record "
+    if leave_seals and "seal" in kinds:
+        return ""
+    if not mind_counters and kinds & {"message", "command"}:
+        return ""
+    return "no sealed head" if not db.execute("SELECT 1 FROM chain WHERE kind = 'seal'").fetchone() else None
+
+
+def log_touched(db: sqlite3.Connection, rng: random.Random) -> str:
+    (coup,) = rng.choice(db.execute("SELECT coup FROM logs").fetchall())
+    how = rng.choice(["removed", "damaged", "edited"])
+    if how == "removed":
+        db.execute("DELETE FROM logs WHERE coup = ?", (coup,))
+    else:
+        other = (
+            b"\0" if how == "damaged" else db.execute("SELECT packed FROM logs WHERE coup <> ?", (coup,)).fetchone()[0]
+        )
+        db.execute("UPDATE logs SET packed = ? WHERE coup = ?", (other, coup))
+    (n,) = db.execute("SELECT n FROM chain WHERE kind = 'evidence' AND ref = ?", (coup,)).fetchone()
+    return f"record {n} (evidence {coup}): its log "
+
+
+def signature_forged(db: sqlite3.Connection, rng: random.Random) -> str:
+    n, _, ref = some_link(db, rng, ("seal",))
+    db.execute("UPDATE heads SET signature = ? WHERE n = ?", (rng.randbytes(64), ref))
+    chain_anew(db)
+    return f"record {n} (seal {ref}): the signature is false"
+
+
+def seals_removed(db: sqlite3.Connection, rng: random.Random) -> str:
+    db.execute("DELETE FROM heads")
+    db.execute("DELETE FROM chain WHERE kind = 'seal'")
+    _, kind, ref = some_link(db, rng, ("command",))
+    change(db, rng, kind, ref)
+    chain_anew(db)
+    return "no sealed head"
+
+
+TAMPERINGS: list[Callable[[sqlite3.Connection, random.Random], str | None]] = [
+    edited,
+    removed,
+    removed_with_its_link,
+    removed_and_chained_anew,
+    edited_and_chained_anew,
+    feed_edited_and_chained_anew,
+    reordered,
+    links_reordered,
+    inserted,
+    doubled,
+    truncated,
+    log_touched,
+    signature_forged,
+    seals_removed,
+]
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda tampering: tampering.__name__)
+def test_both_name_the_same_first_fault(
+    auditor: ModuleType,
+    whole: Path,
+    tmp_path: Path,
+    tampering: Callable[[sqlite3.Connection, random.Random], str | None],
+) -> None:
+    public = whole.with_name("wheel.pub")
+    for seed in range(SEEDS):
+        journal = Path(shutil.copy(whole, tmp_path / f"{seed}.journal"))
+        with opened(journal) as db:
+            expected = tampering(db, random.Random(seed))
+        told, audited = first_fault(journal, public), audited_fault(auditor, journal, public)
+        assert same(told, audited), f"seed {seed}: {told!r}, but the auditor says {audited!r}"
+        assert bool(told) is (expected is not None), f"seed {seed}: {told!r}, meant {expected!r}"
+        assert told.startswith(expected or ""), f"seed {seed}: {told!r}, meant {expected!r}"
+
+
+def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path) -> None:
+    public = whole.with_name("wheel.pub")
+    assert first_fault(whole, public) == ""
+    with closing(JournalFile(whole, read_only=True)) as journal:
+        report = verify(journal, dict([public_key(public)]))
+    assert report.sealed is not None
+    assert (report.coups, report.pruned, report.messages, report.sequenced) == (9, 2, 45, 18)
+    told = auditor.main(str(whole), str(public), f"{report.records}:{report.head.hex()}")
+    sealed = f"sealed up to record {report.sealed.n}, 2023-11-22T22:13:20+00:00 by Zoé, shift change"
+    assert told.splitlines() == [
+        f"{report.records} records as they were written, {sealed}",
+        f"head of record {report.records}: {report.head.hex()}",
+    ]
+
+
+@pytest.mark.parametrize("cut", ["back", "short"])
+def test_a_noted_head_tells_what_no_key_can(auditor: ModuleType, whole: Path, journal: Path, cut: str) -> None:
+    """Cut back to an earlier seal, or an unsealed end written anew."""
+    public = whole.with_name("wheel.pub")
+    with closing(JournalFile(whole, read_only=True)) as file:
+        n, head = file.tip()
+    with opened(journal) as db:
+        if cut == "back":
+            (first,) = db.execute("SELECT n FROM chain WHERE kind = 'seal' ORDER BY n LIMIT 1 OFFSET 1").fetchone()
+            for kind, ref in db.execute("SELECT kind, ref FROM chain WHERE n > ?", (first,)).fetchall():
+                delete(db, kind, ref)
+            db.execute("DELETE FROM chain WHERE n > ?", (first,))
+            db.execute("DELETE FROM sqlite_sequence")
+        else:
+            db.execute("UPDATE answers SET why = 'other' WHERE row = 9")
+            chain_anew(db)
+    assert first_fault(journal, public) == audited_fault(auditor, journal, public) == ""
+    told = first_fault(journal, public, (n, head))
+    assert told == audited_fault(auditor, journal, public, f"{n}:{head.hex()}")
+    assert told.endswith("cut off at the end") if cut == "back" else told.startswith(f"record {n}: its head is not")
+
+
+def strip_signatures(journal: Path) -> None:
+    """Someone without a key would rather have messages that nobody signed."""
+    with opened(journal) as db:
+        for ref, payload in db.execute("SELECT id, payload FROM messages WHERE seq NOT NULL").fetchall():
+            db.execute("UPDATE messages SET payload = ? WHERE id = ?", (unsigned(payload), ref))
+        chain_anew(db)
+
+
+def test_another_key_proves_nothing(auditor: ModuleType, whole: Path, journal: Path, tmp_path: Path) -> None:
+    """Someone edits, chains anew and signs everything with a key of their own."""
+    private, theirs = write_keys(tmp_path, "thief", seed=9)
+    thief = FileSigner(private)
+    with opened(journal) as db:
+        for ref, payload in db.execute("SELECT id, payload FROM messages WHERE seq NOT NULL").fetchall():
+            db.execute("UPDATE messages SET payload = ? WHERE id = ?", (sign_message(unsigned(payload), thief), ref))
+        db.execute("UPDATE answers SET why = 'other' WHERE row = 1")
+        db.execute("DELETE FROM heads")
+        db.execute("DELETE FROM chain WHERE kind = 'seal'")
+        chain_anew(db)
+    with closing(JournalFile(journal, signer=thief)) as file:
+        file.seal(by="Zoé", why="shift change", at_utc_us=NOW)
+    assert first_fault(journal, theirs) == audited_fault(auditor, journal, theirs) == ""
+    told = first_fault(journal, whole.with_name("wheel.pub"))
+    assert told.startswith("seq 1 (record 3 (message 2)): its signature is ")
+    assert audited_fault(auditor, journal, whole.with_name("wheel.pub")).startswith(told.partition(" by ")[0])
+    strip_signatures(journal)
+    told = first_fault(journal, whole.with_name("wheel.pub"))
+    assert "not what was sealed" in told
+    assert told == audited_fault(auditor, journal, whole.with_name("wheel.pub"))
+
+
+def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: Path) -> None:
+    private, public = whole.with_name("wheel.key"), whole.with_name("wheel.pub")
+    with closing(JournalFile(journal, signer=FileSigner(private))) as file:
+        sealed = file.seal(by="Zoé", why="now", at_utc_us=NOW)
+        assert sealed is not None
+        assert f"sealed up to record {sealed.n}, 2023-11-14T22:13:20+00:00 by Zoé, now" in auditor.main(
+            str(journal), str(public)
+        )
+
+
+def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:
+    """Copied away from the package, with an interpreter that cannot see it: whole, a fault, not a journal."""
+    names = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(AUDITOR.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
+    }
+    assert names - set(sys.stdlib_module_names) == {"cryptography"}
+    alone = shutil.copy(AUDITOR, tmp_path / "auditor.py")
+    program = "import runpy, sys; sys.modules['wheeld'] = None; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+
+    def run(path: Path) -> tuple[int, str]:
+        command = [sys.executable, "-I", "-c", program, alone, path, whole.with_name("wheel.pub")]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    code, told = run(journal)
+    assert code == 0, told
+    with opened(journal) as db:
+        db.execute("DELETE FROM messages WHERE id = 5")
+    code, told = run(journal)
+    assert code == 1
+    assert told.startswith("fault: record ")
+    assert "(message 5): removed" in told
+    code, told = run(whole.with_name("wheel.pub"))
+    assert code == 2
+    assert told.startswith("cannot be read: ")
+
+
+def test_it_is_short_enough_to_read() -> None:
+    assert len(AUDITOR.read_text().splitlines()) <= 180
+    assert MESSAGE.table in AUDITOR.read_text()

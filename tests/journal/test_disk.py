@@ -1,0 +1,94 @@
+"""What SQLite passes over in silence when the disk fails, the journal does not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.broker.feed import Feed
+from wheeld.journal import database as journal_database
+from wheeld.journal.rows import JournalError
+from wheeld.journal.writer import JournalFile
+
+NOW = 1_700_000_000_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "wheel.journal"
+
+
+def connecting(monkeypatch: pytest.MonkeyPatch, statement: str, answer: Callable[[sqlite3.Connection], Any]) -> None:
+    """From now on `statement` is answered so."""
+
+    class Connection(sqlite3.Connection):
+        def execute(self, sql: str, *parameters: Any) -> Any:
+            return answer(self) if statement in sql else super().execute(sql, *parameters)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, **more, factory=Connection))
+
+
+def test_a_file_system_without_wal_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite only answers in which mode it is: in another one a power cut takes back what was confirmed."""
+    connecting(monkeypatch, "journal_mode", lambda db: sqlite3.Connection.execute(db, "PRAGMA journal_mode = DELETE"))
+    with pytest.raises(JournalError, match="no write-ahead log") as caught:
+        JournalFile(path)
+    assert caught.value.fault == "io"
+    monkeypatch.undo()
+    JournalFile(path).close()
+
+
+def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(db: sqlite3.Connection) -> Any:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    JournalFile(path).close()
+    with closing(JournalFile(path)) as journal:
+        pages = path.stat().st_size
+        feed = Feed()
+        for _ in range(journal_database.CHECKPOINT_EVERY):
+            journal.append(feed.step("result"), NOW)
+        assert path.stat().st_size > pages, "no checkpoint was made"
+    connecting(monkeypatch, "wal_checkpoint", fail)
+    with pytest.raises(JournalError, match="disk I/O error"):
+        JournalFile(path)
+
+
+def test_the_error_of_a_checkpoint_is_the_step_s(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step is stored, but nobody was told so: it is owed at the next start."""
+    monkeypatch.setattr(journal_database, "CHECKPOINT_EVERY", 2)
+    feed = Feed()
+    with closing(JournalFile(path)) as journal:
+
+        def fail() -> None:
+            raise sqlite3.OperationalError("disk I/O error")
+
+        monkeypatch.setattr(journal, "_checkpoint", fail)
+        journal.append(feed.step("result"), NOW)
+        with pytest.raises(JournalError, match="disk I/O error") as caught:
+            journal.append(feed.step("result"), NOW)
+        with pytest.raises(JournalError) as again:
+            journal.last_seq()
+        assert again.value is caught.value
+    with closing(JournalFile(path)) as journal:
+        assert [message.seq for message in journal.owed(0, 9)] == [1, 2]
+
+
+def test_the_directory_has_to_be_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(fd: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(JournalError, match="its directory is not kept: Input/output error") as caught:
+        JournalFile(path)
+    assert caught.value.fault == "io"
+    monkeypatch.undo()
+    JournalFile(path).close()

@@ -1,0 +1,168 @@
+"""The keeper: what is sealed when, what is removed when, and what is said of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.broker.world import VirtualClock, settle
+from tests.core.evening import START_UTC_US, Evening
+from tests.journal.journals import write_keys
+from wheeld.core.step import Step
+from wheeld.journal.journal import Journal
+from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper, Retention
+from wheeld.journal.seal import FileSigner, public_key
+from wheeld.journal.verify import verify
+from wheeld.journal.writer import JournalFile
+
+DAY_S = 86_400.0
+
+
+class StoredEvening(Evening):
+    """An evening whose steps wait to be stored."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        super().__init__()
+
+    def _keep(self, t_us: int, step: Step) -> None:
+        super()._keep(t_us, step)
+        self.steps.append(step)
+
+
+class Bench:
+    """A table, its journal and its keeper, in virtual time."""
+
+    def __init__(self, journal: Journal, retention: Retention) -> None:
+        self.journal = journal
+        self.clock = VirtualClock(START_UTC_US)
+        self.evening = StoredEvening()
+        self.is_clock_trusted = True
+        self.keeper = JournalKeeper(
+            journal,
+            self.evening.table,
+            clock=self.clock,
+            retention=retention,
+            is_clock_trusted=lambda: self.is_clock_trusted,
+        )
+
+    async def stored(self) -> None:
+        """What happened is stored, and all that follows from it."""
+        for step in self.evening.steps:
+            await self.journal.append(step, self.clock.utc_us())
+        self.evening.steps.clear()
+        self.keeper.look()
+        await self.everything()
+
+    async def everything(self) -> None:
+        """The journal's thread has done all that was asked of it."""
+        for _ in range(8):
+            await settle()
+            await self.journal.last_seq()
+
+    async def delivered(self) -> None:
+        owed = await self.journal.owed(0, 10_000)
+        await self.journal.mark_sent([message.id for message in owed], await_settlement=False)
+
+    async def notices(self) -> list[dict[str, Any]]:
+        found = [msgspec.json.decode(owed.payload) for owed in await self.journal.owed(0, 10_000)]
+        return [told for told in found if told["schema"] == "notice/1" and told["notice"] == "sealed"]
+
+
+@asynccontextmanager
+async def keeping(directory: Path, retention: Retention | None = None, *, signs: bool = True) -> AsyncIterator[Bench]:
+    private, _ = write_keys(directory)
+    signer = FileSigner(private) if signs else None
+    journal = await Journal.open(directory / "j", at_utc_us=START_UTC_US, signer=signer)
+    bench = Bench(journal, retention or Retention())
+    tasks = [asyncio.create_task(work) for work in (bench.keeper.seal_shifts(), bench.keeper.prune())]
+    try:
+        yield bench
+        assert not any(task.done() for task in tasks), tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        await journal.close()
+
+
+async def test_the_end_of_a_shift_is_sealed_and_the_seal_published(tmp_path: Path) -> None:
+    async with keeping(tmp_path) as bench:
+        evening = bench.evening
+        evening.open()
+        await bench.stored()
+        assert await bench.notices() == []
+        for who in ("Anna", "Bruno"):
+            evening.say("bouler", who=who)
+            await bench.stored()
+        evening.say("close")
+        await bench.stored()
+        notices = await bench.notices()
+        assert [(told["by"], told["reason"]) for told in notices] == [
+            ("wheeld", "change of bouler: nobody to Anna"),
+            ("wheeld", "change of bouler: Anna to Bruno"),
+            ("wheeld", "the table closed"),
+        ]
+    key_id, check = public_key(tmp_path / "wheel.pub")
+    with closing(JournalFile(tmp_path / "j", read_only=True)) as journal:
+        for told in notices:
+            figures = told["figures"]
+            report = verify(journal, {key_id: check}, (figures["n"], bytes.fromhex(figures["head"])))
+            assert (report.faults, figures["key_id"]) == ([], key_id)
+        assert report.sealed is not None
+        assert report.sealed.n == figures["n"]
+
+
+async def test_without_a_key_nothing_is_sealed_nor_said(tmp_path: Path) -> None:
+    async with keeping(tmp_path, signs=False) as bench:
+        bench.evening.open()
+        bench.evening.say("bouler", who="Anna")
+        await bench.stored()
+        assert await bench.keeper.seal(by="Anna", why="asked") is None
+        assert await bench.notices() == []
+
+
+async def test_evidence_goes_when_it_is_old_and_only_then(tmp_path: Path) -> None:
+    async with keeping(tmp_path, Retention(age_days=2)) as bench:
+        bench.evening.open()
+        bench.evening.coup(8)
+        await bench.stored()
+        await bench.delivered()
+        await bench.clock.advance(2 * DAY_S - PRUNING_PERIOD_S)
+        await bench.everything()
+        assert await bench.journal._call(bench.journal._file.evidence, 1) is not None
+        bench.is_clock_trusted = False
+        await bench.clock.advance(3 * PRUNING_PERIOD_S)
+        await bench.everything()
+        assert await bench.journal._call(bench.journal._file.evidence, 1) is not None
+        bench.is_clock_trusted = True
+        await bench.clock.advance(PRUNING_PERIOD_S)
+        await bench.everything()
+        assert await bench.journal._call(bench.journal._file.evidence, 1) is None
+
+
+async def test_nothing_is_removed_while_a_coup_runs(tmp_path: Path) -> None:
+    """And evidence beyond the size goes whatever the clock says."""
+    async with keeping(tmp_path, Retention(bytes_max=1)) as bench:
+        bench.is_clock_trusted = False
+        bench.evening.open()
+        bench.evening.coup(8)
+        bench.evening.say("operations_done")
+        bench.evening.launch()
+        bench.evening.wait(3)
+        await bench.stored()
+        await bench.delivered()
+        assert bench.evening.table.is_running
+        await bench.clock.advance(PRUNING_PERIOD_S)
+        await bench.everything()
+        assert await bench.journal._call(bench.journal._file.evidence, 1) is not None
+        bench.evening.say("rien_va")
+        await bench.stored()
+        await bench.clock.advance(PRUNING_PERIOD_S)
+        await bench.everything()
+        assert await bench.journal._call(bench.journal._file.evidence, 1) is None

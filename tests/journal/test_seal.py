@@ -1,0 +1,244 @@
+"""Seals and their keys, retention, and both on the command line."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+from tests.broker.feed import Feed
+from tests.journal.journals import NOW, write_journal, write_keys
+from wheeld.cli.main import main
+from wheeld.core.messages.chain import unsigned
+from wheeld.core.step import Evidence
+from wheeld.exits import Exit
+from wheeld.feed.message import ed25519 as ed25519_of_the_feed
+from wheeld.journal import writer as journal_file
+from wheeld.journal.journal import Journal
+from wheeld.journal.seal import FileSigner, KeyFileError, is_signed, public_key, sign_message
+from wheeld.journal.verify import verify
+from wheeld.journal.writer import PRUNED_AT_ONCE, JournalFile
+
+Captured = pytest.CaptureFixture[str]
+S_US = 1_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "wheel.journal"
+
+
+def filled(path: Path, coups: int, size: int = 100) -> JournalFile:
+    """A journal with evidence of coups 1, 2, …, stored a second apart; everything is delivered."""
+    journal, feed = JournalFile(path), Feed()
+    journal._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
+    for coup in range(1, coups + 1):
+        log = bytes((coup * i * i) % 251 for i in range(size))
+        journal.append(feed.step("result", evidence=Evidence(coup, "result", log)), NOW + coup * S_US)
+    journal.mark_sent([message.id for message in journal.owed(0, 10_000)], await_settlement=False)
+    return journal
+
+
+# --- sealing -----------------------------------------------------------------------------------------------------
+
+
+def test_without_a_key_or_a_record_there_is_no_seal(path: Path) -> None:
+    with closing(JournalFile(path)) as journal:
+        journal.append(Feed().step("result"), NOW)
+        assert journal.seal(by="Anna", why="close", at_utc_us=NOW) is None
+        assert journal.tip()[0] == 1
+    private, _ = write_keys(path.parent)
+    with closing(JournalFile(path.with_name("empty"), signer=FileSigner(private))) as empty:
+        assert empty.seal(by="Anna", why="close", at_utc_us=NOW) is None
+
+
+async def test_the_daemon_s_journal_seals_and_prunes(path: Path) -> None:
+    private, public = write_keys(path.parent)
+    journal = await Journal.open(path, at_utc_us=NOW, signer=FileSigner(private))
+    step = Feed().step("result", evidence=Evidence(1, "result", b"log"))
+    await journal.append(step, NOW)
+    await journal.mark_sent([1], await_settlement=False)
+    sealed = await journal.seal(by="Anna", why="shift change", at_utc_us=NOW)
+    assert sealed is not None
+    assert (sealed.n, sealed.by, sealed.why) == (2, "Anna", "shift change")
+    assert await journal.prune(NOW + S_US, max_age_s=0.5) == 1
+    await journal.close()
+    with closing(JournalFile(path, read_only=True)) as reader:
+        report = verify(reader, dict([public_key(public)]))
+    assert (report.faults, report.records, report.pruned) == ([], 4, 1)
+
+
+def test_openssl_s_keys_do(tmp_path: Path, path: Path) -> None:
+    key = ed25519.Ed25519PrivateKey.generate()
+    pem, no_password = serialization.Encoding.PEM, serialization.NoEncryption()
+    (tmp_path / "k.key").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, no_password))
+    public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "k.pub").write_bytes(public)
+    write_journal(path, tmp_path / "k.key")
+    assert main(["journal", "verify", str(path), "--public-key", str(tmp_path / "k.pub")]) == Exit.OK
+    auditor = Path(journal_file.__file__).parents[1] / "auditor.py"
+    command = [sys.executable, auditor, path, tmp_path / "k.pub"]
+    subprocess.run([*map(str, command)], check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "content", [b"letters", b"AAAA", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "p256"]
+)
+def test_what_is_no_key(tmp_path: Path, path: Path, content: bytes | str, capsys: Captured) -> None:
+    JournalFile(path).close()
+    private, public = tmp_path / "k.key", tmp_path / "k.pub"
+    for file in (private, public):
+        file.write_bytes(content if isinstance(content, bytes) else b"")
+    if content == "p256":
+        key, pem = ec.generate_private_key(ec.SECP256R1()), serialization.Encoding.PEM
+        private.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+        public.write_bytes(key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo))
+    assert main(["journal", "seal", str(path), "--key", str(private), "--why", "x"]) == Exit.BAD_DATA
+    assert main(["journal", "verify", str(path), "--public-key", str(public)]) == Exit.BAD_DATA
+    told = capsys.readouterr().err.splitlines()
+    assert [line.startswith(f"wheeld: {file}: n") for line, file in zip(told, (private, public), strict=True)] == [
+        True,
+        True,
+    ]
+
+
+def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private, public = write_keys(tmp_path)
+    for module in ("cryptography", "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.asymmetric"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(KeyFileError, match=r"pip install 'wheeld\[sign\]'"):
+        FileSigner(private)
+    with pytest.raises(KeyFileError, match=r"pip install 'wheeld\[sign\]'"):
+        public_key(public)
+
+
+def test_without_a_key_the_library_is_not_needed(path: Path) -> None:
+    filled(path, 1).close()
+    program = (
+        "import sys; sys.modules['cryptography'] = None; from wheeld.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", program, "journal", "verify", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+
+
+def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> None:
+    private, public = write_keys(path.parent)
+    seal = ["journal", "seal", str(path), "--key", str(private), "--why", "inspection"]
+    assert main(seal) == Exit.NO_INPUT
+    JournalFile(path).close()
+    assert main(seal) == Exit.BAD_DATA
+    assert "nothing in it yet" in capsys.readouterr().err
+    filled(path, 1).close()
+    assert main([*seal, "--by", "Anna"]) == Exit.OK
+    noted = capsys.readouterr().out.split()[-1]
+    assert noted.startswith("2:")
+    assert main(["journal", "verify", str(path), "--public-key", str(public), "--head", noted]) == Exit.OK
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert told.startswith("sealed up to record 2: 20")
+    assert " by Anna, inspection, key " in told
+    assert main(["journal", "verify", str(path)]) == Exit.OK
+    assert "the signature was not checked" in capsys.readouterr().out
+    assert main(["journal", "verify", str(path), "--head", "9:" + "0" * 64]) == Exit.BAD_DATA
+    assert "fault: records 4 to 9: cut off" in capsys.readouterr().out
+    assert main(seal) == Exit.OK  # by whoever is logged in
+
+
+def test_a_journal_in_use_is_not_sealed_from_outside(path: Path, capsys: Captured) -> None:
+    private, _ = write_keys(path.parent)
+    with closing(filled(path, 1)):
+        assert main(["journal", "seal", str(path), "--key", str(private), "--why", "x"]) == Exit.IO_FAILED
+    assert "another wheeld has it open" in capsys.readouterr().err
+
+
+# --- retention ---------------------------------------------------------------------------------------------------
+
+
+def test_the_oldest_go_by_age_a_few_at_a_time(path: Path) -> None:
+    coups = 2 * PRUNED_AT_ONCE + 10
+    with closing(filled(path, coups)) as journal:
+        now = NOW + (coups + 10) * S_US
+        assert journal.prune(now) == 0
+        removed = []
+        while count := journal.prune(now, max_age_s=15):
+            removed.append(count)
+        assert removed == [PRUNED_AT_ONCE, PRUNED_AT_ONCE, 4]
+        assert journal.coups() == list(range(coups - 5, coups + 1))
+        report = verify(journal)
+        assert (report.faults, report.coups, report.pruned) == ([], coups, coups - 6)
+        assert journal.evidence(1) is None
+
+
+def test_the_oldest_go_by_size(path: Path) -> None:
+    with closing(filled(path, 20, size=2000)) as journal:
+        sizes = {coup: len(journal.packed_log(coup) or b"") for coup in journal.coups()}
+        keep = sum(size for coup, size in sizes.items() if coup > 12)
+        assert journal.prune(NOW, max_bytes=sum(sizes.values())) == 0
+        assert journal.prune(NOW, max_bytes=keep + sizes[12] - 1, max_age_s=1e6) == 12
+        assert journal.prune(NOW, max_bytes=keep) == 0
+        assert journal.coups() == list(range(13, 21))
+        pruning = journal.pruning(12)
+        assert pruning is not None
+        assert (pruning.at_utc_us, pruning.why) == (NOW, "size")
+        assert verify(journal).faults == []
+
+
+def test_what_is_owed_keeps_its_evidence(path: Path) -> None:
+    with closing(filled(path, 5)) as journal:
+        journal.reopen(4)
+        assert journal.prune(NOW + 1000 * S_US, max_age_s=1) == 3
+        assert journal.prune(NOW + 1000 * S_US, max_bytes=0) == 0
+        assert journal.coups() == [4, 5]
+
+
+def test_pruned_evidence_is_told_by_export_and_verify(path: Path, capsys: Captured) -> None:
+    with closing(filled(path, 3)) as journal:
+        journal.prune(NOW + 3 * S_US, max_age_s=1.5)
+    assert main(["journal", "export", str(path), "--coup", "1"]) == Exit.NO_INPUT
+    assert (
+        "no evidence of coup 1 any more: retention removed it 2023-11-14T22:13:23.000000Z (age)"
+        in capsys.readouterr().err
+    )
+    assert main(["journal", "verify", str(path)]) == Exit.OK
+    assert "evidence of 3 coups (1 of them pruned, their digests are kept)" in capsys.readouterr().out
+
+
+# --- signed messages ---------------------------------------------------------------------------------------------
+
+
+def test_with_a_key_the_feed_is_stored_signed(path: Path) -> None:
+    private, public = write_keys(path.parent)
+    feed = Feed()
+    first, second = feed.step("table", "notice", "result"), feed.step("void")
+    with closing(JournalFile(path)) as journal:
+        journal.append(first, NOW)
+    with closing(JournalFile(path, signer=FileSigner(private))) as journal:
+        journal.append(second, NOW)
+        journal.append(second, NOW)  # the same once more is the same, signed or not
+        stored = [message.payload for message in journal.owed(0, 10)]
+        journal.seal(by="Anna", why="close", at_utc_us=NOW)
+    assert stored[:3] == [message.payload for message in first.messages]
+    key_id, check = public_key(public)
+    assert [is_signed(payload, check) for payload in (stored[0], stored[3])] == [False, True]
+    assert unsigned(stored[3]) == second.messages[0].payload
+    with closing(JournalFile(path, read_only=True)) as journal:
+        report = verify(journal, {key_id: check})
+        assert (report.faults, report.sequenced, report.signed) == ([], 3, 1)
+
+
+def test_the_feed_library_knows_the_signature(path: Path) -> None:
+    """The other end has its own reading of the format, and only the key's 32 bytes."""
+    private, public = write_keys(path.parent)
+    (message,) = Feed().step("table").messages
+    payload = sign_message(message.payload, FileSigner(private))
+    verifies = ed25519_of_the_feed(base64.b64decode(public.read_text()))
+    signature_base64 = msgspec.json.decode(payload)["signature"]
+    assert verifies(base64.b64decode(signature_base64), msgspec.json.decode(payload)["hash"].encode())
+    assert not verifies(base64.b64decode(signature_base64), b"0" * 64)

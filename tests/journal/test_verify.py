@@ -1,0 +1,122 @@
+"""What `verify` finds in a journal that someone has touched."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.broker.feed import Feed
+from wheeld.core.step import Evidence
+from wheeld.journal.verify import FAULTS_MAX, verify
+from wheeld.journal.writer import JournalFile
+
+NOW = 1_700_000_000_000_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "wheel.journal"
+
+
+def edit(path: Path, *statements: str) -> None:
+    """What someone with sqlite3 and no good intention would do."""
+    with sqlite3.connect(path) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+def filled(path: Path) -> None:
+    journal, feed = JournalFile(path), Feed()
+    for coup in range(1, 6):
+        journal.append(feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log")), NOW)
+    journal.close()
+
+
+def test_an_untouched_journal_verifies(path: Path) -> None:
+    filled(path)
+    journal = JournalFile(path, read_only=True)
+    report = verify(journal)
+    assert (report.messages, report.sequenced, report.last_seq, report.coups, report.faults) == (15, 10, 10, 5, [])
+    assert (report.records, report.head) == journal.tip()
+    assert (report.records, report.pruned, report.sealed) == (20, 0, None)
+    assert report.last_hash.encode() in journal.messages(10, 1)[0].payload
+    journal.close()
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        (
+            ["UPDATE messages SET payload = cast(replace(payload, '\"n\":2', '\"n\":3') AS BLOB) WHERE id = 5"],
+            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its bytes"],
+        ),
+        (
+            ["UPDATE messages SET payload = cast('nothing' AS BLOB) WHERE id = 5"],
+            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its payload is not a sealed"],
+        ),
+        (
+            ['UPDATE messages SET payload = cast(\'{"seq":3,"hash":"0"}\' AS BLOB) WHERE id = 5'],
+            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): it carries no hash", "seq 4 (record 7"],
+        ),
+        (
+            ["DELETE FROM messages WHERE id = 5"],
+            ["record 6 (message 5): removed", "seq 4 (record 7 (message 6)): it f"],
+        ),
+        (["DELETE FROM messages WHERE id = 4"], ["record 5 (message 4): removed"]),
+        (
+            ["DELETE FROM chain WHERE n = 6"],
+            ["record 6: removed, the next one is record 7", "seq 4", "seq 4", "message 5: in"],
+        ),
+        (
+            [
+                "DELETE FROM messages WHERE id > 12",
+                "DELETE FROM chain WHERE n > 16",
+                "DELETE FROM evidence WHERE coup = 5",
+            ],
+            ["message 13 to 15: cut off at the end"],
+        ),
+        (
+            [
+                "UPDATE messages SET seq = -1 WHERE id = 5",
+                "UPDATE messages SET seq = 3, id = 100 WHERE id = 6",
+                "UPDATE messages SET seq = 4, id = 6 WHERE id = 5",
+                "UPDATE messages SET id = 5 WHERE id = 100",
+            ],
+            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its payload says seq 4"],
+        ),
+        (
+            ["UPDATE chain SET ref = 3 WHERE n = 6"],
+            ["record 6: its link does not follow", "record 6 (message 3): edited"],
+        ),
+        (["UPDATE chain SET kind = 'letter' WHERE n = 6"], ["record 6: its link", "record 6 (letter 5): no such kind"]),
+        (["UPDATE logs SET packed = x'00' WHERE coup = 3"], ["record 12 (evidence 3): its log is damaged"]),
+        (["DELETE FROM logs WHERE coup = 3"], ["record 12 (evidence 3): its log was removed"]),
+        (["UPDATE evidence SET seq = 2 WHERE coup = 3"], ["record 12 (evidence 3): edited"]),
+        (["INSERT INTO commands VALUES (7, '', '', '', '', '', '', x'', 0)"], ["command 7: in no record"]),
+        (["UPDATE messages SET topic = CAST(x'ff' AS TEXT) WHERE id = 1"], ["record 1 (message 1): edited"]),
+    ],
+)
+def test_what_verify_finds(path: Path, statements: list[str], told: list[str]) -> None:
+    filled(path)
+    edit(path, *statements)
+    journal = JournalFile(path, read_only=True)
+    faults = verify(journal).faults
+    assert len(faults) >= len(told), faults
+    assert all(fault.startswith(start) for fault, start in zip(faults, told, strict=False)), faults
+    journal.close()
+
+
+def test_a_flood_of_faults_is_cut(path: Path) -> None:
+    journal, feed = JournalFile(path), Feed()
+    for _ in range(FAULTS_MAX + 5):
+        journal.append(feed.step("result"), NOW)
+    journal.close()
+    edit(path, "UPDATE messages SET payload = x'7b7d'")
+    reader = JournalFile(path, read_only=True)
+    faults = verify(reader).faults
+    assert len(faults) == FAULTS_MAX + 1
+    assert faults[-1] == "and more"
+    reader.close()

@@ -1,0 +1,85 @@
+"""A simulated wheel head, its session, and a table that is told what it says, with people who do what is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from firmware_protocol.cammegh.session import CammeghSession, Setup
+from hw_sim.cammegh.head import SimHead
+from wheeld.core.law.facts import State
+from wheeld.core.observations import Command, CommandName, Observation, TimePassed
+from wheeld.core.setting import TableSetting
+from wheeld.core.table import Table
+from wheeld.sources.head.observations import HeadTranslator
+
+ASKED: dict[str, CommandName] = {
+    "closed": "open",
+    "operations": "operations_done",
+    "rien_va": "tout_va",
+    "suspended": "resume",
+}
+
+
+@dataclass
+class Played:
+    """What was published, decoded."""
+
+    said: list[dict[str, Any]] = field(default_factory=list)
+    evidence: list[bytes] = field(default_factory=list)
+
+    def of(self, topic: str) -> list[dict[str, Any]]:
+        return [told for told in self.said if told["schema"] == f"{topic}/1"]
+
+    @property
+    def results(self) -> list[int]:
+        return [told["number"] for told in self.of("result")]
+
+    @property
+    def causes(self) -> set[str]:
+        return {told["cause"] for told in self.of("void")}
+
+
+class HeadTable:
+    """The table at the head's line. `confirms`: the chef confirms each number that awaits him."""
+
+    def __init__(self, wheel: SimHead, setup: Setup, setting: TableSetting, *, confirms: bool = False) -> None:
+        self._wheel, self._session, self._confirms = wheel, CammeghSession(setup), confirms
+        self._translator = HeadTranslator()
+        self._table, _ = Table.start(setting, boot_id="test", started_utc_us=1_700_000_000_000_000)
+        self.played = Played()
+
+    def play(self) -> Played:
+        """Until the head has no more coups."""
+        self._session.opened(0)
+        now_us = 0
+        while not self._wheel.over:
+            now_us = max(now_us, min(self._wheel.wants_us, -(-self._session.next_tick_ns // 1000)))
+            self._wheel.advance(now_us)
+            self._read(now_us)
+            self._people(now_us)
+        return self.played
+
+    def _read(self, now_us: int) -> None:
+        data = self._wheel.data_to_send()
+        events = self._session.receive(data, now_us * 1000) if data else []
+        events += self._session.tick(now_us * 1000)
+        self._wheel.receive(self._session.data_to_send())
+        for event in events:
+            for seen in self._translator.observations(event, now_us):
+                self._tell(seen)
+        self._tell(TimePassed(now_us))
+
+    def _people(self, now_us: int) -> None:
+        name = ASKED.get(self._table.state)
+        if self._confirms and self._table._ledger.state is State.AWAITING_CHEF:
+            name = "confirm"
+        if name is not None:
+            self._tell(Command(now_us, name, "chef", "a test", coup=self._table.coup if name == "confirm" else None))
+
+    def _tell(self, seen: Observation) -> None:
+        step = self._table.apply(seen)
+        self.played.said += [msgspec.json.decode(message.payload) for message in step.messages]
+        self.played.evidence += [evidence.log for evidence in step.evidence]

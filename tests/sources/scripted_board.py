@@ -1,0 +1,121 @@
+"""A board that a test scripts, joined to the `Board` under test on one virtual time; says what a firmware would say."""
+
+from __future__ import annotations
+
+from firmware_protocol import messages as m
+from firmware_protocol.codec import FrameDecoder, encode_frame
+from firmware_protocol.host import Position
+from firmware_protocol.wire import decode_from_host, encode
+from wheeld.core.clock import UtcPair
+from wheeld.core.observations import ClockReading, Observation, TimePassed
+from wheeld.sources.board.board import Board, BoardSetting
+
+HEARTBEAT_MS = 100
+UTC_AT_0_US = 1_800_000_000_000_000
+LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True)
+SETTING = BoardSetting(beams=4, readers=3, rotor_ticks=148, silence_ns_max=1_000_000_000, drift_ppm_max=200)
+
+
+class Bench:
+    """Host and board side by side. `seen` is all that came of it, in order; times are host milliseconds from 0.
+
+    `mute`: the board says nothing. `deaf_to`: kinds of request it does not answer. `lost`: what it says never arrives.
+    """
+
+    def __init__(
+        self, setting: BoardSetting = SETTING, *, board_started_ms: int = -60_000, resume_at: Position | None = None
+    ) -> None:
+        self.host_ms = 0
+        self.seen: list[Observation] = []
+        self.board = Board(setting, hello_token=7, host_ns=0, resume_at=resume_at)
+        self.mute = self.lost = False
+        self.deaf_to: tuple[type[m.FromHost], ...] = ()
+        self.layout = LAYOUT
+        self.serial = "B-1"
+        self.sensors = [m.SensorReport("beam", 0, ok=True), m.SensorReport("object", 0, ok=True)]
+        self.acked: list[int] = []
+        self.boot(1, board_started_ms)
+
+    def boot(self, boot_id: int, started_ms: int | None = None) -> None:
+        """The board starts anew: its clock and its event numbers begin again."""
+        self.boot_id = boot_id
+        self.started_ms = self.host_ms if started_ms is None else started_ms
+        self.ring: list[m.TimedEvent] = []
+        self.oldest_seq = 0
+        self.sent_seq = 0
+        self._decoder = FrameDecoder()
+
+    @property
+    def board_us(self) -> int:
+        return (self.host_ms - self.started_ms) * 1_000
+
+    def event(self, event: m.Event, *, ago_ms: int = 0) -> None:
+        """Something is sensed; it leaves with the next run."""
+        self.ring.append(m.TimedEvent(self.board_us - ago_ms * 1_000, event))
+
+    def run(self, ms: int) -> None:
+        """Let time pass, 10 ms a step."""
+        for _ in range(0, ms, 10):
+            self.host_ms += 10
+            self._tell(self.board.tick(self.host_ms * 1_000_000))
+            self._board_hears(self.board.data_to_send())
+            self._send_events()
+            if self.host_ms % HEARTBEAT_MS == 0:
+                self.say(m.Heartbeat(self.boot_id, self.board_us, self.oldest_seq, 0, self.sent_seq, self.next_seq))
+
+    @property
+    def next_seq(self) -> int:
+        return self.oldest_seq + len(self.ring)
+
+    def say(self, message: m.FromBoard) -> None:
+        """One message of the board reaches the host now."""
+        if self.mute or self.lost:
+            return
+        host_ns = self.host_ms * 1_000_000
+        utc = UtcPair(host_ns, UTC_AT_0_US + self.host_ms * 1_000, 1)
+        self._tell(self.board.receive(encode_frame(encode(message)), host_ns, utc))
+
+    def plain(self) -> list[Observation]:
+        """What was observed, without the passing of time and the clock's readings."""
+        return [seen for seen in self.seen if not isinstance(seen, TimePassed | ClockReading)]
+
+    def _tell(self, observations: list[Observation]) -> None:
+        for seen in observations:
+            assert not self.seen or seen.t_us >= self.seen[-1].t_us, f"{seen} after {self.seen[-1]}"
+            self.seen.append(seen)
+        position = self.board.position
+        if observations and position is not None:
+            self.board.acknowledge(position)
+
+    def _send_events(self) -> None:
+        if self.mute:
+            return
+        start = self.sent_seq - self.oldest_seq
+        for first in range(start, len(self.ring), m.EVENTS_MAX):
+            self.say(m.Events(self.boot_id, self.oldest_seq + first, tuple(self.ring[first : first + m.EVENTS_MAX])))
+        self.sent_seq = self.next_seq
+
+    def _board_hears(self, data: bytes) -> None:
+        for frame in self._decoder.feed(data):
+            message = decode_from_host(frame)
+            if not isinstance(message, self.deaf_to):
+                self._answer(message)
+
+    def _answer(self, message: m.FromHost) -> None:
+        match message:
+            case m.Hello(token):
+                self.say(
+                    m.Identity(
+                        token=token, version=1, version_min=1, version_max=1, boot_id=self.boot_id,
+                        oldest_seq=self.oldest_seq, acked_seq=self.oldest_seq, next_seq=self.next_seq,
+                        serial=self.serial, firmware="1.0", config_hash="0123456789abcdef", layout=self.layout,
+                    )
+                )  # fmt: skip
+            case m.SyncRequest(token):
+                self.say(m.SyncReply(self.boot_id, token, self.board_us, self.board_us))
+            case m.SelfTestRequest(token):
+                self.say(m.SelfTestResult(self.boot_id, token, self.board_us, tuple(self.sensors)))
+            case m.Replay(_, from_seq):
+                self.sent_seq = from_seq
+            case m.Ack(_, next_seq):
+                self.acked.append(next_seq)

@@ -1,0 +1,416 @@
+"""The board's conversation and what becomes of it, on virtual time."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from firmware_protocol import messages as m
+from firmware_protocol.host import Position
+from tests.sources.scripted_board import LAYOUT, SETTING, UTC_AT_0_US, Bench
+from wheeld.core.clock import UtcPair
+from wheeld.core.observations import (
+    BallPass,
+    ClockReading,
+    Command,
+    ForeignObject,
+    Rotor,
+    SensorState,
+    Sighting,
+    TimePassed,
+)
+from wheeld.sources.board.board import HELD_MAX, STALL_NS
+
+
+def test_every_event_becomes_its_observation_on_the_host_s_time_line() -> None:
+    bench = Bench()
+    bench.run(500)
+    events: list[m.Event] = [
+        m.RotorEdge(57, "cw"),
+        m.BallPass(2),
+        m.PocketSighting(1),
+        m.ObjectSeen(present=True),
+        m.SensorReport("beam", 2, ok=False),
+        m.ButtonPress("rien_va"),
+    ]
+    for event in events:
+        bench.event(event)
+    bench.run(10)
+    t_us = bench.seen[-1].t_us
+    assert t_us == pytest.approx(500_000, abs=5_000)
+    assert bench.plain() == [
+        Rotor(t_us, tick=57, direction="cw"),
+        BallPass(t_us, beam=2),
+        Sighting(t_us, reader=1),
+        ForeignObject(t_us, present=True),
+        SensorState(t_us, sensor="beam/2", ok=False),
+        Command(t_us, name="rien_va", by="button"),
+    ]
+    assert bench.board.sensors["beam/2"] is False
+
+
+def test_every_button_is_a_command() -> None:
+    bench = Bench()
+    bench.run(500)
+    for button in get_args(m.Button):
+        bench.event(m.ButtonPress(button))
+    bench.run(10)
+    assert [seen.name for seen in bench.plain() if isinstance(seen, Command)] == list(get_args(m.Button))
+
+
+def test_heartbeats_let_time_pass() -> None:
+    bench = Bench()
+    bench.run(3_000)
+    passed = [seen.t_us for seen in bench.seen if isinstance(seen, TimePassed)]
+    assert len(passed) >= 28
+    assert passed[-1] == pytest.approx(3_000_000, abs=5_000)
+
+
+def test_the_first_thing_told_is_the_time_then_once_a_second() -> None:
+    bench = Bench()
+    bench.run(5_000)
+    assert isinstance(bench.seen[0], ClockReading)
+    assert bench.seen[0].t_us == bench.seen[1].t_us > 0
+    readings = [seen for seen in bench.seen if isinstance(seen, ClockReading)]
+    assert 5 <= len(readings) <= 7
+    for reading in readings:
+        assert reading.utc_us == pytest.approx(UTC_AT_0_US + reading.t_us, abs=reading.error_us)
+    at = bench.board.clock_now(bench.host_ms * 1_000_000)
+    assert at is not None
+    assert abs(at.host_ns - bench.host_ms * 1_000_000) <= at.error_ns
+
+
+def test_before_the_first_comparison_nothing_is_known_of_the_clock() -> None:
+    assert Bench().board.clock_now(0) is None
+
+
+def test_what_the_board_kept_from_before_this_process_is_dated_as_it_was() -> None:
+    bench = Bench()
+    bench.event(m.BallPass(1), ago_ms=30_000)
+    bench.event(m.BallPass(2), ago_ms=10_000)
+    bench.run(300)
+    first, second = (seen for seen in bench.seen if isinstance(seen, BallPass))
+    assert second.t_us - first.t_us == 20_000_000
+    reading = bench.seen[0]
+    assert isinstance(reading, ClockReading)
+    assert reading.t_us == first.t_us == 0
+    assert reading.utc_us == pytest.approx(UTC_AT_0_US - 30_000_000, abs=reading.error_us)
+
+
+def test_events_are_acknowledged_when_they_are_safe() -> None:
+    bench = Bench()
+    for beam in (0, 1, 2):
+        bench.event(m.BallPass(beam))
+    bench.run(600)
+    assert bench.acked[-1] == 3
+
+
+def test_nothing_is_acknowledged_that_was_not_handed_on() -> None:
+    bench = Bench()
+    bench.deaf_to = (m.SyncRequest,)
+    bench.event(m.BallPass(0))
+    bench.run(600)
+    assert bench.board.position is None
+    assert bench.acked == []
+
+
+def test_an_acknowledgement_from_before_a_reset_does_no_harm() -> None:
+    bench = Bench()
+    bench.board.acknowledge(Position(1, 1))
+    bench.run(500)
+    bench.board.acknowledge(Position(1, 999))
+    bench.run(500)
+    assert bench.acked == []
+
+
+def test_silence_is_told_once_and_so_is_its_end() -> None:
+    bench = Bench()
+    bench.run(2_000)
+    bench.mute = True
+    bench.run(5_000)
+    bench.mute = False
+    bench.run(500)
+    down, up = bench.plain()
+    assert down == SensorState(down.t_us, sensor="link", ok=False)
+    assert down.t_us == pytest.approx(2_000_000, abs=5_000), "where the telling ended, not when that was noticed"
+    assert up == SensorState(down.t_us, sensor="link", ok=True)
+    assert bench.board.is_up
+    assert bench.board.counters["link_faults"] == 1
+
+
+def test_what_was_observed_during_a_silence_still_arrives() -> None:
+    bench = Bench()
+    bench.run(2_000)
+    bench.mute = True
+    bench.run(1_500)
+    bench.event(m.BallPass(3))
+    bench.run(500)
+    bench.mute = False
+    bench.run(500)
+    down, up, ball = bench.plain()
+    assert (down, up) == (SensorState(down.t_us, "link", ok=False), SensorState(down.t_us, "link", ok=True))
+    assert ball == BallPass(ball.t_us, beam=3)
+    assert ball.t_us == pytest.approx(3_500_000, abs=5_000)
+
+
+def test_a_cable_that_was_out_for_less_than_the_limit_loses_nothing() -> None:
+    bench = Bench()
+    bench.run(2_000)
+    bench.mute = True
+    bench.run(400)
+    bench.event(m.BallPass(3))
+    bench.run(400)
+    bench.mute = False
+    bench.board.opened(bench.host_ms * 1_000_000)
+    bench.run(500)
+    (seen,) = bench.plain()
+    assert seen == BallPass(seen.t_us, beam=3)
+    assert seen.t_us == pytest.approx(2_400_000, abs=5_000)
+
+
+def test_a_board_that_never_answers_is_silent_from_the_start() -> None:
+    bench = Bench()
+    bench.mute = True
+    bench.run(1_500)
+    assert bench.seen == [SensorState(0, sensor="link", ok=False)]
+    assert bench.board.now_us(bench.host_ms * 1_000_000) == pytest.approx(1_500_000)
+    bench.mute = False
+    bench.run(500)
+    assert bench.seen[-1].t_us == pytest.approx(2_000_000, abs=5_000)
+
+
+def test_a_host_that_stood_still_does_not_call_the_board_silent() -> None:
+    bench = Bench()
+    bench.run(2_000)
+    bench.host_ms += STALL_NS // 1_000_000 * 20
+    bench.run(300)
+    assert bench.plain() == []
+    assert bench.board.counters["host_stalls"] == 1
+    bench.mute = True
+    bench.run(1_200)
+    assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
+
+
+def test_a_lost_frame_is_asked_for_again() -> None:
+    bench = Bench()
+    bench.run(500)
+    bench.lost = True
+    bench.event(m.BallPass(1))
+    bench.run(50)
+    bench.lost = False
+    bench.event(m.BallPass(2))
+    bench.run(500)
+    assert [seen.beam for seen in bench.plain() if isinstance(seen, BallPass)] == [1, 2]
+
+
+def test_events_that_are_gone_for_ever_are_a_fault_of_the_link() -> None:
+    bench = Bench()
+    bench.run(500)
+    bench.lost = True
+    for beam in (0, 1, 2):
+        bench.event(m.BallPass(beam))
+    bench.run(50)
+    bench.lost = False
+    del bench.ring[:2]
+    bench.oldest_seq = 2
+    with capture_logs() as logs:
+        bench.run(600)
+    assert [seen for seen in bench.plain() if isinstance(seen, SensorState)] == [
+        SensorState(bench.plain()[0].t_us, sensor="link", ok=False),
+        SensorState(bench.plain()[1].t_us, sensor="link", ok=True),
+    ]
+    assert [seen.beam for seen in bench.plain() if isinstance(seen, BallPass)] == [2]
+    assert bench.board.counters["lost_events"] == 2
+    fault = next(entry for entry in logs if entry["event"] == "board.link_fault")
+    assert (fault["reason"], fault["first_seq"], fault["last_seq"]) == ("gap", 0, 1)
+
+
+def test_a_board_that_starts_anew_is_a_fault_and_time_goes_on() -> None:
+    bench = Bench()
+    bench.run(3_000)
+    bench.boot(2)
+    bench.board.opened(bench.host_ms * 1_000_000)
+    bench.event(m.BallPass(1))
+    bench.run(500)
+    down, up, ball = bench.plain()
+    assert (down, up) == (
+        SensorState(down.t_us, sensor="link", ok=False),
+        SensorState(up.t_us, sensor="link", ok=True),
+    )
+    assert isinstance(ball, BallPass)
+    assert ball.t_us == pytest.approx(3_000_000, abs=20_000)
+    assert bench.board.counters["resets"] == 1
+    readings = [seen for seen in bench.seen if isinstance(seen, ClockReading)]
+    assert readings[-1].utc_us == pytest.approx(UTC_AT_0_US + readings[-1].t_us, abs=20_000)
+
+
+def test_a_clock_that_steps_is_a_fault_and_time_goes_on() -> None:
+    bench = Bench()
+    bench.run(3_000)
+    bench.started_ms -= 5_000
+    bench.run(3_000)
+    assert bench.plain() == [
+        SensorState(bench.plain()[0].t_us, sensor="link", ok=False),
+        SensorState(bench.plain()[1].t_us, sensor="link", ok=True),
+    ]
+    assert bench.board.counters["clock_step"] == 1
+    times = [seen.t_us for seen in bench.seen]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("ago_ms", [-3_600_000, 700])
+def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms: int) -> None:
+    """Taken for true, the one would make all that comes later too late to count, the other be counted late itself."""
+    bench = Bench()
+    bench.run(3_000)
+    bench.event(m.BallPass(0))
+    bench.run(10)
+    bench.event(m.BallPass(3), ago_ms=ago_ms)
+    bench.run(500)
+    bench.event(m.BallPass(1))
+    bench.run(10)
+    first, down, up, last = bench.plain()
+    assert [down, up] == [
+        SensorState(down.t_us, sensor="link", ok=False),
+        SensorState(up.t_us, sensor="link", ok=True),
+    ]
+    assert (first, last) == (BallPass(first.t_us, 0), BallPass(last.t_us, 1))
+    assert last.t_us == pytest.approx(3_510_000, abs=20_000)
+    assert bench.board.counters["misdated"] == 1
+
+
+def test_a_board_that_will_not_tell_the_time_is_heard_all_the_same() -> None:
+    bench = Bench()
+    bench.deaf_to = (m.SyncRequest,)
+    for _ in range(HELD_MAX):
+        bench.event(m.BallPass(1))
+    bench.run(100)
+    assert len([seen for seen in bench.seen if isinstance(seen, BallPass)]) == HELD_MAX
+    assert not [seen for seen in bench.seen if isinstance(seen, ClockReading)]
+    bench.run(1_000)
+    assert bench.board.now_us(bench.host_ms * 1_000_000) >= bench.seen[-1].t_us
+    bench.deaf_to = ()
+    bench.run(1_100)
+    assert [seen for seen in bench.seen if isinstance(seen, ClockReading)]
+
+
+def test_the_self_test_tells_only_what_is_news() -> None:
+    bench = Bench()
+    bench.sensors = [m.SensorReport("beam", 1, ok=False), m.SensorReport("reader", 0, ok=True)]
+    bench.run(500)
+    (told,) = bench.plain()
+    assert told == SensorState(told.t_us, sensor="beam/1", ok=False)
+    assert bench.board.sensors == {"beam/1": False, "reader/0": True}
+    bench.sensors = [m.SensorReport("beam", 1, ok=True)]
+    bench.board.opened(bench.host_ms * 1_000_000)
+    bench.run(500)
+    assert bench.plain()[1:] == [SensorState(bench.plain()[1].t_us, sensor="beam/1", ok=True)]
+
+
+@pytest.mark.parametrize(
+    ("pins", "what", "expected", "found"),
+    [
+        ({"board_serial": "B-2"}, "board_serial", "B-2", "B-1"),
+        ({"config_hash": "f" * 16}, "config_hash", "f" * 16, "0123456789abcdef"),
+    ],
+)
+def test_another_board_than_the_pinned_one_is_refused(
+    pins: dict[str, str], what: str, expected: str, found: str
+) -> None:
+    bench = Bench(msgspec.structs.replace(SETTING, **pins))
+    with capture_logs() as logs:
+        bench.event(m.BallPass(1))
+        bench.run(6_000)
+    assert [(entry["what"], entry["expected"], entry["found"]) for entry in logs if entry["log_level"] == "error"] == [
+        (what, expected, found)
+    ]
+    assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
+    assert bench.board.identity is None
+    assert bench.board.counters["refusals"] >= 2
+
+
+def test_beside_a_head_only_what_the_board_is_there_for_counts() -> None:
+    bench = Bench(msgspec.structs.replace(SETTING, rotor_ticks=0, readers=0))
+    bench.event(m.RotorEdge(3, "cw"))
+    bench.event(m.PocketSighting(1))
+    bench.event(m.BallPass(1))
+    bench.run(2_000)
+    assert bench.board.identity is not None
+    assert {type(seen).__name__ for seen in bench.seen} <= {"BallPass", "TimePassed", "ClockReading"}
+    assert [seen.beam for seen in bench.seen if isinstance(seen, BallPass)] == [1]
+
+
+def test_a_board_with_another_layout_is_refused_until_the_right_one_is_plugged_in() -> None:
+    bench = Bench()
+    bench.layout = msgspec.structs.replace(LAYOUT, beams=3, rotor_ticks=74)
+    with capture_logs() as logs:
+        bench.event(m.BallPass(1))
+        bench.run(1_500)
+        bench.board.opened(bench.host_ms * 1_000_000)
+        bench.run(500)
+    (refusal,) = [entry for entry in logs if entry["event"] == "board.refused"]
+    assert (refusal["beams"], refusal["rotor_ticks"]) == ("3, configured 4", "74, configured 148")
+    assert "readers" not in refusal
+    assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
+    assert bench.acked == []
+    assert bench.board.counters["of_refused_board"] > 0
+    bench.layout = LAYOUT
+    bench.board.opened(bench.host_ms * 1_000_000)
+    bench.run(500)
+    assert bench.plain()[1] == SensorState(bench.plain()[1].t_us, sensor="link", ok=True)
+    identity = bench.board.identity
+    assert identity is not None
+    assert identity.serial == "B-1"
+
+
+def test_the_board_s_own_counters_are_passed_on() -> None:
+    bench = Bench()
+    assert "board_missed_edges" not in bench.board.counters
+    bench.run(500)
+    bench.say(m.Heartbeat(1, bench.board_us + 1, 0, 0, 0, 0, 5, 6, 7))
+    counters = bench.board.counters
+    told = [counters[f"board_{name}"] for name in ("rejected_frames", "overwritten_events", "missed_edges")]
+    assert told == [5, 6, 7]
+
+
+def test_garbage_on_the_line_is_counted_and_nothing_else() -> None:
+    bench = Bench()
+    bench.run(500)
+    before = len(bench.seen)
+    assert bench.board.receive(b"\x00garbage\x00" * 50, bench.host_ms * 1_000_000, UtcPair(0, 0, 0)) == []
+    assert len(bench.seen) == before
+    assert bench.board.counters["cobs"] + bench.board.counters["crc"] + bench.board.counters["short"] == 50
+
+
+def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
+    bench = Bench()
+    bench.run(500)
+
+    def beat(missed: int) -> None:
+        bench.say(
+            m.Heartbeat(
+                bench.boot_id,
+                bench.board_us,
+                bench.oldest_seq,
+                0,
+                bench.sent_seq,
+                bench.next_seq,
+                missed_edges=missed,
+            )
+        )
+
+    for missed in (0, 2):
+        bench.host_ms += 1
+        beat(missed)
+    bench.event(m.BallPass(1))
+    bench.run(10)
+    fault, mended, passed = bench.plain()
+    assert (fault, mended) == (
+        SensorState(fault.t_us, sensor="link", ok=False),
+        SensorState(fault.t_us, sensor="link", ok=True),
+    )
+    assert isinstance(passed, BallPass)
+    assert bench.board.counters["link_faults"] == 1

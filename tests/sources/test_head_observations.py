@@ -1,0 +1,54 @@
+"""From a head's session to observations: what is told when it is heard again, and what waits on a line that is away."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from firmware_protocol.cammegh.session import CammeghSession, Setup
+from firmware_protocol.cammegh.status import Product
+from tests.cammegh.bench import MERCURY, Desk, status
+from tests.sources.test_sensors import HandClock
+from wheeld.core.observations import HeadGame, Observation
+from wheeld.sources.head.feed import HeadFeed
+from wheeld.sources.head.observations import HeadTranslator
+
+POLLED = Setup(Product.SLINGSHOT_2, poll_ns=500_000_000)
+
+
+class HeadClock(HandClock):
+    """For a feed with another tick than a board's."""
+
+    async def sleep(self, seconds: float) -> None:
+        await self._stepped.wait()
+
+
+def heard_after_silence(state: int) -> list[Observation]:
+    """What a head tells first, that fell silent in state 4."""
+    desk, translator = Desk(MERCURY), HeadTranslator()
+    desk.hear(status(2), status(3), status(4))
+    silent = desk.tick(3_000_000_000)
+    for event in [*desk.told, *silent]:
+        list(translator.observations(event, 0))
+    desk.told.clear()
+    desk.hear(status(state), status(state))
+    return [seen for event in desk.told for seen in translator.observations(event, 1)]
+
+
+def test_a_head_that_is_heard_again_stands_where_its_line_says() -> None:
+    for state, phase in ((4, "closing"), (2, "ready"), (3, "running")):
+        games = [seen.phase for seen in heard_after_silence(state) if isinstance(seen, HeadGame)]
+        assert games == [phase], state
+
+
+async def test_polls_do_not_pile_up_while_there_is_no_line() -> None:
+    clock, session = HeadClock(), CammeghSession(POLLED)
+    feed = HeadFeed(session, HeadTranslator(), clock, lambda _: None, now_us=lambda ns: ns // 1_000)
+    task: asyncio.Task[None] = asyncio.create_task(feed.tick())
+    for _ in range(200):
+        await clock.step(50)
+    assert session.counters["status"] == 0
+    assert session.data_to_send() == b""
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

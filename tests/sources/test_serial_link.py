@@ -1,0 +1,184 @@
+"""The serial link on a real pty, whose other end the test holds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+
+import pytest
+import serial
+
+from wheeld.ports import LinkClosedError
+from wheeld.sources.link.serial_link import UNSENT_BYTES_MAX, PortUnavailableError, SerialLink, open_serial
+
+PATIENCE_S = 10
+"""For events that come at once; only a defect waits so long."""
+
+
+class Pty:
+    """A board's end (`board_fd`) and the name of the port that the host opens."""
+
+    def __init__(self) -> None:
+        self.board_fd, self._host_fd = os.openpty()
+        self.name = os.ttyname(self._host_fd)
+        self._open = [self.board_fd, self._host_fd]
+
+    def unplug(self) -> None:
+        """The board goes away."""
+        while self._open:
+            os.close(self._open.pop())
+
+
+@pytest.fixture
+def pty() -> Iterator[Pty]:
+    line = Pty()
+    yield line
+    line.unplug()
+
+
+async def test_bytes_go_both_ways_as_they_are(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    everything = bytes(range(256))
+    os.write(pty.board_fd, everything)
+    assert await link.read() == everything
+    await link.write(everything)
+    assert os.read(pty.board_fd, 1000) == everything
+    await link.close()
+
+
+async def test_read_waits_for_bytes(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    reading = asyncio.create_task(link.read())
+    await asyncio.sleep(0)
+    assert not reading.done()
+    os.write(pty.board_fd, b"late")
+    assert await asyncio.wait_for(reading, PATIENCE_S) == b"late"
+    await link.close()
+
+
+async def test_a_reader_that_gives_up_leaves_the_link_usable(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    reading = asyncio.create_task(link.read())
+    await asyncio.sleep(0)
+    reading.cancel()
+    await asyncio.wait([reading])
+    os.write(pty.board_fd, b"x")
+    assert await asyncio.wait_for(link.read(), PATIENCE_S) == b"x"
+    await link.close()
+
+
+async def test_whoever_comes_later_is_told_the_first_reason(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    reading = asyncio.create_task(link.read())
+    await asyncio.sleep(0)
+    pty.unplug()
+    with pytest.raises(LinkClosedError, match="the device hung up"):
+        await asyncio.wait_for(reading, PATIENCE_S)
+    await link.close()
+    with pytest.raises(LinkClosedError, match="the device hung up"):
+        await link.write(b"x")
+    with pytest.raises(LinkClosedError, match="the device hung up"):
+        await link.read()
+
+
+async def test_a_closed_link_says_so_to_who_waits(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    reading = asyncio.create_task(link.read())
+    await asyncio.sleep(0)
+    await link.close()
+    await link.close()
+    with pytest.raises(LinkClosedError, match="closed by the host"):
+        await asyncio.wait_for(reading, PATIENCE_S)
+
+
+async def test_an_error_in_reading_ends_the_link(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_fd: int, _count: int) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    link = open_serial(pty.name, 115200)
+    os.write(pty.board_fd, b"x")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "read", fail)
+        with pytest.raises(LinkClosedError, match="reading failed: Input/output error"):
+            await link.read()
+
+
+async def test_writing_to_a_line_that_is_gone(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    pty.unplug()
+    with pytest.raises(LinkClosedError, match="writing failed"):
+        await link.write(b"x")
+
+
+def fill(fd: int) -> int:
+    """Write until the kernel takes no more; how many bytes that were."""
+    written = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            written += os.write(fd, b"-" * 1000)
+    return written
+
+
+async def test_what_the_kernel_does_not_take_is_sent_later_and_whole(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    os.set_blocking(pty.board_fd, False)
+    filler = os.open(pty.name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    filled = fill(filler)
+    os.close(filler)
+    block = bytes(range(251)) * 240
+    for start in range(0, len(block), 1000):
+        await link.write(block[start : start + 1000])
+    got = bytearray()
+    async with asyncio.timeout(PATIENCE_S):
+        while len(got) < filled + len(block):
+            await asyncio.sleep(0)
+            try:
+                got += os.read(pty.board_fd, 4096)
+            except BlockingIOError:
+                continue
+    assert got[filled:] == block
+    await link.close()
+
+
+async def test_a_board_that_takes_nothing_ends_the_link(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+
+    async def flood() -> None:
+        for _ in range(UNSENT_BYTES_MAX):
+            await link.write(b"x" * 1000)
+
+    with pytest.raises(LinkClosedError, match="takes nothing"):
+        await flood()
+
+
+async def test_a_port_is_held_by_one_only(pty: Pty) -> None:
+    link = open_serial(pty.name, 115200)
+    with pytest.raises(PortUnavailableError, match=r"another program holds the port: find it with fuser"):
+        open_serial(pty.name, 115200)
+    await link.close()
+    await open_serial(pty.name, 115200).close()
+
+
+@pytest.mark.parametrize(
+    ("port", "said"),
+    [
+        ("/dev/nothing-here", "the port is not there: is the board plugged in"),
+        ("/dev/null", "this is not a serial port"),
+    ],
+)
+async def test_a_port_that_cannot_be_opened_says_what_to_do(port: str, said: str) -> None:
+    with pytest.raises(PortUnavailableError, match=f"{port}: {said}"):
+        open_serial(port, 115200)
+
+
+@pytest.mark.parametrize(("code", "said"), [(errno.EACCES, "group dialout"), (errno.EIO, "Input/output error")])
+async def test_other_causes(code: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> SerialLink:
+        raise serial.SerialException(code, os.strerror(code))
+
+    monkeypatch.setattr(serial, "Serial", refuse)
+    with pytest.raises(PortUnavailableError, match=said):
+        open_serial("/dev/ttyACM0", 115200)

@@ -1,0 +1,147 @@
+"""The desk: everything in order, on disk before anything else, nothing acknowledged sooner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+
+from firmware_protocol.host import Position
+from tests.config.test_config import GOOD
+from tests.sources.test_sensors import HandClock, settle
+from wheeld.config.file import parse
+from wheeld.core.observations import Command, SensorState, TimePassed
+from wheeld.core.step import Step
+from wheeld.core.table import Table
+from wheeld.daemon.desk import TableDesk
+from wheeld.journal.rows import JournalError
+from wheeld.sources.board.board import Board
+from wheeld.sources.sensing import Batch
+
+
+class FakeBoard:
+    """Up or not, and what it was told."""
+
+    def __init__(self) -> None:
+        self.is_up = True
+        self.acknowledged: list[Position] = []
+
+    def acknowledge(self, position: Position) -> None:
+        self.acknowledged.append(position)
+
+    def now_us(self, host_ns: int) -> int:
+        return host_ns // 1_000
+
+
+class Rig:
+    """A desk with a real table and a store that the test holds."""
+
+    def __init__(self) -> None:
+        self.board = FakeBoard()
+        self.clock = HandClock()
+        self.stored: list[Step] = []
+        self.positions: list[Position | None] = []
+        self.disk = asyncio.Event()
+        self.disk.set()
+        self.failure: JournalError | None = None
+        self.changes = 0
+        self.table, _ = Table.start(parse(GOOD).setting(), boot_id="b", started_utc_us=1_800_000_000_000_000)
+        self.desk = TableDesk(
+            self.table, cast("Board", self.board), clock=self.clock, store=self._store, on_change=self._changed
+        )
+
+    async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
+        assert at_utc_us == self.clock.utc_us()
+        await self.disk.wait()
+        if self.failure:
+            raise self.failure
+        self.stored.append(step)
+        self.positions.append(position)
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[asyncio.Task[None]]:
+        task: asyncio.Task[None] = asyncio.create_task(self.desk.run())
+        yield task
+        task.cancel()
+        with suppress(asyncio.CancelledError, JournalError):
+            await task
+
+
+OPEN = Command(5, name="open", by="button")
+
+
+async def test_events_are_acknowledged_when_all_that_follows_is_stored() -> None:
+    rig = Rig()
+    async with rig.running():
+        rig.disk.clear()
+        await rig.desk.put(Batch([OPEN, TimePassed(9)], Position(1, 7)))
+        await settle()
+        assert rig.board.acknowledged == []
+        assert rig.changes == 0
+        rig.disk.set()
+        await settle()
+        assert rig.board.acknowledged == [Position(1, 7)]
+        assert [message.topic for step in rig.stored for message in step.messages] == ["table", "board"]
+        assert rig.changes == 1
+
+
+async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None:
+    """Also of a command between two batches; a batch is stored whole or not at all."""
+    rig = Rig()
+    async with rig.running():
+        await rig.desk.put(Batch([TimePassed(5)], Position(1, 6)))
+        await rig.desk.put(msgspec.structs.replace(OPEN, id="a"))
+        close = msgspec.structs.replace(OPEN, t_us=8, name="close")
+        await rig.desk.put(Batch([close, msgspec.structs.replace(OPEN, t_us=9)], Position(1, 9)))
+        await rig.desk.put(Batch([msgspec.structs.replace(close, t_us=10)], None))
+        await settle()
+        assert rig.positions == [Position(1, 6), Position(1, 9), Position(1, 9)]
+        topics = [[message.topic for message in step.messages] for step in rig.stored]
+        assert topics == [["table", "board"], ["table", "board", "table", "board"], ["table", "board"]]
+        assert [len(step.replies) for step in rig.stored] == [1, 2, 1]
+        states = [msgspec.json.decode(step.memory or b"")["state"] for step in rig.stored]
+        assert states == ["faites_vos_jeux", "faites_vos_jeux", "closed"]
+
+
+async def test_what_cannot_be_stored_ends_the_desk_unacknowledged() -> None:
+    rig = Rig()
+    async with rig.running() as task:
+        rig.failure = JournalError("full", Path("j"), "full")
+        await rig.desk.put(Batch([OPEN], Position(1, 7)))
+        await settle()
+        with pytest.raises(JournalError):
+            await task
+        assert rig.board.acknowledged == []
+
+
+async def test_without_a_position_nothing_is_acknowledged() -> None:
+    rig = Rig()
+    async with rig.running():
+        await rig.desk.put(Batch([SensorState(0, "link", ok=False)], None))
+        await settle()
+        assert rig.board.acknowledged == []
+        assert rig.changes == 1
+
+
+@pytest.mark.parametrize(("is_up", "expected_us"), [(True, 9), (False, 3_000_000)])
+async def test_a_command_is_of_the_present(is_up: bool, expected_us: int) -> None:
+    rig = Rig()
+    async with rig.running():
+        rig.clock.now_ns = 3_000_000_000
+        rig.board.is_up = is_up
+        requests: asyncio.Queue[Command] = asyncio.Queue()
+        forwarding: asyncio.Task[None] = asyncio.create_task(rig.desk.forward(requests))
+        await rig.desk.put(Batch([TimePassed(9)], None))
+        requests.put_nowait(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await settle()
+        (reply,) = rig.stored[-1].replies
+        assert (reply.id, reply.done, reply.t_us) == ("a", True, expected_us)
+        forwarding.cancel()

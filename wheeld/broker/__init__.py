@@ -1,0 +1,1 @@
+"""The MQTT broker: the connection, the outbox, commands and health."""

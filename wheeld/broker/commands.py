@@ -1,0 +1,209 @@
+"""Commands in: strict at the door, noted in the journal before anything is done, each delivery answered once.
+
+Whoever may publish to `cmd/{name}` may command; who that is, is the broker's access list. Here it is decided whether
+what came is a command, whether it is still meant, and whether it is new. The core decides whether it is lawful now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from wheeld.broker.mqtt import Incoming
+from wheeld.broker.outbox import Outbox, ResendError
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPayload, CommandPayload, ResendPayload
+from wheeld.core.observations import Command
+from wheeld.core.step import Reply
+from wheeld.journal.journal import Journal
+from wheeld.journal.rows import CommandRecord, Receipt, StoredSeal
+
+COMMAND_BYTES_MAX = 4096
+"""A reason of 500 characters and everything else fit three times over; more is not a command. Nor is it an ack."""
+
+TOPIC_CHARACTERS_MAX = 256
+"""Of a response topic: ours have about 60, and each answer is stored with it."""
+
+CORRELATION_BYTES_MAX = 128
+"""A UUID has 16, and each answer is stored with it."""
+
+DAMAGED_TEXT_MAX = 64
+"""How much of an id or name that breaks the limits is quoted back."""
+
+
+class _Identified(msgspec.Struct):
+    id: str
+
+
+class _RefusedError(Exception):
+    """The command is refused at the door; the text is for its sender."""
+
+
+class Seal(Protocol):
+    """Seals the journal: `JournalKeeper.seal`."""
+
+    def __call__(self, *, by: str, why: str) -> Awaitable[StoredSeal | None]:
+        """Seal everything stored so far; None without a key."""
+        ...
+
+
+class CommandDoor:
+    """Takes what the broker brings; lawful-looking commands come out of `requests`, answers go to the journal.
+
+    What concerns the journal (`resend`, `seal`) is done here. The daemon takes each `Command`, gives it its time
+    (`t_us` is 0 here), applies it and stores the step: the step's reply is the answer.
+    """
+
+    def __init__(self, *, journal: Journal, outbox: Outbox, seal: Seal, root: str, utc_us: Callable[[], int]) -> None:
+        self.requests: asyncio.Queue[Command] = asyncio.Queue()
+        self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
+        self._journal = journal
+        self._outbox = outbox
+        self._seal = seal
+        self._root = root
+        self._utc_us = utc_us
+        self._log = structlog.get_logger("commands")
+
+    async def run(self, inbox: asyncio.Queue[Incoming]) -> None:
+        """Handle what arrives, in order, for ever."""
+        while True:
+            await self.handle(await inbox.get())
+
+    async def handle(self, incoming: Incoming) -> None:
+        """One message from the broker: an ack, or a command. Raises only JournalError."""
+        kind, _, name = incoming.leaf.partition("/")
+        if kind == "ack":
+            await self._acknowledge(incoming.payload)
+        elif kind == "cmd" and name and not (incoming.retained and not incoming.payload):
+            # An empty retained payload is how MQTT clears a retained message: nobody commands anything.
+            await self._command(name, incoming)
+        else:
+            self.counters["unknown_topics"] += 1
+
+    async def _acknowledge(self, payload: bytes) -> None:
+        try:
+            ack = msgspec.json.decode(_short(payload), type=AckPayload)
+        except (*UNREADABLE, _RefusedError) as error:
+            self.counters["acks_malformed"] += 1
+            self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
+            return
+        await self._outbox.acknowledge(ack.seq)
+
+    async def _command(self, name: str, incoming: Incoming) -> None:
+        self.counters["commands"] += 1
+        now_utc_us = self._utc_us()
+        record = self._record(name, incoming)
+        try:
+            payload = _decode(name, incoming, now_utc_us)
+            record = msgspec.structs.replace(
+                record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
+            )
+            is_new = await self._note(record, now_utc_us)
+        except _RefusedError as refusal:
+            self.counters["refused"] += 1
+            self._log.warning("command.refused", name=record.name, id=record.id, by=record.by, why=str(refusal))
+            await self._journal.refuse(record, str(refusal), now_utc_us)
+            return
+        if not is_new:
+            self.counters["repeated"] += 1
+        elif isinstance(payload, ResendPayload):
+            await self._resend(payload, now_utc_us)
+        elif name == "seal":
+            await self._seal_journal(payload, now_utc_us)
+        else:
+            self.requests.put_nowait(_observation(name, payload))
+
+    async def _note(self, record: CommandRecord, now_utc_us: int) -> bool:
+        receipt = await self._journal.receive(record, now_utc_us)
+        if receipt is Receipt.CONFLICT:
+            raise _RefusedError("another command came with this id a moment ago: the sender must choose a new one")
+        return receipt is Receipt.NEW
+
+    async def _resend(self, payload: ResendPayload, now_utc_us: int) -> None:
+        try:
+            last_seq = await self._outbox.resend(payload.from_seq)
+            done, why = True, f"seq {payload.from_seq} to {last_seq} again"
+        except ResendError as error:
+            last_seq, done, why = error.last_seq, False, str(error)
+        reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq)
+        await self._journal.answer(reply, now_utc_us)
+
+    async def _seal_journal(self, payload: CommandPayload, now_utc_us: int) -> None:
+        sealed = await self._seal(by=payload.by, why=payload.reason)
+        done = sealed is not None
+        why = f"head {sealed.n}:{sealed.head.hex()}" if sealed else "no signing_key_file is configured in [journal]"
+        await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
+
+    def _record(self, name: str, incoming: Incoming) -> CommandRecord:
+        """What can be noted of it before it is understood."""
+        try:
+            command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
+        except UNREADABLE:
+            command_id = None
+        return CommandRecord(
+            id=None if command_id is None else _quoted(command_id),
+            name=_quoted(name),
+            response_topic=self._response_topic(incoming),
+            correlation=self._correlation(incoming),
+        )
+
+    def _correlation(self, incoming: Incoming) -> bytes | None:
+        if incoming.correlation is not None and len(incoming.correlation) > CORRELATION_BYTES_MAX:
+            then = f"answered without it: more than {CORRELATION_BYTES_MAX} bytes"
+            self._log.warning("correlation.ignored", size=len(incoming.correlation), then=then)
+            return None
+        return incoming.correlation
+
+    def _response_topic(self, incoming: Incoming) -> str | None:
+        """Where the sender wants its answer too. Never below `wheel/`: nobody may have us write into a table's feed."""
+        topic = incoming.response_topic
+        if topic is None or topic == self._root + "reply":
+            return None
+        if topic.startswith(("wheel/", "$")) or set(topic) & set("+#\0") or len(topic) > TOPIC_CHARACTERS_MAX:
+            self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
+            return None
+        return topic or None
+
+
+def _quoted(text: str) -> str:
+    """As much of it as anyone needs to know it again, and nothing that plays with the reader's terminal."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text[:DAMAGED_TEXT_MAX])
+
+
+def _short(payload: bytes) -> bytes:
+    """The payload, unless it is too long to be looked at: then raises _RefusedError."""
+    if len(payload) > COMMAND_BYTES_MAX:
+        raise _RefusedError(f"{len(payload)} bytes are more than the {COMMAND_BYTES_MAX} it may have")
+    return payload
+
+
+def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
+    """The command's payload; raises _RefusedError with what is wrong and who has to correct it."""
+    if incoming.retained:
+        raise _RefusedError("it came retained, and a command acts on the present only: send it without retain")
+    kind = COMMANDS.get(name)
+    if kind is None:
+        raise _RefusedError(f"there is no such command; the sender may use {', '.join(sorted(COMMANDS))}")
+    try:
+        payload = msgspec.json.decode(_short(incoming.payload), type=kind)
+    except UNREADABLE as error:
+        raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
+    if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
+        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it still holds")
+    return payload
+
+
+def _details(payload: CommandPayload) -> str:
+    """What the command asks beyond id, by and reason, for the log of commands."""
+    fields = msgspec.to_builtins(payload)
+    shown = {key: value for key, value in fields.items() if key not in {"id", "by", "reason"} and value is not None}
+    return msgspec.json.encode(shown).decode()
+
+
+def _observation(name: str, payload: CommandPayload) -> Command:
+    fields = {"t": 0, "kind": "command", "name": name, "id": payload.id, "by": payload.by, "reason": payload.reason}
+    who = payload.who if isinstance(payload, BoulerPayload) else None
+    return msgspec.convert(fields | {"coup": payload.coup, "who": who}, Command)

@@ -1,0 +1,79 @@
+"""Statistics: one retained payload from which a cable, a clock, a broker or a hot box can be diagnosed from afar.
+
+Counters are cumulative since the daemon's start, so a lost report loses nothing. Published at QoS 0, on a change of
+what matters and every ten seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+
+from wheeld.broker.payloads import Health
+from wheeld.ports import HostClock, Publication, Publisher, PublishError
+
+PERIOD_S = 10.0
+"""Interfaces: every 10 s; three missed ones are a daemon to look at."""
+
+CHANGE_GAP_S = 1.0
+"""Changes closer than this go out together: a sensor that flickers must not flood the displays."""
+
+THERMAL_ROOT = Path("/sys/class/thermal")
+
+
+def temperatures_c(root: Path = THERMAL_ROOT) -> dict[str, float]:
+    """The host's thermal zones, as `type` or `type/N`, in °C; those that cannot be read are left out."""
+    found: dict[str, float] = {}
+    for zone in sorted(root.glob("thermal_zone*")):
+        try:
+            name = (zone / "type").read_text(encoding="ascii").strip()
+            degrees = int((zone / "temp").read_text(encoding="ascii")) / 1000
+        except (OSError, ValueError):
+            continue  # A zone without a sensor answers with an error; that is no news about the wheel.
+        found[f"{name}/{zone.name.removeprefix('thermal_zone')}" if name in found else name] = degrees
+    return found
+
+
+class HealthReporter:
+    """Publishes what `snapshot` gives to `{root}health`, retained: every 10 s and soon after `changed()`."""
+
+    def __init__(
+        self, *, publisher: Publisher, clock: HostClock, root: str, snapshot: Callable[[], Awaitable[Health]]
+    ) -> None:
+        self._publisher = publisher
+        self._clock = clock
+        self._topic = root + "health"
+        self._snapshot = snapshot
+        self._change = asyncio.Event()
+
+    def changed(self) -> None:
+        """Something that the report tells has changed: a sensor, the link, the state."""
+        self._change.set()
+
+    async def run(self) -> None:
+        """Report for ever. Without a broker nothing is owed: the next connection gets a fresh report."""
+        while True:
+            session = await self._publisher.connected()
+            self._change.clear()
+            payload = msgspec.json.encode(await self._snapshot())
+            try:
+                await self._publisher.publish(
+                    Publication(topic=self._topic, payload=payload, qos=0, retain=True), session=session
+                )
+            except PublishError:
+                await self._clock.sleep(CHANGE_GAP_S)
+                continue
+            await self._wait()
+
+    async def _wait(self) -> None:
+        await self._clock.sleep(CHANGE_GAP_S)
+        period = asyncio.ensure_future(self._clock.sleep(PERIOD_S - CHANGE_GAP_S))
+        change = asyncio.ensure_future(self._change.wait())
+        try:
+            await asyncio.wait({period, change}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            period.cancel()
+            change.cancel()

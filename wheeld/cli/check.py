@@ -1,0 +1,143 @@
+"""`wheeld check-config`: what a configuration means, a line a fact."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from wheeld.config.file import Config, JournalSection, SensorsSection, load
+from wheeld.config.gpio import GpioSection
+from wheeld.config.head import HeadSection
+from wheeld.core.setting import HEADS
+from wheeld.core.tracking.provable import provable
+from wheeld.exits import Exit
+from wheeld.journal.seal import FileSigner
+
+
+def check(asked: argparse.Namespace) -> Exit:
+    """Judge the file and print what it means; raises ConfigError, KeyFileError or OSError."""
+    config = load(asked.file)
+    for line in facts(config):
+        sys.stdout.write(line + "\n")
+    return Exit.OK
+
+
+def facts(config: Config) -> Iterator[str]:
+    """What the configuration comes to, in sentences."""
+    yield from _table(config)
+    yield from _wheel(config)
+    yield from _sensors(config)
+    yield from _provable(config)
+    yield from _journal(config.journal)
+    yield from _mqtt(config)
+    yield f"log: {config.log.level} and above, JSON lines on standard error"
+
+
+def _table(config: Config) -> Iterator[str]:
+    table, profile = config.table, config.setting().profile
+    yield f"table: {table.id} of {table.site}, {table.house}/{table.game}, announced in {_LANGUAGES[profile.language]}"
+    called = "the head calls its number"
+    if config.setting().pocket == "sensors":
+        called = f"its number is called after {_times(table.sightings_to_call)}"
+    yield f"a coup needs {table.min_laps} proven laps; {called}"
+    if table.auto_rien_ne_va_plus_rev_s is None:
+        yield "rien ne va plus: said by the chef"
+    else:
+        yield f"rien ne va plus: by itself when the ball is down to {table.auto_rien_ne_va_plus_rev_s:g} laps a second"
+    if table.last_number is not None:
+        yield f"last number: {table.last_number}, for a journal that is still empty"
+
+
+def _wheel(config: Config) -> Iterator[str]:
+    wheel, setting = config.wheel, config.setting()
+    way = "either way" if wheel.rotor_direction is None else f"{wheel.rotor_direction} only"
+    encoder = f"; its encoder has {wheel.rotor_ticks} ticks" if setting.rotor == "sensors" else ""
+    yield f"wheel: {setting.wheel}, the rotor turns {way}{encoder}"
+    if setting.ball == "sensors":
+        yield f"beams: {_angles(wheel.beams_deg)}"
+    if setting.pocket == "sensors":
+        yield f"readers: {_angles(wheel.readers_deg)}"
+    by_head = [key for key in ("rotor", "ball", "pocket") if getattr(setting, key) == "head"]
+    if by_head:
+        yield f"the head tells of the {', '.join(by_head)}"
+
+
+def _sensors(config: Config) -> Iterator[str]:
+    if config.sensors is not None:
+        yield from _board(config.sensors)
+    if config.gpio is not None:
+        yield from _gpio(config.gpio)
+    if config.head is not None:
+        yield from _head(config.head)
+
+
+def _head(head: HeadSection) -> Iterator[str]:
+    name = HEADS[head.product].name
+    yield f"wheel head: {name}, {head.port} at {head.baud} baud; a fault when silent for {head.silence_s_max:g} s"
+    lines = "asked for each status line" if head.poll else "sends its status lines by itself"
+    number = "on a line of its own besides" if head.bare_number else "in its status lines only"
+    yield f"it {'is ' if head.poll else ''}{lines}, and tells the number {number}"
+
+
+def _provable(config: Config) -> Iterator[str]:
+    """Row by row of the rulebook, what proves it."""
+    setting = config.setting()
+    for row in provable(setting):
+        yield f"{row.row:3} {row.article}: {row.what}: {row.by or 'nothing here proves it'}"
+    if setting.unproven is not None:
+        yield f"a coup that lacks only {' and '.join(setting.lacks)}: {_UNPROVEN[setting.unproven]}"
+
+
+_UNPROVEN = {"void": "void, as a breakdown", "chef": "waits for the chef to confirm it, or to declare it null"}
+
+
+def _board(sensors: SensorsSection) -> Iterator[str]:
+    yield f"sensor board: {sensors.port} at {sensors.baud} baud; a fault when silent for {sensors.silence_s_max:g} s"
+    pins = {"serial number": sensors.board_serial, "configuration hash": sensors.config_hash}
+    told = [f"{name} {value}" for name, value in pins.items() if value is not None]
+    yield f"only the board with {' and '.join(told)}" if told else "any board with that layout of sensors is accepted"
+    yield f"its clock may drift {sensors.max_drift_ppm} ppm from the host's"
+
+
+def _gpio(gpio: GpioSection) -> Iterator[str]:
+    chip = "the Pi's own" if gpio.chip is None else f"/dev/gpiochip{gpio.chip}"
+    yield f"GPIO: through {gpio.provider}, the chip is {chip}"
+    if gpio.encoder is not None:
+        yield f"encoder: {gpio.encoder} at pins {gpio.encoder_pins}, its index in tick {gpio.index_tick}"
+    pins = ", ".join(f"{key} {pin}" for key, pin in gpio.used() if key != "encoder_pins")
+    yield f"pins: {pins}" if pins else "no other pins"
+
+
+def _journal(journal: JournalSection) -> Iterator[str]:
+    yield f"journal: {journal.path}"
+    if journal.signing_key_file is not None:
+        key_id = FileSigner(journal.signing_key_file).key_id
+        yield f"sealed at each change of shift, and its feed signed, by key {key_id}"
+    limits = []
+    if journal.evidence_age_days is not None:
+        limits.append(f"for {journal.evidence_age_days:g} days")
+    if journal.evidence_bytes_max is not None:
+        limits.append(f"up to {journal.evidence_bytes_max:,} bytes")
+    yield f"evidence is kept {' and '.join(limits) or 'for ever'}"
+
+
+def _mqtt(config: Config) -> Iterator[str]:
+    mqtt, table = config.mqtt, config.table
+    secured = "with TLS" if mqtt.ca_file or mqtt.cert_file else "without TLS"
+    who = f"as {mqtt.username}" if mqtt.username else "anonymously"
+    yield f"broker: {mqtt.host}:{mqtt.port} {who}, {secured}, MQTT {mqtt.protocol}"
+    yield f"topics: wheel/v1/{table.site}/{table.id}/…"
+    confirmed = "the settlement core acknowledges it" if mqtt.settlement_ack else "the broker has confirmed it"
+    yield f"a message is owed until {confirmed}"
+
+
+def _angles(angles_deg: tuple[float, ...]) -> str:
+    return f"{len(angles_deg)} at {', '.join(f'{angle:g}°' for angle in angles_deg)}"
+
+
+def _times(count: int) -> str:
+    return "one sighting" if count == 1 else f"{count} sightings in the same pocket"
+
+
+_LANGUAGES = {"fr": "French", "it": "Italian"}

@@ -1,0 +1,209 @@
+"""`wheeld doctor`: what is connected, what each sensor says, what is wrong with it and what to do."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from serial.tools import list_ports
+
+from wheeld.config.file import Config, load, parse
+from wheeld.config.paths import credentials_directory
+from wheeld.core.observations import Sighting
+from wheeld.core.pockets import index_of
+from wheeld.doctor import refusals
+from wheeld.doctor.bench import Bench
+from wheeld.doctor.findings import (
+    Finding,
+    of_buttons,
+    of_clock,
+    of_geometry,
+    of_link,
+    of_number,
+    of_pulses,
+    of_signals,
+    of_way,
+)
+from wheeld.doctor.geometry import Learned, Spin, at_rest, learn_beams, learn_readers, spins_of
+from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
+from wheeld.doctor.signals import Signals
+from wheeld.exits import Exit
+from wheeld.ports import PinsError
+from wheeld.service.logs import log_to_stderr
+
+DEVICES = Path("/dev")
+HARMLESS = frozenset(
+    {"hellos", "events", "duplicate_events", "early_frames", "opened", "edges", "status", "bare", "reply", "bonus"}
+)
+"""Counters that count on a good line too."""
+LINES = {"board": "link", "link": "link", "gpio": "link", "head": "head"}
+"""By part, what tells whether it is heard at all: of one that is silent it is no news that nothing was lost."""
+
+
+def doctor(asked: argparse.Namespace) -> Exit:
+    """List what is connected; with a configuration, listen to its sensors and judge them.
+
+    Raises ConfigError, OSError.
+    """
+    try:
+        return _doctor(asked)
+    except PinsError as wrong:
+        sys.stderr.write(f"wheeld: {wrong}\n")
+        return Exit.BAD_CONFIG
+
+
+def _doctor(asked: argparse.Namespace) -> Exit:
+    for line in connected():
+        print(line)
+    if asked.config is None:
+        return Exit.OK
+    log_to_stderr("warning")
+    config = load(asked.config)
+    signals = Signals(config.wheel.rotor_ticks)
+    bench = Bench(config, signals.take)
+    try:
+        asyncio.run(bench.watch(asked.seconds, lambda: print(live(signals, config), flush=True)))
+    except KeyboardInterrupt:
+        print()
+    learned = learn(signals, config, asked)
+    told = list(findings(signals, bench, config, learned, ball_told=asked.ball is not None))
+    for each in told:
+        print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
+    if asked.learn:
+        return write(asked.config, config, learned, ball_told=asked.ball is not None, told=told)
+    return Exit.BAD_DATA if any(each.level == "wrong" for each in told) else Exit.OK
+
+
+def connected() -> Iterator[str]:
+    """Serial ports and GPIO chips of this computer, a line each."""
+    ports = sorted(list_ports.comports())
+    for port in ports:
+        serial = f", serial number {port.serial_number}" if port.serial_number else ""
+        what = "" if port.description == "n/a" else f": {port.description}"
+        yield f"serial port {port.device}{what}{serial}"
+    if not ports:
+        yield "no serial port: is the board plugged in?"
+    for chip in sorted(DEVICES.glob("gpiochip*")):
+        yield f"GPIO chip {chip}"
+
+
+def live(signals: Signals, config: Config) -> str:
+    """What each sensor has said so far, on one line."""
+    pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.wheel.beams_deg)))
+    sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.wheel.readers_deg)))
+    thing = "object" if signals.is_object_present else "clear"
+    parts = [f"rotor {_rotor(signals)}"]
+    if config.wheel.beams_deg:
+        parts.append(f"beams {pulses}")
+    if config.wheel.readers_deg:
+        parts.append(f"readers {sightings}")
+    if config.head is not None:
+        parts.append(f"head {signals.phase or 'silent'}, laps {signals.head_laps}, numbers {signals.head_numbers}")
+    if buttons := _buttons(signals, config):
+        parts.append(f"buttons {' '.join(f'{name} {signals.buttons[name]}' for name in buttons)}")
+    return "  ".join([f"{signals.seconds:6.0f} s", *parts, f"cylinder {thing}"])
+
+
+def _rotor(signals: Signals) -> str:
+    if signals.faults.get("rotor"):
+        return "not known"
+    return "stands" if not signals.rpm else f"{signals.rpm:.1f} rpm {signals.direction or ''}".rstrip()
+
+
+def _buttons(signals: Signals, config: Config) -> list[str]:
+    """Those on pins, and those that were pressed: which ones a board has the configuration does not say."""
+    return sorted({*signals.buttons, *(() if config.gpio is None else config.gpio.buttons)})
+
+
+class Geometry(NamedTuple):
+    """What was learned, empty where too little was seen; of which spins, and of a ball in which pocket, if one was
+    named."""
+
+    beams: list[Learned]
+    readers: list[Learned]
+    spins: Sequence[Spin] = ()
+    number: int | None = None
+
+
+def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geometry:
+    """Beams from the spins; readers only where the technician said in which pocket the ball lies."""
+    wheel = config.wheel
+    spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=asked.ball)
+    readers: list[Learned] = []
+    if asked.number is not None and wheel.rotor_ticks:
+        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(asked.number))
+    beams = learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else []
+    return Geometry(beams, readers, spins, asked.number)
+
+
+def findings(
+    signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_told: bool
+) -> Iterator[Finding]:
+    """Everything that was found, link first: what is wrong there explains the rest."""
+    wheel = config.wheel
+    for name, works in sorted(bench.sensors.items()):
+        if not works:
+            yield Finding("wrong", f"{name} does not work, or says nothing", "its cable, its supply, its port")
+    yield from of_clock(bench.clock)
+    for part, counters in bench.counters.items():
+        heard = bench.sensors.get(LINES[part], True)
+        yield from (each for each in of_link(counters, HARMLESS, part) if heard or each.level != "ok")
+    violations = bench.counters.get("gpio", {}).get("encoder_violations", 0)
+    beams, readers = len(wheel.beams_deg), len(wheel.readers_deg)
+    yield from of_signals(signals, beams=beams, readers=readers, violations=violations)
+    yield from of_buttons(signals, _buttons(signals, config))
+    yield from of_pulses(bench.pulse_widths_us)
+    yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_told=ball_told)
+    yield from of_way(learned.spins, learned.beams, wheel.beams_deg, ball_told=ball_told)
+    elsewhere = [] if learned.number is None else [*of_number(learned.readers, wheel.readers_deg, learned.number)]
+    yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
+
+
+def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, told: Sequence[Finding] = ()) -> Exit:
+    """Put what was learned into the file, while nothing of what was `told` is wrong but an angle; the former file stays
+    beside it. Raises OSError, ConfigError."""
+    wheel = config.wheel
+    if against := [*refusals.of_findings(told), *_against(config, learned, ball_told=ball_told)]:
+        sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
+        return Exit.BAD_DATA
+    angles: dict[str, list[float]] = {}
+    try:
+        angles |= _angles("beam", learned.beams, len(wheel.beams_deg))
+        angles |= _angles("reader", learned.readers, len(wheel.readers_deg))
+        if not angles:
+            raise RewriteError("too little was seen to learn from: spin a few times, and give --number")
+        before = path.read_bytes().decode()
+        after = with_angles(before, angles)
+    except RewriteError as wrong:
+        sys.stderr.write(f"wheeld: {path}: {wrong}\n")
+        return Exit.BAD_DATA
+    parse(after, name=str(path), directory=path.parent, credentials=credentials_directory())
+    former = replace_file(path, after.encode())
+    for key, values in angles.items():
+        print(f"{path}: {key} = {values}; the former file is {former.name}")
+    return Exit.OK
+
+
+def _against(config: Config, learned: Geometry, *, ball_told: bool) -> Iterator[str]:
+    """What speaks against what was learned."""
+    wheel, spins = config.wheel, learned.spins
+    yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_told=ball_told)
+    if (number := learned.number) is not None and not wheel.rotor_ticks:
+        yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"
+    elif number is not None:
+        yield from refusals.of_readers(learned.readers, spins, wheel.readers_deg, number=number, ball_told=ball_told)
+
+
+def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:
+    """The line to write, none where nothing was learned; RewriteError while one is dead, or is not known."""
+    found, wanted = {each.index for each in learned}, set(range(configured))
+    if not found:
+        return {}
+    if odd := sorted(found ^ wanted):
+        what = "is in no configuration" if odd[0] in found else "says nothing"
+        raise RewriteError(f"{kind} {odd[0]} {what}: nothing is written while one is dead or unknown")
+    return {f"{kind}s_deg": [each.angle_deg for each in learned]}

@@ -1,0 +1,202 @@
+"""`wheeld journal`: verify, show and export what the daemon has stored, beside a running one too; seal, migrate."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from wheeld.broker.payloads import UNREADABLE
+from wheeld.cli.words import describe
+from wheeld.core.instants import to_text
+from wheeld.exits import Exit
+from wheeld.journal.rows import JournalError, StoredMessage
+from wheeld.journal.schema import SCHEMA_VERSION
+from wheeld.journal.seal import FileSigner, KeyFileError, public_key
+from wheeld.journal.verify import Sealed, Verification
+from wheeld.journal.verify import verify as verify_journal
+from wheeld.journal.writer import JournalFile
+from wheeld.service.host_clock import SystemClock
+
+PAGE = 1000
+"""Rows read at a time."""
+
+
+class _OfCoup(msgspec.Struct):
+    coup: int | None = None
+
+
+def verify(asked: argparse.Namespace) -> Exit:
+    """Print what was checked, or each fault, the first record that is not as it was written first.
+
+    Raises JournalError, OSError.
+    """
+    try:
+        keys = dict(public_key(path) for path in asked.public_key) or None
+    except KeyFileError as wrong:
+        return _refuse(str(wrong))
+    with closing(_open(asked.file)) as journal:
+        report = verify_journal(journal, keys, asked.head)
+    for fault in report.faults:
+        sys.stdout.write(f"fault: {fault}\n")
+    finding = "NOT as they were written" if report.faults else "all as they were written"
+    sys.stdout.write(
+        f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
+        f"{_signed(report)}, "
+        f"evidence of {report.coups} coups{_pruned(report)}: {finding}\n"
+    )
+    sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}\n")
+    if report.sealed:
+        sys.stdout.write(_sealed(report.sealed, is_checked=keys is not None))
+    return Exit.BAD_DATA if report.faults else Exit.OK
+
+
+def seal(asked: argparse.Namespace) -> Exit:
+    """Sign the head of a journal that no daemon has open, and print it; raises JournalError, OSError."""
+    try:
+        signer = FileSigner(asked.key)
+    except KeyFileError as wrong:
+        return _refuse(str(wrong))
+    _require(asked.file)
+    with closing(JournalFile(asked.file, signer=signer)) as journal:
+        sealed = journal.seal(by=asked.by or _user(), why=asked.why, at_utc_us=SystemClock().utc_us())
+    if sealed is None:
+        return _refuse(f"{asked.file}: nothing in it yet that could be sealed")
+    sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
+    return Exit.OK
+
+
+def migrate(asked: argparse.Namespace) -> Exit:
+    """Bring a journal that no daemon has open to this version's schema; raises JournalError, OSError."""
+    _require(asked.file)
+    JournalFile(asked.file).close()
+    sys.stdout.write(f"{asked.file}: schema {SCHEMA_VERSION}\n")
+    return Exit.OK
+
+
+def noted_head(text: str) -> tuple[int, bytes]:
+    """`N:HEX` of the command line; raises ValueError."""
+    n, _, head = text.partition(":")
+    return int(n), bytes.fromhex(head)
+
+
+def show(asked: argparse.Namespace) -> Exit:
+    """Print the stored messages, oldest first; raises JournalError, OSError."""
+    with _reading(asked.file) as journal:
+        for message in _records(journal):
+            if _is_wanted(message, asked):
+                _print(message, as_json=asked.jsonl)
+    return Exit.OK
+
+
+def export(asked: argparse.Namespace) -> Exit:
+    """Write the observation log of one coup; raises JournalError, OSError."""
+    with _reading(asked.file) as journal:
+        evidence = journal.evidence(asked.coup)
+        coups, pruning = journal.coups(), journal.pruning(asked.coup)
+    if evidence is None:
+        if pruning is not None:
+            why = f"retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
+            sys.stderr.write(f"wheeld: {asked.file}: no evidence of coup {asked.coup} any more: {why}\n")
+            return Exit.NO_INPUT
+        known = f"it has coups {coups[0]} to {coups[-1]}" if coups else "it has none yet"
+        sys.stderr.write(f"wheeld: {asked.file}: no evidence of coup {asked.coup}; {known}\n")
+        return Exit.NO_INPUT
+    if asked.output:
+        asked.output.write_bytes(evidence.log)
+    else:
+        sys.stdout.buffer.write(evidence.log)
+        sys.stdout.buffer.flush()
+    return Exit.OK
+
+
+def _open(path: Path) -> JournalFile:
+    _require(path)
+    return JournalFile(path, read_only=True)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[JournalFile]:
+    """An open journal; a value of another kind than was written, which only damage makes, is a JournalError too."""
+    with closing(_open(path)) as journal:
+        try:
+            yield journal
+        except (msgspec.ValidationError, TypeError, OverflowError) as wrong:
+            raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
+
+
+def _require(path: Path) -> None:
+    """OSError for what is no readable file, before SQLite has its own words for it, or makes a new one."""
+    path.open("rb").close()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name: KeyError until Python 3.12
+        return f"uid {os.getuid()}"
+
+
+def _refuse(why: str) -> Exit:
+    sys.stderr.write(f"wheeld: {why}\n")
+    return Exit.BAD_DATA
+
+
+def _signed(report: Verification) -> str:
+    return f" ({report.signed} signed)" if report.signed else ""
+
+
+def _pruned(report: Verification) -> str:
+    return f" ({report.pruned} of them pruned, their digests are kept)" if report.pruned else ""
+
+
+def _noted(n: int, head: bytes) -> str:
+    """As `--head` takes it: to be written down where nobody who can change the journal can change it."""
+    return f"head of record {n}: {n}:{head.hex()}"
+
+
+def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
+    trust = "" if is_checked else "; the signature was not checked (--public-key)"
+    when = to_text(sealed.at_utc_us)
+    return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
+
+
+def _records(journal: JournalFile) -> Iterator[StoredMessage]:
+    last_id = 0
+    while page := journal.records(last_id, PAGE):
+        yield from page
+        if page[-1].id <= last_id:
+            raise JournalError("corrupt", journal.path, f"messages after {last_id} are out of their order")
+        last_id = page[-1].id
+
+
+def _is_wanted(message: StoredMessage, asked: argparse.Namespace) -> bool:
+    if asked.from_seq is not None and (message.seq is None or message.seq < asked.from_seq):
+        return False
+    if asked.topic and message.topic not in asked.topic:
+        return False
+    return asked.coup is None or _coup(message.payload) == asked.coup
+
+
+def _coup(payload: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(payload, type=_OfCoup).coup
+    except UNREADABLE:
+        return None
+
+
+def _print(message: StoredMessage, *, as_json: bool) -> None:
+    if as_json:
+        # The payload goes out byte for byte: whoever checks the chain needs exactly what was published.
+        told: dict[str, Any] = {"t": message.t_us, "topic": message.topic, "payload": msgspec.Raw(message.payload)}
+        sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
+        return
+    seq = "" if message.seq is None else str(message.seq)
+    sys.stdout.write(f"{to_text(message.at_utc_us)} {seq:>7}  {describe(message.topic, message.payload)}\n")

@@ -1,0 +1,86 @@
+"""`wheeld replay`: what the daemon would publish for an observation log."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+import msgspec
+
+from wheeld.cli.words import describe
+from wheeld.core.observations import LINE_BYTES_MAX
+from wheeld.core.replay import LogError, Replay
+from wheeld.exits import Exit
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class _Told(msgspec.Struct):
+    t: int
+    topic: str
+    payload: msgspec.Raw
+
+
+def replay(asked: argparse.Namespace) -> Exit:
+    """Replay the log; raises OSError when it cannot be read."""
+    told = Replay(lenient=asked.lenient, facts=asked.facts)
+    try:
+        with _opened(asked.file) as source, _target(asked.output) as target:
+            for line in told.run(_lines(source)):
+                target.write((line if asked.jsonl else _for_people(line)) + b"\n")
+            target.flush()
+    except LogError as wrong:
+        sys.stdout.flush()
+        sys.stderr.write(f"wheeld: {asked.file}: {wrong}\n")
+        return Exit.BAD_DATA
+    _report(told, sys.stderr)
+    return Exit.OK
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    """The file's bytes, unpacked where they are gzip, whatever its name says."""
+    if name == "-":
+        yield _unpacked(sys.stdin.buffer)
+    else:
+        with Path(name).open("rb") as file:
+            yield _unpacked(file)
+
+
+def _target(output: Path | None) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdout.buffer) if output is None else output.open("wb")
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    source = cast("io.BufferedReader", file)
+    return cast("BinaryIO", gzip.open(source)) if source.peek(2)[:2] == _GZIP_MAGIC else source
+
+
+def _lines(source: BinaryIO) -> Iterator[bytes]:
+    """Line by line, no more than a line of ours at a time; damage to the packing is damage to the next line."""
+    number = 0
+    try:
+        while line := source.readline(LINE_BYTES_MAX + 1):
+            number += 1
+            yield line
+    except (EOFError, gzip.BadGzipFile, zlib.error) as wrong:
+        raise LogError(number + 1, f"the gzip file is damaged or was cut here ({wrong})") from wrong
+
+
+def _for_people(line: bytes) -> bytes:
+    told = msgspec.json.decode(line, type=_Told)
+    return f"{told.t / 1e6:12.6f} s  {describe(told.topic, bytes(told.payload))}".encode()
+
+
+def _report(told: Replay, out: TextIO) -> None:
+    """What was skipped, so that nobody takes silence for consent."""
+    for what, words in (("unknown", "of kinds unknown here"), ("malformed", "malformed"), ("late", "out of order")):
+        if count := told.counters[what]:
+            out.write(f"wheeld: {count} lines {words}: skipped\n")

@@ -1,0 +1,1 @@
+"""The law of the table: facts, guards, the total table of rows, and its generated page."""

@@ -1,0 +1,94 @@
+"""What a clause of the law is made of: rows, the few kinds of clause, and the groups of states that they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum, unique
+
+import msgspec
+
+from wheeld.core.law.facts import Cause, Fact, State
+
+
+@unique
+class Goto(Enum):
+    """Where a row goes when it names no state."""
+
+    STAY = "stay"
+    RETURN = "return"
+
+
+STAY, RETURN = Goto.STAY, Goto.RETURN
+
+
+@unique
+class Act(Enum):
+    """What a row does besides moving; the façade carries each out in one place."""
+
+    BEGIN = "begin a coup"
+    RESULT = "publish the result"
+    AWAIT = "keep the number for the chef"
+    CLOSE_BETS = "note that bets closed"
+    NOTE_LAST = "note la dernière"
+    FORGET_LAST = "la dernière is over"
+    NOTE_BOULER = "note the bouler"
+    NOTICE = "publish a notice"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What one fact does in one state, and why. `refuse` answers a command that must not pass."""
+
+    next: State | Goto
+    why: str
+    void: Cause | None = None
+    acts: tuple[Act, ...] = ()
+    notice: str | None = None
+    refuse: bool = False
+
+
+S = State
+RUNNING = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE)
+COUP = (*RUNNING, S.AWAITING_CHEF)
+"""A coup is at hand, without its verdict yet."""
+BEFORE_LAUNCH = (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY)
+NULL = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
+IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *NULL)
+EVERY = tuple(State)
+NO_COUP = tuple(state for state in State if state not in COUP)
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """One sentence of the law: the same row for a fact in several states."""
+
+    fact: Fact
+    states: tuple[State, ...]
+    row: Row
+
+
+def on(fact: Fact, states: State | Iterable[State], to: State | Goto, why: str, *acts: Act) -> Clause:
+    """The table goes somewhere, or does something."""
+    return Clause(fact, _states(states), Row(to, why, acts=acts))
+
+
+def void(fact: Fact, states: State | Iterable[State], to: State, cause: Cause, why: str, *acts: Act) -> Clause:
+    """The coup is null."""
+    return Clause(fact, _states(states), Row(to, why, void=cause, acts=acts))
+
+
+def notice(fact: Fact, states: State | Iterable[State], kind: str, why: str, *acts: Act) -> Clause:
+    """Told, and nothing else."""
+    return Clause(fact, _states(states), Row(STAY, why, acts=(*acts, Act.NOTICE), notice=kind))
+
+
+def refuse(fact: Fact, states: State | Iterable[State], why: str) -> Clause:
+    """A command that must not pass."""
+    return Clause(fact, _states(states), Row(STAY, why, refuse=True))
+
+
+def ignore(fact: Fact, states: State | Iterable[State], why: str) -> Clause:
+    """Nothing follows."""
+    return Clause(fact, _states(states), Row(STAY, why))
+
+
+def _states(states: State | Iterable[State]) -> tuple[State, ...]:
+    return (states,) if isinstance(states, State) else tuple(states)

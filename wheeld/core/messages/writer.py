@@ -1,0 +1,185 @@
+"""Writes what the table publishes: payloads from the ledger, dated, numbered and chained."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TypedDict
+
+import msgspec
+
+from wheeld.core.instants import ClockState, to_text
+from wheeld.core.law.facts import Cause
+from wheeld.core.messages import payloads as messages
+from wheeld.core.messages.chain import seal
+from wheeld.core.messages.payloads import Figures
+from wheeld.core.messages.phrases import announcement
+from wheeld.core.observations import Direction
+from wheeld.core.pockets import facts_of
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import Message, Topic
+from wheeld.core.table_state import Called, Ledger
+from wheeld.core.tracking.margin import Margin
+
+_NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
+"""Ours alone, fixed for ever: a coup's identity follows from site, table and coup."""
+
+
+def coup_id(site: str, table: str, coup: int) -> str:
+    """The UUID of one coup, the same in every replay."""
+    return str(uuid.uuid5(_NAMESPACE, f"{site}/{table}/{coup}"))
+
+
+class _Common(TypedDict):
+    schema: str
+    site: str
+    table: str
+    boot_id: str
+    coup: int
+    coup_id: str
+    at: str
+    t_us: int
+
+
+class Scribe:
+    """Writes for one table; what it must remember is in the ledger and the clock."""
+
+    def __init__(self, setting: TableSetting, boot_id: str, ledger: Ledger, clock: ClockState) -> None:
+        self._setting, self._boot_id = setting, boot_id
+        self._ledger, self._clock = ledger, clock
+
+    def result(self, now_us: int, called: Called, confirmed: tuple[str, str] | None) -> Message:
+        """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
+        coup, sure = self._ledger.current, called.margin
+        return self._sealed(
+            "result",
+            now_us,
+            messages.Result(
+                **self._common("result", now_us),
+                seq=self._ledger.seq,
+                **msgspec.structs.asdict(facts_of(called.number)),
+                announcement=announcement(called.number),
+                laps=called.laps,
+                ball_direction=_direction(coup.directions, "ball_direction"),
+                rotor_direction=_direction(coup.directions, "rotor_direction"),
+                rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
+                launched_at=self._text(coup.launched_us),
+                bets_closed_at=self._text(coup.bets_closed_us),
+                left_track_at=None if coup.left_track_us is None else self._text(coup.left_track_us),
+                number_at=self._text(called.t_us),
+                sightings=tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings),
+                unproven=called.unproven,
+                confirmed_by=confirmed[0] if confirmed else None,
+                confirmed_reason=confirmed[1] if confirmed else None,
+                margin=sure.value if sure else None,
+                margin_of=sure.of if sure else None,
+                prev=self._ledger.prev,
+            ),
+        )
+
+    def void(
+        self,
+        now_us: int,
+        cause: Cause,
+        why: str,
+        evidence_us: int,
+        evidence: Figures,
+        said: tuple[str, str] | None = None,
+        margin: Margin | None = None,
+    ) -> Message:
+        """The coup at hand, null; `said` is who declared it and why."""
+        words = self._setting.profile.phrases.void
+        self._ledger.last_void = messages.LastVoid(
+            self._ledger.coup, cause.value, cause.article, words, self._text(now_us)
+        )
+        return self._sealed(
+            "void",
+            now_us,
+            messages.Void(
+                **self._common("void", now_us),
+                seq=self._ledger.seq,
+                cause=cause,
+                article=cause.article,
+                words=words,
+                why=why,
+                evidence_at=self._text(evidence_us),
+                evidence=evidence,
+                by=said[0] if said else None,
+                reason=said[1] if said else None,
+                margin=margin.value if margin else None,
+                margin_of=margin.of if margin else None,
+                prev=self._ledger.prev,
+            ),
+        )
+
+    def table(self, now_us: int, waiting_for: str) -> Message:
+        """Where the table stands."""
+        ledger = self._ledger
+        return self._sealed(
+            "table",
+            now_us,
+            messages.Table(
+                **self._common("table", now_us),
+                seq=ledger.seq,
+                state=ledger.state.published,
+                bets=ledger.bets,
+                since=to_text(ledger.since_utc_us),
+                last_number=ledger.last_number,
+                last_coup=ledger.last_coup,
+                bouler=ledger.bouler,
+                waiting_for=waiting_for,
+                prev=ledger.prev,
+            ),
+        )
+
+    def notice(
+        self, now_us: int, kind: str, text: str, figures: Figures, said: tuple[str, str] | None = None
+    ) -> Message:
+        """A fact that settles nothing."""
+        payload = messages.Notice(
+            **self._common("notice", now_us),
+            notice=kind,
+            text=text,
+            figures=figures,
+            by=said[0] if said else None,
+            reason=said[1] if said else None,
+        )
+        return Message(now_us, "notice", msgspec.json.encode(payload))
+
+    def board(self, now_us: int) -> Message:
+        """What a display shows."""
+        ledger = self._ledger
+        payload = messages.Board(
+            **self._common("board", now_us),
+            state=ledger.state.published,
+            bets=ledger.bets,
+            numbers=tuple(ledger.numbers),
+            last_void=ledger.last_void,
+        )
+        return Message(now_us, "board", msgspec.json.encode(payload))
+
+    def _common(self, topic: Topic, now_us: int) -> _Common:
+        site, table, coup = self._setting.site, self._setting.table, self._ledger.coup
+        if topic in ("result", "void", "table"):
+            self._ledger.seq += 1
+        return {
+            "schema": f"{topic}/1",
+            "site": site,
+            "table": table,
+            "boot_id": self._boot_id,
+            "coup": coup,
+            "coup_id": coup_id(site, table, coup),
+            "at": self._text(now_us),
+            "t_us": now_us,
+        }
+
+    def _sealed(self, topic: Topic, now_us: int, payload: messages.Common) -> Message:
+        sealed, self._ledger.prev = seal(msgspec.json.encode(payload))
+        return Message(now_us, topic, sealed, self._ledger.seq)
+
+    def _text(self, t_us: int | None) -> str:
+        return to_text(self._clock.utc_at_us(t_us or 0))
+
+
+def _direction(figures: Figures, key: str) -> Direction | None:
+    way = figures.get(key)
+    return None if way is None else "cw" if way == "cw" else "ccw"

@@ -1,0 +1,1 @@
+"""From observations to evidence: ball, rotor, pocket, and what they prove together."""

@@ -1,0 +1,147 @@
+"""What a running ball will do: how many laps it can still make, and when it will leave the track.
+
+A forecast decides nothing (only passes prove, R2). It lets the chef stop by hand a ball that will be void, before it
+is, and lets displays know when it will fall.
+
+How balls slow differs from wheel to wheel: captured ones hard at first, often hardest between 1.0 and 0.6 laps/s, then
+hardly at all until they leave the track at 0.43–0.50. On one wheel it is the same from coup to coup. So each run that
+left the track by itself teaches the *habit* of its wheel: the mean slowing at each speed, and the speed at the last
+pass. Before a wheel has taught enough, the least slowing of any captured ball stands in for its own: no ball is called
+too weak that another wheel would carry on.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import msgspec
+
+from wheeld.core.tracking.passes import Chain, Pass
+
+BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
+"""Speeds that are told apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
+TAUGHT_RUNS = 3
+KEPT_RUNS = 20
+"""A habit counts from so many runs on, and follows the latest of so many: balls are changed, tracks are cleaned."""
+SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
+"""The least that any captured ball slows, by speed: friction and air, laps/s²."""
+LEAVE_LOW_REV_S = 0.42
+"""No ball is held at less."""
+LEAVE_SPREAD_REV_S = 0.025
+SLOWING_SPREAD = 0.25
+"""How far a run may differ from the habit of its wheel: tilt, the place where it was launched."""
+LEFT_REV_S_MAX = 0.60
+"""A ball last seen faster was taken by a hand, or not seen to its end: it teaches nothing."""
+STEP_REV_S = 0.02
+
+
+class Habit(msgspec.Struct):
+    """What a wheel does to its balls, by speed: mean slowing, laps/s², how many runs taught it, and where they left."""
+
+    slowing: list[float] = msgspec.field(default_factory=lambda: [0.0] * BINS)
+    runs: list[int] = msgspec.field(default_factory=lambda: [0] * BINS)
+    leave_rev_s: float = 0.465
+    left: int = 0
+
+    def learn(self, passes: list[Pass]) -> None:
+        """Take a whole run in, once the ball has left the track."""
+        last = _laps(passes, passes[-1].beam)
+        if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
+            return
+        self.left = min(self.left + 1, KEPT_RUNS)
+        self.leave_rev_s += (_last_speed(last, passes[-1].t_us) - self.leave_rev_s) / self.left
+        heard: dict[int, list[float]] = {}
+        for beam in {seen.beam for seen in passes}:
+            for (before_us, before), (after_us, after) in pairwise(_laps(passes, beam)):
+                slowing = (before - after) / (after_us - before_us) * 1e6
+                heard.setdefault(_bin((before + after) / 2), []).append(slowing)
+        for place, found in heard.items():
+            self.runs[place] = min(self.runs[place] + 1, KEPT_RUNS)
+            self.slowing[place] += (sum(found) / len(found) - self.slowing[place]) / self.runs[place]
+
+    def knows(self, speed_rev_s: float) -> bool:
+        """Whether enough runs taught every speed, or the one beside it, from that one down to where balls leave."""
+        low, high = _bin(self.leave_rev_s + BIN_REV_S), _bin(speed_rev_s)
+        taught = [max(self.runs[place - 1 : place + 2]) >= TAUGHT_RUNS for place in range(max(1, low), high + 1)]
+        return self.left >= TAUGHT_RUNS and all(taught)
+
+    def profile(self) -> list[float]:
+        """Slowing by speed, laps/s²: the mean where it was taught, else that of the next taught slower speed, or of the
+        slowest taught one; never less than any captured ball's."""
+        taught = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
+        slowing, filled = taught[0] if taught else 0.0, []
+        for place in range(BINS):
+            slowing = self.slowing[place] if self.runs[place] else slowing
+            filled.append(max(slowing, SOFT[place]))
+        return filled
+
+
+class Forecast(msgspec.Struct, frozen=True):
+    """At a pass: the ball's speed, how many laps it can still make at most, and when it leaves, most likely, at the
+    earliest and at the latest (None of a wheel that has not taught enough)."""
+
+    speed_rev_s: float
+    laps_most: float
+    leaves_us: int | None = None
+    earliest_us: int | None = None
+    latest_us: int | None = None
+
+
+def foresee(chain: Chain, habit: Habit) -> Forecast | None:
+    """The forecast at the chain's last pass; None before a whole lap of it was seen (so that tilt evens out)."""
+    lap = _last_lap(chain.passes)
+    if lap is None:
+        return None
+    speed, since_us = lap
+    if not habit.knows(speed):
+        return Forecast(speed, _to_leave(speed, LEAVE_LOW_REV_S, SOFT)[0])
+    profile = habit.profile()
+    speed -= profile[_bin(speed)] * since_us / 1e6
+    leave, spread = habit.leave_rev_s, LEAVE_SPREAD_REV_S
+    (laps_most, late_us) = _to_leave(speed, leave - spread, profile, 1 - SLOWING_SPREAD)
+    early_us = _to_leave(speed, leave + spread, profile, 1 + SLOWING_SPREAD)[1]
+    t_us = chain.last_us
+    return Forecast(speed, laps_most, t_us + _to_leave(speed, leave, profile)[1], t_us + early_us, t_us + late_us)
+
+
+def _bin(speed_rev_s: float) -> int:
+    return min(BINS - 1, max(0, int((speed_rev_s - BIN_LOW_REV_S) / BIN_REV_S)))
+
+
+def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part: float = 1.0) -> tuple[float, int]:
+    """(laps, µs) until the ball has slowed to `leave_rev_s`, at that part of the slowing in `profile`."""
+    laps = seconds = 0.0
+    speed = speed_rev_s
+    while speed > leave_rev_s:
+        step = min(STEP_REV_S, speed - leave_rev_s)
+        middle = speed - step / 2
+        slowing = profile[_bin(middle)] * part
+        seconds += step / slowing
+        laps += middle * step / slowing
+        speed -= STEP_REV_S
+    return laps, round(seconds * 1e6)
+
+
+def _laps(passes: list[Pass], beam: int) -> list[tuple[int, float]]:
+    """(middle in µs, speed) of each whole lap from a pass of that beam to the next: even of tilt."""
+    same = [seen for seen in passes if seen.beam == beam]
+    return [
+        ((before.t_us + after.t_us) // 2, 1e6 / (after.t_us - before.t_us))
+        for before, after in pairwise(same)
+        if abs(after.turn_deg - before.turn_deg - 360) < 1e-6
+    ]
+
+
+def _last_speed(laps: list[tuple[int, float]], t_us: int) -> float:
+    """Speed at the last pass, from the last two laps."""
+    (before_us, before), (after_us, after) = laps[-2:]
+    return after - (before - after) / (after_us - before_us) * (t_us - after_us)
+
+
+def _last_lap(passes: list[Pass]) -> tuple[float, int] | None:
+    """(mean speed, µs since its middle) of the lap that ends at the last pass; None when no pass began it."""
+    last = passes[-1]
+    for seen in reversed(passes):
+        if abs(last.turn_deg - seen.turn_deg - 360) < 1e-6:
+            return 1e6 / (last.t_us - seen.t_us), (last.t_us - seen.t_us) // 2
+    return None

@@ -1,0 +1,71 @@
+"""How far a verdict was from flipping: 0 on the edge, 1 as sure as the sensors can make it.
+
+Each verdict rests on a few measures; its margin is the least of them, and says which. A low one is told as a notice:
+the verdict stands, and somebody should look at the wheel, or at how the ball is launched.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from wheeld.core.tracking.pocket import OFF_CENTRE_MAX, Seen
+
+Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "time"]
+
+LOW = 0.2
+"""Below this a notice is told: a fifth of a lap, or of what makes a measure sure."""
+SURE_LAPS = 1.0
+SURE_LEAD = 6
+"""Passes by which a reading leads every contrary one, or that show a weak launch: one more than two laps of three
+beams give a stray to spoil."""
+SURE_S = 1.0
+
+
+class Margin(msgspec.Struct, frozen=True, order=True):
+    """`value` is 0 to 1 with three decimals; `of` names the measure that it is the least of."""
+
+    value: float
+    of: Measure
+
+    @staticmethod
+    def part(value: float, of: Measure) -> Margin:
+        """`value` held within 0 and 1."""
+        return Margin(round(max(0.0, min(1.0, value)), 3), of)
+
+
+def laps_over(laps_proven: float, laps_needed: float) -> Margin:
+    """A valid coup: laps proven beyond those that C10 asks."""
+    return Margin.part((laps_proven - laps_needed) / SURE_LAPS, "laps")
+
+
+def laps_under(laps_suggested: float, laps_needed: float) -> Margin:
+    """Too few laps: what all passes together suggest, strays or not, below those that C10 asks."""
+    return Margin.part((laps_needed - laps_suggested) / SURE_LAPS, "laps")
+
+
+def direction(lead_passes: int) -> Margin:
+    """R1, N1: passes by which the ball's reading leads the best one the other way."""
+    return Margin.part(lead_passes / SURE_LEAD, "direction")
+
+
+def passes(count: int) -> Margin:
+    """A launch too weak to be followed: how many passes speak for it."""
+    return Margin.part(count / SURE_LEAD, "passes")
+
+
+def pocket(sightings: list[Seen]) -> Margin:
+    """R3: how far from where no sighting is believed any more the ball was seen, on average of its sightings."""
+    mean = sum(seen.offset for seen in sightings) / len(sightings)
+    return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
+
+
+def rotor(tick_interval_us: float, silence_us: int) -> Margin:
+    """N4, N5: how little of the silence that is a stop the time from tick to tick was."""
+    return Margin.part(1 - tick_interval_us / silence_us, "rotor")
+
+
+def early(before_us: int) -> Margin:
+    """N2: how long before the table was ready the ball was launched."""
+    return Margin.part(before_us / 1e6 / SURE_S, "time")

@@ -1,0 +1,1 @@
+"""The daemon: builds the edges and runs them together."""

@@ -1,0 +1,279 @@
+"""The daemon of one wheel, put together: what is built, which tasks run, how it ends. Nothing is decided here."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import uuid
+from collections.abc import Coroutine
+from importlib.metadata import version
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+from firmware_protocol.host import Position
+from wheeld.broker.commands import CommandDoor
+from wheeld.broker.health import HealthReporter, temperatures_c
+from wheeld.broker.mqtt import MqttConnection, MqttSettings
+from wheeld.broker.outbox import Outbox
+from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
+from wheeld.config.file import Config
+from wheeld.core.instants import to_text
+from wheeld.core.table import Table
+from wheeld.daemon.desk import TableDesk
+from wheeld.daemon.sources import Source
+from wheeld.exits import Exit
+from wheeld.journal.journal import Journal, JournalError
+from wheeld.journal.keeper import DAEMON, JournalKeeper, Retention
+from wheeld.journal.seal import FileSigner, KeyFileError
+from wheeld.ports import PinsError
+from wheeld.service.host_clock import SystemClock
+from wheeld.service.logs import log_to_stderr
+from wheeld.service.notify import ServiceNotifier
+from wheeld.service.time_sync import TimeSync
+from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watched
+
+PUBLISH_SLACK_S = 2.0
+"""A publication is given up after the configured time; what has not ended this long after it never will."""
+
+SETTLE_S_MAX, SETTLE_STEP_S = 0.5, 0.02
+"""A broker on the same network confirms in milliseconds; one that does not must not hold up the stop."""
+
+
+def run(config: Config) -> Exit:
+    """Run the wheel until SIGTERM or SIGINT; returns how it ended."""
+    log_to_stderr(config.log.level)
+    return asyncio.run(_run(config))
+
+
+async def _run(config: Config) -> Exit:
+    log = structlog.get_logger("daemon")
+    clock = SystemClock()
+    key_file = config.journal.signing_key_file
+    try:
+        signer = None if key_file is None else FileSigner(key_file)
+        journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us(), signer=signer)
+    except (KeyFileError, OSError) as wrong:
+        log.critical("signing_key.unusable", why=str(wrong))
+        return Exit.BAD_CONFIG
+    except JournalError as wrong:
+        log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
+        return Exit.NOT_OPENED
+    try:
+        failure = await _serve(config, journal, clock)
+    except UNREADABLE as wrong:
+        why = f"what the last run left is not of this version ({wrong}); use the version that wrote it"
+        log.critical("journal.memory_unreadable", why=why)
+        return Exit.BAD_DATA
+    except PinsError as wrong:
+        log.critical("gpio.not_opened", why=str(wrong))
+        return Exit.BAD_CONFIG
+    finally:
+        await journal.close()
+    if failure is not None:
+        log.critical("journal.failed", why=str(failure), fault=failure.fault, then="nothing more was published")
+        return Exit.IO_FAILED
+    log.info("daemon.stopped")
+    return Exit.OK
+
+
+async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
+    """Run to the end; returns the journal's error when that was the reason."""
+    failures: list[JournalError] = []
+    daemon = Daemon(config, journal, clock, memory=await journal.memory(), resume_at=await journal.position())
+    try:
+        await daemon.run()
+    except* JournalError as wrongs:
+        failures = [_first(wrongs)]
+    return failures[0] if failures else None
+
+
+class Daemon:
+    """Everything of one wheel, built in the order in which it depends on each other."""
+
+    def __init__(
+        self,
+        config: Config,
+        journal: Journal,
+        clock: SystemClock,
+        *,
+        memory: bytes | None,
+        resume_at: Position | None = None,
+    ) -> None:
+        self._config, self._journal, self._clock = config, journal, clock
+        self._started_ns = clock.monotonic_ns()
+        self._boot_id = uuid.uuid4().hex
+        self._version = version("wheeld")
+        root = f"wheel/v1/{config.table.site}/{config.table.id}/"
+        self._table, self._opening = Table.start(
+            config.setting(), boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
+        )
+        self._source = Source(config, start_ns=self._started_ns, resume_at=resume_at)
+        self._sensing = self._source.sensing
+        self._mqtt = MqttConnection(
+            _mqtt_settings(config),
+            root=root,
+            online=self._availability("online"),
+            offline=self._availability("offline"),
+            clock=clock,
+            rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
+        )
+        self._notifier = ServiceNotifier()
+        self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
+        self._outbox = Outbox(
+            store=journal,
+            publisher=TurningPublisher(
+                self._mqtt,
+                self._watch.outbox,
+                clock=clock,
+                publish_s_max=config.mqtt.publish_timeout_s + PUBLISH_SLACK_S,
+            ),
+            clock=clock,
+            root=root,
+            settlement_ack=config.mqtt.settlement_ack,
+        )
+        self._time_sync = TimeSync(on_change=self._tell_change)
+        self._keeper = JournalKeeper(
+            journal,
+            self._table,
+            clock=clock,
+            retention=_retention(config),
+            is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
+        )
+        self._door = CommandDoor(
+            journal=journal, outbox=self._outbox, seal=self._keeper.seal, root=root, utc_us=clock.utc_us
+        )
+        self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
+        self._desk = TableDesk(
+            self._table, self._sensing, clock=clock, store=journal.append, on_change=self._tell_change
+        )
+
+    async def run(self) -> None:
+        """Until a signal asks to stop, or a task fails: then all stop, and the error goes up in a group."""
+        await self._journal.append(self._opening, self._clock.utc_us())
+        await self._keeper.seal(by=DAEMON, why="the daemon starts")
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work, name=name) for name, work in self._tasks().items()]
+            self._tell_ready()
+            await stop.wait()
+            self._notifier.stopping()
+            await self._keeper.seal(by=DAEMON, why="the daemon stops")
+            await self._settle_what_is_under_way()
+            for task in tasks:
+                task.cancel()
+
+    async def _settle_what_is_under_way(self) -> None:
+        """Give the broker a moment to confirm what was just published, or the next run says it again."""
+        waited_s = 0.0
+        while self._mqtt.is_connected and waited_s < SETTLE_S_MAX and await self._outbox.depth():
+            await self._clock.sleep(SETTLE_STEP_S)
+            waited_s += SETTLE_STEP_S
+
+    def _availability(self, state: Literal["online", "offline"]) -> bytes:
+        return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._boot_id))
+
+    def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
+        tasks: dict[str, Coroutine[Any, Any, None]] = {
+            "table": self._desk.run(),
+            "commands": self._desk.forward(self._door.requests),
+            "door": self._door.run(self._mqtt.inbox),
+            "outbox": self._outbox.run(),
+            "mqtt": self._mqtt.run(),
+            **self._source.tasks(
+                self._desk.put,
+                watched(self._desk.put, self._watch.table),
+                turning=TurningClock(self._clock, self._watch.sensors),
+                clock=self._clock,
+                state=lambda: self._table.state,
+            ),
+            "health": self._health.run(),
+            "time_sync": self._time_sync.run(self._clock),
+            "seals": self._keeper.seal_shifts(),
+            "pruning": self._keeper.prune(),
+        }
+        if (watchdog_s := self._notifier.watchdog_s) is not None:
+            tasks["watchdog"] = self._watch.run(watchdog_s)
+            tasks["journal_asked"] = self._watch.ask_journal(self._journal.last_seq, watchdog_s)
+        return tasks
+
+    @property
+    def _status(self) -> str:
+        link = "" if self._sensing.is_up else ", no sensor board"
+        clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
+        return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}{clock}"
+
+    def _tell_change(self) -> None:
+        self._keeper.look()
+        self._health.changed()
+        self._notifier.status(self._status)
+
+    def _tell_ready(self) -> None:
+        config = self._config
+        self._notifier.ready(self._status)
+        structlog.get_logger("daemon").info(
+            "daemon.ready",
+            version=self._version,
+            boot_id=self._boot_id,
+            table=config.table.id,
+            house=config.table.house,
+            game=config.table.game,
+            state=self._table.state,
+            coup=self._table.coup,
+        )
+
+    async def _snapshot(self) -> Health:
+        now_ns = self._clock.monotonic_ns()
+        at = self._sensing.clock_now(now_ns)
+        synchronised = self._time_sync.is_synchronised
+        return Health(
+            at=to_text(self._clock.utc_us()),
+            boot_id=self._boot_id,
+            uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
+            state=self._table.state,
+            sensors=self._source.sensors,
+            clock=ClockHealth(synchronised=synchronised)
+            if at is None
+            else ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3, synchronised=synchronised),
+            outbox_depth=await self._outbox.depth(),
+            counters={
+                "table": dict(self._table.counters),
+                **self._source.counters,
+                "mqtt": self._mqtt.counters,
+                "outbox": self._outbox.counters,
+                "commands": self._door.counters,
+            },
+            temperatures_c=temperatures_c(),
+        )
+
+
+def _retention(config: Config) -> Retention:
+    journal = config.journal
+    return Retention(age_days=journal.evidence_age_days, bytes_max=journal.evidence_bytes_max)
+
+
+def _mqtt_settings(config: Config) -> MqttSettings:
+    mqtt = config.mqtt
+    return MqttSettings(
+        host=mqtt.host,
+        port=mqtt.port,
+        client_id=mqtt.client_id or f"wheeld-{config.table.site}-{config.table.id}",
+        username=mqtt.username,
+        password_file=mqtt.password_file,
+        ca_file=mqtt.ca_file,
+        cert_file=mqtt.cert_file,
+        key_file=mqtt.key_file,
+        keepalive_s=mqtt.keepalive_s,
+        publish_timeout_s=mqtt.publish_timeout_s,
+        protocol=mqtt.protocol,
+    )
+
+
+def _first(group: BaseExceptionGroup[JournalError]) -> JournalError:
+    """The first of the errors in a group, which the others mostly follow from."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

@@ -1,0 +1,1 @@
+"""The journal: SQLite on disk, every record chained, written before anything is published."""

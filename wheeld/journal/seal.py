@@ -1,0 +1,130 @@
+"""Ed25519 keys for sealing the journal and signing the feed, and for checking what they made.
+
+A private key file is PEM (`openssl genpkey -algorithm ed25519`) or the 32 bytes in base64; a public key file is PEM
+(`openssl pkey -pubout`) or the 32 bytes in base64. `cryptography` is an optional dependency (`wheeld[sign]`) that is
+imported only when there is a key.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from wheeld.core.messages.chain import sealed_hash, signature, signed
+from wheeld.journal.rows import Signer
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+RAW_BYTES = 32
+"""Of an Ed25519 key, private or public (RFC 8032)."""
+
+KEY_ID_HEX = 16
+"""Enough of the public key's hash to tell a house's keys apart; the signature proves the rest."""
+
+Check: TypeAlias = Callable[[bytes, bytes], bool]
+"""(signature, what it covers) → is it this key's?"""
+
+
+class KeyFileError(ValueError):
+    """A key file that is none, or no library to use it; the text says which file and what to do."""
+
+
+class FileSigner:
+    """The private key in a file, as the journal's `Signer`. Raises OSError, KeyFileError."""
+
+    def __init__(self, path: Path) -> None:
+        self._key = _private_key(path)
+        self.key_id = _key_id(self._key.public_key())
+
+    def sign(self, told: bytes) -> bytes:
+        """The signature of these bytes."""
+        return self._key.sign(told)
+
+
+def public_key(path: Path) -> tuple[str, Check]:
+    """The public key in a file: its id, and what checks a signature. Raises OSError, KeyFileError."""
+    key = _public_key(path)
+
+    def check(signature: bytes, told: bytes) -> bool:
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  optional: see above
+
+        try:
+            key.verify(signature, told)
+        except InvalidSignature:
+            return False
+        return True
+
+    return _key_id(key), check
+
+
+def raw_public_key(path: Path) -> bytes:
+    """The 32 bytes of the public key in a file, as the feed library takes them. Raises OSError, KeyFileError."""
+    return _public_key(path).public_bytes_raw()
+
+
+def sign_message(payload: bytes, signer: Signer) -> bytes:
+    """A sealed message of the feed, closed with its signature. SealError when it is not sealed."""
+    return signed(payload, base64.b64encode(signer.sign(sealed_hash(payload))))
+
+
+def is_signed(payload: bytes, check: Check) -> bool:
+    """Whether a sealed message carries a signature of its hash that `check` knows. SealError when it is not sealed."""
+    in_base64 = signature(payload)
+    return in_base64 is not None and check(base64.b64decode(in_base64), sealed_hash(payload))
+
+
+def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:
+    text = path.read_bytes()
+    try:
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: see above
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
+        if raw := _raw(text):
+            return ed25519.Ed25519PrivateKey.from_private_bytes(raw)
+        key = serialization.load_pem_private_key(text, None)
+    except ImportError as error:
+        raise _missing(path) from error
+    except (ValueError, TypeError) as error:
+        raise KeyFileError(f"{path}: no private key in PEM without a password, nor 32 bytes in base64") from error
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        raise KeyFileError(f"{path}: not an Ed25519 key; make one with openssl genpkey -algorithm ed25519")
+    return key
+
+
+def _public_key(path: Path) -> ed25519.Ed25519PublicKey:
+    text = path.read_bytes()
+    try:
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: see above
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
+        if raw := _raw(text):
+            return ed25519.Ed25519PublicKey.from_public_bytes(raw)
+        key = serialization.load_pem_public_key(text)
+    except ImportError as error:
+        raise _missing(path) from error
+    except ValueError as error:
+        raise KeyFileError(f"{path}: no public key in PEM, nor 32 bytes in base64") from error
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        raise KeyFileError(f"{path}: not an Ed25519 key")
+    return key
+
+
+def _raw(text: bytes) -> bytes | None:
+    try:
+        raw = base64.b64decode(text.strip(), validate=True)
+    except binascii.Error:
+        return None
+    return raw if len(raw) == RAW_BYTES else None
+
+
+def _key_id(key: ed25519.Ed25519PublicKey) -> str:
+    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:KEY_ID_HEX]
+
+
+def _missing(path: Path) -> KeyFileError:
+    return KeyFileError(f"{path}: to use a key, the Python package cryptography is needed: pip install 'wheeld[sign]'")

@@ -1,0 +1,1 @@
+"""The service around the daemon: systemd, watchdog, clocks and logs."""

@@ -1,0 +1,193 @@
+"""Feeding systemd's watchdog only when every part that a verdict passes through has shown that it works.
+
+A task that fed it by itself would prove that the event loop turns and nothing else: a wheel whose journal waits for a
+dead disk, or whose outbox waits for itself, would look alive. Here each part leaves a sign of life where it comes
+round anyway (the sensor loop when it waits for its next tick, the outbox where it asks its publisher), the table is
+held to what it was handed, and the journal answers a question on its own thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NoReturn, Protocol, TypeVar
+
+import structlog
+
+from wheeld.ports import HostClock, Publication, Publisher
+from wheeld.sources.sensing import Batch
+
+FEEDS = 4
+"""Feeds in one period of the watchdog: two may be late for a busy disk before it bites."""
+
+CHECK_S = 0.25
+"""How often a sign that is still missing is looked for."""
+
+TURN_S = 1.0
+"""How often an outbox that waits (for a broker, for news) says so; shorter than any period worth configuring."""
+
+T = TypeVar("T")
+
+
+class Sign(Protocol):
+    """A part's proof that it works."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it has been given since `renew`."""
+        ...
+
+    def renew(self) -> None:
+        """Ask for a new one."""
+        ...
+
+
+class Turns:
+    """The sign of a part that comes round its loop."""
+
+    def __init__(self) -> None:
+        self.is_shown = False
+
+    def turn(self) -> None:
+        """It has come round."""
+        self.is_shown = True
+
+    def renew(self) -> None:
+        """Ask for another turn."""
+        self.is_shown = False
+
+
+class CaughtUp:
+    """The sign of the table: what it had been handed when last asked, it has judged. `now_us` is how far it is."""
+
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self._now_us = now_us
+        self._handed_us = self._due_us = 0
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the table's time has come to what was handed on before `renew`."""
+        return self._now_us() >= self._due_us
+
+    def handed(self, t_us: int) -> None:
+        """An observation of that time was handed on."""
+        self._handed_us = max(self._handed_us, t_us)
+
+    def renew(self) -> None:
+        """What was handed on until now is due."""
+        self._due_us = self._handed_us
+
+
+class Watch:
+    """Feeds the watchdog (`feed`) when each of its signs has been shown since the last time."""
+
+    def __init__(self, *, clock: HostClock, feed: Callable[[], None], table_now_us: Callable[[], int]) -> None:
+        self.sensors, self.journal, self.outbox = Turns(), Turns(), Turns()
+        self.table = CaughtUp(table_now_us)
+        self._clock = clock
+        self._feed = feed
+        self._log = structlog.get_logger("watchdog")
+
+    async def run(self, watchdog_s: float) -> NoReturn:
+        """Feed for ever, while there is reason to; `watchdog_s` is the period that systemd grants."""
+        period_s = watchdog_s / FEEDS
+        while True:
+            await self._every_sign(period_s)
+            self._feed()
+            for sign in self._signs().values():
+                sign.renew()
+            await self._clock.sleep(period_s)
+
+    async def ask_journal(self, question: Callable[[], Awaitable[object]], watchdog_s: float) -> NoReturn:
+        """Have the journal answer `question` on its thread, for ever; its error is the daemon's end, as everywhere."""
+        while True:
+            await question()
+            self.journal.turn()
+            await self._clock.sleep(watchdog_s / FEEDS)
+
+    def _signs(self) -> dict[str, Sign]:
+        return {"sensors": self.sensors, "table": self.table, "journal": self.journal, "outbox": self.outbox}
+
+    def _missing(self) -> list[str]:
+        return [name for name, sign in self._signs().items() if not sign.is_shown]
+
+    async def _every_sign(self, patience_s: float) -> None:
+        """Return when none is missing; those that do not come are named in the log, for whoever reads why it died."""
+        since_ns, told = self._clock.monotonic_ns(), list[str]()
+        while missing := self._missing():
+            if missing != told and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
+                told = missing
+                self._log.error("watchdog.starved", missing=missing, then="systemd restarts us unless they come back")
+            await self._clock.sleep(CHECK_S)
+        if told:
+            self._log.warning("watchdog.fed_again", after_s=(self._clock.monotonic_ns() - since_ns) / 1e9)
+
+
+class TurningClock:
+    """The sensor loop's clock: it waits here once a turn."""
+
+    def __init__(self, clock: HostClock, sign: Turns) -> None:
+        self._clock = clock
+        self._sign = sign
+
+    def monotonic_ns(self) -> int:
+        """Host monotonic time in nanoseconds."""
+        return self._clock.monotonic_ns()
+
+    def utc_us(self) -> int:
+        """UTC in microseconds since 1970."""
+        return self._clock.utc_us()
+
+    async def sleep(self, seconds: float) -> None:
+        """Note the turn, and return `seconds` later."""
+        self._sign.turn()
+        await self._clock.sleep(seconds)
+
+
+class TurningPublisher:
+    """The outbox's publisher: whatever the outbox waits for, it waits here, and a wait that may be long is a turn.
+
+    A publication may take `publish_s_max`; one that takes longer has been forgotten by the connection, and no turn.
+    """
+
+    def __init__(self, publisher: Publisher, sign: Turns, *, clock: HostClock, publish_s_max: float) -> None:
+        self._publisher = publisher
+        self._sign = sign
+        self._clock = clock
+        self._publish_s_max = publish_s_max
+
+    async def connected(self) -> int:
+        """Wait for a connection and return its number."""
+        return await self._turning(self._publisher.connected())
+
+    async def lost(self, session: int) -> None:
+        """Return when connection `session` is over."""
+        await self._turning(self._publisher.lost(session))
+
+    async def publish(self, publication: Publication, *, session: int) -> None:
+        """Return when the broker has taken it over connection `session`; raises `PublishError` otherwise."""
+        await self._turning(self._publisher.publish(publication, session=session), s_max=self._publish_s_max)
+
+    async def _turning(self, waiting: Awaitable[T], *, s_max: float = float("inf")) -> T:
+        self._sign.turn()
+        turning = asyncio.create_task(self._turn(s_max), name="outbox-turning")
+        try:
+            return await waiting
+        finally:
+            turning.cancel()
+
+    async def _turn(self, s_max: float) -> None:
+        since_ns = self._clock.monotonic_ns()
+        while self._clock.monotonic_ns() - since_ns <= s_max * 1e9:
+            self._sign.turn()
+            await self._clock.sleep(TURN_S)
+
+
+def watched(hand_on: Callable[[Batch], Awaitable[None]], sign: CaughtUp) -> Callable[[Batch], Awaitable[None]]:
+    """`hand_on`, telling the table's sign what the table owes from then on."""
+
+    async def handing_on(batch: Batch) -> None:
+        await hand_on(batch)
+        sign.handed(batch.observations[-1].t_us)
+
+    return handing_on

@@ -1,0 +1,1 @@
+"""The sensor board on a serial line."""

@@ -1,0 +1,142 @@
+"""Pins through the module `RPi.GPIO`, the original's or rpi-lgpio's.
+
+Which clock dates an edge: under rpi-lgpio the kernel's monotonic clock in the interrupt, which lgpio hands up and the
+shim drops, so the edges are asked of lgpio itself, on the lines that the shim has claimed. Under the original the
+host's monotonic clock when the callback runs; and the callback is told no level, so it is read then.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from wheeld.ports import Edge, PinsError, Pull, Taken
+from wheeld.sources.gpio import provider
+from wheeld.sources.gpio.intake import Intake
+from wheeld.sources.gpio.provider import Provider
+
+KERNEL_ERROR_NS = 1_000_000
+"""An interrupt waits for others and for sections that must not be interrupted; measured 0.2 ms, 1 ms is generous."""
+CALLBACK_ERROR_NS = 5_000_000
+"""Until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which is handed over every 5 ms."""
+STAMP_AGE_NS_MAX = 60_000_000_000
+"""Kernels before 5.7 date edges by the time of day, which is decades away; no edge waits for a minute."""
+
+
+def open_rpi(wanted: Provider, chip: int | None) -> RpiPins:
+    """The pins of chip number `chip` (None: the Pi's own); raises PinsError, which says what to install."""
+    machine = provider.this_machine()
+    wrong = provider.trouble(wanted, provider.installed(), machine)
+    if wrong is not None:
+        raise PinsError(wrong)
+    if wanted == "rpi":
+        return RpiPins(_imported("RPi.GPIO"))
+    if machine.revision is not None:
+        os.environ.setdefault("RPI_LGPIO_REVISION", f"{machine.revision:x}")
+    if chip is not None:
+        os.environ["RPI_LGPIO_CHIP"] = str(chip)
+    with _scratch_directory():
+        return RpiPins(_imported("RPi.GPIO"), _imported("lgpio"))
+
+
+def _imported(name: str) -> Any:
+    try:
+        return import_module(name)
+    except (ImportError, RuntimeError, NotImplementedError, OSError) as wrong:
+        raise PinsError(f"{name} cannot be used here: {wrong}") from wrong
+
+
+@contextmanager
+def _scratch_directory() -> Iterator[None]:
+    """lgpio makes a pipe with a name where it is imported and opens it at once; a service may write nowhere else."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="wheeld-") as scratch:
+        os.environ.pop("LG_WD", None)
+        os.chdir(scratch)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+class RpiPins:
+    """`Pins` of the module `gpio`, and of `lgpio` beneath it when that is rpi-lgpio's."""
+
+    def __init__(self, gpio: Any, lgpio: Any = None, *, monotonic_ns: Callable[[], int] = time.monotonic_ns) -> None:
+        self._gpio, self._lgpio, self._monotonic_ns = gpio, lgpio, monotonic_ns
+        self._intake = Intake()
+        self._callbacks: list[Any] = []
+        self._driven: set[int] = set()
+        self._is_open = True
+        with _told("the chip"):
+            gpio.setwarnings(False)  # noqa: FBT003  the module's own way
+            gpio.setmode(gpio.BCM)
+        if lgpio is not None and getattr(gpio, "_chip", None) is None:
+            raise PinsError("this rpi-lgpio does not show the chip that it opened; version 0.6 does")
+
+    @property
+    def error_ns(self) -> int:
+        """By which clock edges are dated makes the difference."""
+        return CALLBACK_ERROR_NS if self._lgpio is None else KERNEL_ERROR_NS
+
+    def listen(self, pin: int, pull: Pull) -> bool:
+        """Claims the pin, asks for both edges; the level is read last, so that no edge falls between."""
+        gpio = self._gpio
+        pulls = {"up": gpio.PUD_UP, "down": gpio.PUD_DOWN, "off": gpio.PUD_OFF}
+        with _told(f"pin {pin}"):
+            gpio.setup(pin, gpio.IN, pull_up_down=pulls[pull])
+            if self._lgpio is None:
+                gpio.add_event_detect(pin, gpio.BOTH, callback=self._called)
+            else:
+                gpio.add_event_detect(pin, gpio.BOTH)
+                edges = self._lgpio.BOTH_EDGES
+                self._callbacks.append(self._lgpio.callback(gpio._chip, pin, edges, self._alerted))
+            return bool(gpio.input(pin))
+
+    def drive(self, pin: int, *, level: bool) -> None:
+        """Claims the pin at the first call."""
+        gpio = self._gpio
+        with _told(f"pin {pin}"):
+            if pin not in self._driven:
+                gpio.setup(pin, gpio.OUT, initial=level)
+                self._driven.add(pin)
+            gpio.output(pin, level)  # and at the first time too: only this says so when the chip has no such pin
+
+    def take(self) -> Taken:
+        """What the callbacks put in."""
+        return self._intake.take()
+
+    def close(self) -> None:
+        """Cancels the callbacks, then releases every pin."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        for callback in self._callbacks:
+            callback.cancel()
+        self._gpio.cleanup()
+
+    def _called(self, pin: int) -> None:
+        """From the original's thread."""
+        at_ns = self._monotonic_ns()
+        self._intake.put(Edge(pin, bool(self._gpio.input(pin)), at_ns))
+
+    def _alerted(self, _chip: int, pin: int, level: int, at_ns: int) -> None:
+        """From lgpio's thread."""
+        if not 0 <= self._monotonic_ns() - at_ns < STAMP_AGE_NS_MAX:
+            self._intake.lose()
+        else:
+            self._intake.put(Edge(pin, bool(level), at_ns))
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Every way in which the module refuses, in words for the person who wired it."""
+    try:
+        yield
+    except Exception as wrong:  # lgpio raises an exception of its own that is derived from nothing else
+        raise PinsError(f"{what} cannot be used: {wrong}") from wrong

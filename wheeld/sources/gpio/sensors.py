@@ -1,0 +1,205 @@
+"""What the edges of each sensor come to. Pure: edges in, observations out, each sensor with its own horizon.
+
+A sensor that is blocked for longer than a ball can block it is reported as not working until it is free again. A ball
+on the track is past a beam in some tens of milliseconds, a hand that holds it before the launch takes a second or two;
+a ball in a pocket is past a reader when the rotor has gone on by more than a pocket, however long that takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from wheeld.core.observations import BallPass, Command, CommandName, ForeignObject, Observation, SensorState, Sighting
+from wheeld.sources.gpio.debounce import Contact, Pulse
+from wheeld.sources.gpio.encoder import Encoder, Line
+from wheeld.sources.gpio.setting import GpioSetting
+
+BALL_NS_MAX = 100_000_000
+"""The slowest ball that stays on the track, at 1 m/s, takes 22 ms past a thin beam; four times that for a wide one."""
+POCKET_NS_MAX = 500_000_000
+"""A ball in a pocket of a rotor at 3 rpm takes 260 ms. Slower still, the middle of the pulse says little."""
+POCKETS = 37
+POCKETS_BLOCKED_MAX = 3.0
+"""The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
+OBJECT_DEBOUNCE_NS = 5_000_000
+"""A coin that bounces through the cylinder must be told within 50 ms (N4), a spark of a few milliseconds not at all."""
+OBJECT_CHATTER_NS_MAX = 20_000_000
+"""A line that goes up and down for longer is no spark: a body rattles there, or a wire does, and nobody can tell which.
+A body that is not there costs a coup, one that is not told a wrong number."""
+
+
+class Sensor(Protocol):
+    """One line, or the three of the encoder."""
+
+    @property
+    def repeats(self) -> int:
+        """How many levels came again that show a lost edge, so far."""
+        ...
+
+    def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """The line is `on` (active) or off from `at_ns` on."""
+        ...
+
+    def until(self, now_ns: int) -> list[Observation]:
+        """Nothing else came up to `now_ns`."""
+        ...
+
+    def horizon_ns(self, now_ns: int) -> int:
+        """Nothing still to be told is dated before this."""
+        ...
+
+
+class EncoderLine:
+    """One of the encoder's three lines."""
+
+    def __init__(self, encoder: Encoder, line: Line, us: Callable[[int], int]) -> None:
+        self._encoder, self._line, self._us = encoder, line, us
+
+    @property
+    def repeats(self) -> int:
+        """None: what is amiss with the encoder's lines is its own fault, `rotor`."""
+        return 0
+
+    def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """A step, or Z."""
+        return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
+
+    def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  as other sensors
+        """A rotor that stands says nothing: its absence is for the core."""
+        return []
+
+    def horizon_ns(self, now_ns: int) -> int:
+        """Edges are told at once."""
+        return now_ns
+
+
+class _Beam:
+    """A light barrier; `ok` is what was last told of it."""
+
+    name: str
+
+    def __init__(self, pulse: Pulse, us: Callable[[int], int]) -> None:
+        self.pulse, self._us = pulse, us
+        self.ok = True
+
+    @property
+    def repeats(self) -> int:
+        """Of its pulses."""
+        return self.pulse.repeats
+
+    def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Blocked or free."""
+        middle_ns = self.pulse.edge(at_ns, blocked=on)
+        if not on and not self.ok:
+            self.ok = True
+            return [SensorState(t_us=self._us(at_ns), sensor=self.name, ok=True)]
+        return [] if middle_ns is None else [self._passed(self._us(middle_ns))]
+
+    def until(self, now_ns: int) -> list[Observation]:
+        """Blocked for too long is a fault, told once."""
+        since_ns = self.pulse.since_ns
+        stuck_ns = None if since_ns is None or not self.ok else self._stuck_ns(since_ns, now_ns)
+        if stuck_ns is None:
+            return []
+        self.ok = False
+        return [SensorState(t_us=self._us(stuck_ns), sensor=self.name, ok=False)]
+
+    def horizon_ns(self, now_ns: int) -> int:
+        """The middle of a pulse that goes on."""
+        return self.pulse.horizon_ns(now_ns)
+
+    def _passed(self, t_us: int) -> Observation:
+        raise NotImplementedError
+
+    def _stuck_ns(self, since_ns: int, now_ns: int) -> int | None:
+        raise NotImplementedError
+
+
+class Beam(_Beam):
+    """Beam `number` of the track; blocked for more than `blocked_ns_max` it is stuck."""
+
+    def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int]) -> None:
+        super().__init__(Pulse(setting.shortest_pulse_ns, BALL_NS_MAX), us)
+        self.name = f"beam/{number}"
+        self._number, self._blocked_ns_max = number, setting.beam_blocked_ns_max
+
+    def _passed(self, t_us: int) -> Observation:
+        return BallPass(t_us=t_us, beam=self._number)
+
+    def _stuck_ns(self, since_ns: int, now_ns: int) -> int | None:
+        """The same moment, however seldom anybody looks."""
+        stuck_ns = since_ns + self._blocked_ns_max
+        return stuck_ns if stuck_ns <= now_ns else None
+
+
+class Reader(_Beam):
+    """Reader `number` of the pockets; blocked for more than some pockets of the rotor's travel it is stuck."""
+
+    def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder) -> None:
+        super().__init__(Pulse(setting.shortest_pulse_ns, POCKET_NS_MAX), us)
+        self.name = f"reader/{number}"
+        self._number, self._encoder = number, encoder
+        self._ticks_max = POCKETS_BLOCKED_MAX * setting.rotor_ticks / POCKETS
+        self._from_ticks = 0.0
+
+    def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Blocked or free, and where the rotor was."""
+        if on and self.pulse.since_ns is None:
+            self._from_ticks = self._encoder.travel_ticks
+        return super().edge(at_ns, on=on)
+
+    def _passed(self, t_us: int) -> Observation:
+        return Sighting(t_us=t_us, reader=self._number)
+
+    def _stuck_ns(self, since_ns: int, now_ns: int) -> int | None:  # noqa: ARG002  the ball may lie there for hours
+        travel_ticks = abs(self._encoder.travel_ticks - self._from_ticks)
+        return now_ns if travel_ticks > self._ticks_max else None
+
+
+class _Switch:
+    """What a contact's changes mean."""
+
+    def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
+        self._contact, self._us = contact, us
+
+    @property
+    def repeats(self) -> int:
+        """Of its contact."""
+        return self._contact.repeats
+
+    def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """An edge, a bounce perhaps."""
+        return self._told(self._contact.edge(at_ns, on=on))
+
+    def until(self, now_ns: int) -> list[Observation]:
+        """What has lasted by now."""
+        return self._told(self._contact.until(now_ns))
+
+    def horizon_ns(self, now_ns: int) -> int:
+        """The edge that has not lasted yet."""
+        return self._contact.horizon_ns(now_ns)
+
+    def _told(self, changes: list[tuple[int, bool]]) -> list[Observation]:
+        return [seen for at_ns, on in changes for seen in self._meaning(self._us(at_ns), on=on)]
+
+    def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:
+        raise NotImplementedError
+
+
+class ObjectSwitch(_Switch):
+    """The cylinder's object sensor."""
+
+    def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:
+        return [ForeignObject(t_us=t_us, present=on)]
+
+
+class Button(_Switch):
+    """A button: its press is the command, its release nothing."""
+
+    def __init__(self, contact: Contact, us: Callable[[int], int], name: CommandName) -> None:
+        super().__init__(contact, us)
+        self._name = name
+
+    def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:
+        return [Command(t_us=t_us, name=self._name, by="button")] if on else []

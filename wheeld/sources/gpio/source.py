@@ -1,0 +1,199 @@
+"""Edges of GPIO pins become observations on the sensing clock: the host's monotonic clock since the daemon's start.
+
+No waiting and no thread: `look` is called every few milliseconds. Edges are judged in the order of their dates, a
+little later than they come (`SETTLE_NS`), because those of different pins may overtake each other; an edge that comes
+later even than that came too late to count, and so something was not observed: a fault of the `link`. So is an edge
+that was lost on its way, or that is missing from the count of its pin, or between two edges to the same level.
+
+Observations are told up to the earliest horizon of all sensors (`debounce` says what that is), and `TimePassed` up to
+there, at each look. What gathered while the host stood still is not judged until it has had time to arrive. A host
+that keeps standing still tells late, and when that is by too much and lasts, it is a fault of the `link` too.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+
+import structlog
+
+from firmware_protocol.host import Position
+from wheeld.core.clock import HostTime, UtcPair, clock_reading
+from wheeld.core.observations import Observation, SensorState, TimePassed
+from wheeld.ports import Edge, Pins
+from wheeld.sources.gpio.setting import GpioSetting
+from wheeld.sources.gpio.wiring import Wiring
+
+SETTLE_NS = 50_000_000
+"""From interrupt to callback takes 1 ms; on a machine with four times as much to do as it could, 99 of 100 took
+less than 36 ms. It delays what is told, never its date; people notice nothing under a tenth of a second."""
+STALL_NS = 30_000_000
+"""Looks come every 10 ms. When they were this far apart, the host stood still, or something kept the interpreter."""
+RECOVER_NS = 100_000_000
+"""What gathered in a stall is read within this: 500 edges/s for five seconds, at 20 µs each."""
+LAG_US_MAX = 1_000_000
+"""Whoever is told this much late, for as long, does not see the wheel."""
+READ_AT_ONCE_NS = 1_000_000
+"""Pins that date an edge as well as this read its level as soon, in the interrupt. Dated worse, it is the callback that
+does both: a bounce is over by then, and edges to the same level are its ordinary trace and prove nothing."""
+READING_INTERVAL_NS = 900_000_000
+"""A clock reading about once a second, as a sensor board's."""
+COUNTERS = ("edges", "host_stalls", "late_edges", "link_faults", "lost_edges")
+
+
+class GpioSource:
+    """All that is wired to one wheel. Raises PinsError when a pin cannot be had."""
+
+    def __init__(self, setting: GpioSetting, pins: Pins, *, host_ns: int) -> None:
+        """`host_ns` is where `t_us` 0 stands."""
+        self._pins, self._start_ns = pins, host_ns
+        self._looked_ns = self._safe_ns = host_ns
+        self._stalls: list[tuple[int, int]] = []
+        """Of each that may still have edges on their way, since when, and until when."""
+        self._told_us = 0
+        self._behind_us: int | None = None
+        """Since when what is told has come too late."""
+        self._read_ns: int | None = None
+        self._waiting: list[tuple[int, int, Edge]] = []
+        self._ready: list[tuple[int, int, Observation]] = []
+        self._number = 0
+        self._seqs: dict[int, int] = {}
+        self._repeats = 0
+        self._counts: Counter[str] = Counter()
+        self._log = structlog.get_logger("gpio")
+        self._wiring = Wiring(setting, pins, self._us, host_ns=host_ns)
+        self.is_up = True
+        """Whether the core believes in what comes from here; it does until told otherwise."""
+
+    @property
+    def sensors(self) -> dict[str, bool]:
+        """Which of the sensors work, as far as they can show."""
+        return self._wiring.health
+
+    @property
+    def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
+        """The narrowest and the widest pulse that counted, of each beam and reader that had one."""
+        return self._wiring.pulse_widths_us
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Cumulative."""
+        return {**dict.fromkeys(COUNTERS, 0), **self._counts, **self._wiring.counters}
+
+    def now_us(self, host_ns: int) -> int:
+        """The sensing clock, never less than what was told."""
+        return max(self._us(host_ns), self._told_us)
+
+    def clock_now(self, host_ns: int) -> HostTime:
+        """The sensing clock is the host's: what is not known is how late an edge was dated."""
+        return HostTime(host_ns, self._pins.error_ns, 0)
+
+    def acknowledge(self, position: Position) -> None:
+        """Pins keep nothing: no batch of theirs has a position."""
+        raise AssertionError(position)
+
+    def look(self, host_ns: int, utc: UtcPair) -> list[Observation]:
+        """What came to be known by `host_ns`, in time order; `utc` was read about then."""
+        taken = self._pins.take()
+        lost = taken.lost + sum(self._gathered(edge) for edge in taken.edges)
+        late = self._drop_late()
+        self._judge(self._settled_ns(host_ns))
+        told = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
+        if lost or late:
+            told += self._wiring.forget(self._told_us)
+        told += self._link_state(lost + self._repeated(), late, is_behind=self._is_behind(self._us(host_ns)))
+        told += self._time(host_ns, utc)
+        return told
+
+    # --- edges --------------------------------------------------------------------------------------------------
+
+    def _gathered(self, edge: Edge) -> int:
+        """Keep it until its turn; returns how many of its pin are missing before it."""
+        self._counts["edges"] += 1
+        self._number += 1
+        heapq.heappush(self._waiting, (edge.at_ns, self._number, edge))
+        if edge.seq is None:
+            return 0
+        missing = edge.seq - self._seqs.get(edge.pin, 0) - 1
+        self._seqs[edge.pin] = edge.seq
+        return missing
+
+    def _repeated(self) -> int:
+        """How many lost edges came to light by the ones after them, of lines that are no encoder's."""
+        before, self._repeats = self._repeats, self._wiring.repeats
+        return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
+
+    def _drop_late(self) -> int:
+        """Edges from before what was judged already."""
+        late = 0
+        while self._waiting and self._waiting[0][0] < self._safe_ns:
+            heapq.heappop(self._waiting)
+            late += 1
+        return late
+
+    def _settled_ns(self, host_ns: int) -> int:
+        """Up to when every edge has had time to arrive: those before the last look had all the time since."""
+        looked_ns, self._looked_ns = self._looked_ns, host_ns
+        self._stalls = [stall for stall in self._stalls if host_ns < stall[1]]
+        if host_ns - looked_ns > STALL_NS:
+            self._counts["host_stalls"] += 1
+            self._stalls.append((looked_ns, host_ns + RECOVER_NS))
+        arrived_ns = min((began_ns for began_ns, _ in self._stalls), default=looked_ns)
+        return max(self._safe_ns, arrived_ns - SETTLE_NS)
+
+    def _judge(self, until_ns: int) -> None:
+        self._safe_ns = until_ns
+        while self._waiting and self._waiting[0][0] < until_ns:
+            edge = heapq.heappop(self._waiting)[2]
+            self._ripen(self._wiring.edge(edge))
+        self._ripen(self._wiring.until(until_ns))
+
+    def _ripen(self, seen: list[Observation]) -> None:
+        for one in seen:
+            self._number += 1
+            heapq.heappush(self._ready, (one.t_us, self._number, one))
+
+    # --- what is told -------------------------------------------------------------------------------------------
+
+    def _release(self, until_us: int) -> list[Observation]:
+        """Everything older than `until_us`, in order; time passes to there."""
+        told: list[Observation] = []
+        while self._ready and self._ready[0][0] < until_us:
+            told.append(heapq.heappop(self._ready)[2])
+        self._told_us = max(self._told_us, until_us)
+        return told
+
+    def _is_behind(self, now_us: int) -> bool:
+        """Whether what is told has come too late for too long; one stall, however long, is over too soon for that."""
+        if now_us - self._told_us <= LAG_US_MAX:
+            self._behind_us = None
+            return False
+        self._behind_us = now_us if self._behind_us is None else self._behind_us
+        return now_us - self._behind_us > LAG_US_MAX
+
+    def _link_state(self, lost: int, late: int, *, is_behind: bool) -> list[Observation]:
+        """A hole is a fault of the link, and so is what comes too late; it is over when a look has found neither."""
+        self._counts["lost_edges"] += lost
+        self._counts["late_edges"] += late
+        is_whole = not lost and not late and not is_behind
+        if is_whole is self.is_up:
+            return []
+        if is_whole:
+            self._log.info("gpio.link_back")
+        else:
+            self._counts["link_faults"] += 1
+            self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late, is_behind=is_behind)
+        self.is_up = is_whole
+        return [SensorState(t_us=self._told_us, sensor="link", ok=is_whole)]
+
+    def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
+        """How far time has been told, and now and then what it was in UTC."""
+        passed = TimePassed(t_us=self._told_us)
+        if self._read_ns is not None and host_ns - self._read_ns < READING_INTERVAL_NS:
+            return [passed]
+        self._read_ns = host_ns
+        at = HostTime(self._start_ns + self._told_us * 1_000, self._pins.error_ns, 0)
+        return [clock_reading(self._told_us, at, utc), passed]
+
+    def _us(self, at_ns: int) -> int:
+        return (at_ns - self._start_ns) // 1_000

@@ -1,0 +1,1 @@
+"""A commercial wheel's own head."""

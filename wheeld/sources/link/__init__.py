@@ -1,0 +1,1 @@
+"""Byte lines: serial ports, network addresses, and what opens them again."""

@@ -1,0 +1,94 @@
+"""Keeps a link to the sensor board open: opens, lets it be served, opens again.
+
+Waits between attempts grow to a ceiling and carry jitter, so that several daemons behind one hub do not knock in step.
+What happened is logged when it changes, with what to do; a port that is missing all night is one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Generic, NoReturn, Protocol, TypeVar, runtime_checkable
+
+import structlog
+
+from wheeld.ports import ByteLink, HostClock, LinkClosedError
+from wheeld.sources.link.serial_link import PortUnavailableError
+
+WAIT_S_MIN = 0.1
+"""A cable that bounced is back within this: a running coup may yet be told whole out of the board's ring."""
+WAIT_S_MAX = 3.0
+"""A person who plugs a board in looks at the display for about as long."""
+
+Link = TypeVar("Link", bound=ByteLink)
+
+
+@runtime_checkable
+class OpensLater(Protocol):
+    """A link that is made at once and opened by a thread of its own."""
+
+    async def opened(self) -> None:
+        """Return when it is open; raises PortUnavailableError when it could not be."""
+        ...
+
+
+class LinkSupervisor(Generic[Link]):
+    """Opens a link with `open_link`, has `serve` use it until it raises `LinkClosedError`, and begins again, for ever.
+
+    `jitter` gives a number from 0 to 1 for each wait.
+    """
+
+    def __init__(
+        self,
+        open_link: Callable[[], Link],
+        serve: Callable[[Link], Awaitable[None]],
+        *,
+        clock: HostClock,
+        jitter: Callable[[], float],
+    ) -> None:
+        self._open_link = open_link
+        self._serve = serve
+        self._clock = clock
+        self._jitter = jitter
+        self._log = structlog.get_logger("link")
+        self._told = ""
+        self.opened_count = 0
+
+    async def run(self) -> NoReturn:
+        """Never returns; what `serve` raises beside `LinkClosedError` goes through."""
+        wait_s = WAIT_S_MIN
+        while True:
+            began_ns = self._clock.monotonic_ns()
+            await self._once()
+            if self._clock.monotonic_ns() - began_ns > WAIT_S_MAX * 1e9:
+                wait_s = WAIT_S_MIN
+            await self._clock.sleep(wait_s * (0.5 + self._jitter() / 2))
+            wait_s = min(wait_s * 2, WAIT_S_MAX)
+
+    async def _once(self) -> None:
+        try:
+            link = self._open_link()
+        except PortUnavailableError as wrong:
+            self._tell("link.unavailable", str(wrong))
+            return
+        try:
+            later: object = link
+            if isinstance(later, OpensLater):
+                await later.opened()
+            self.opened_count += 1
+            self._tell("link.open", "")
+            await self._serve(link)
+        except PortUnavailableError as wrong:
+            self._tell("link.unavailable", str(wrong))
+        except LinkClosedError as lost:
+            self._tell("link.lost", str(lost))
+        finally:
+            await link.close()
+
+    def _tell(self, event: str, why: str) -> None:
+        if self._told == event + why:
+            return
+        self._told = event + why
+        if why:
+            self._log.warning(event, why=why)
+        else:
+            self._log.info(event)

@@ -1,0 +1,142 @@
+"""A serial line that is reached over the network, as a byte link: `socket://host:port`, `rfc2217://host:port`.
+
+pyserial speaks both, by blocking calls; so the line is opened, read and written on a thread of its own, and a network
+that hangs holds up nothing else. A link is used once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import serial
+
+from wheeld.ports import LinkClosedError
+from wheeld.sources.link.serial_link import PortUnavailableError
+
+READ_S = 0.2
+"""How long the thread waits for bytes before it looks whether it is to end."""
+READ_BYTES_MAX = 4096
+ALIVE_S = 5
+"""A box that was silent so long is asked for a sign of life, twice; with bytes on the way, three times as long."""
+UNREAD_MAX = 100_000
+"""Pieces that nobody has taken, on a socket often single bytes: a quarter of an hour of a head. Then it is closed."""
+
+
+class UrlLink:
+    """A `ByteLink` at `url`, opened by its own thread: what goes wrong is told by the first `read`."""
+
+    def __init__(self, url: str, baud: int) -> None:
+        self._url, self._baud = url, baud
+        self._loop = asyncio.get_running_loop()
+        self._pieces: asyncio.Queue[bytes | str] = asyncio.Queue()
+        self._over = threading.Event()
+        self._port: serial.Serial | None = None
+        self._opened = threading.Event()
+        self._is_open: asyncio.Future[str] = self._loop.create_future()
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="head-write")
+        self._reader = threading.Thread(target=self._run, name="head-read", daemon=True)
+        self._reader.start()
+
+    async def opened(self) -> None:
+        """Return when the line is open; raises PortUnavailableError when it could not be opened."""
+        if why := await asyncio.shield(self._is_open):
+            raise PortUnavailableError(self._url, why)
+
+    async def read(self) -> bytes:
+        """The next bytes; raises `LinkClosedError` at the end, and when the line could not be opened."""
+        piece = await self._pieces.get()
+        if isinstance(piece, str):
+            self._pieces.put_nowait(piece)  # whoever asks again is told the same
+            raise LinkClosedError(piece)
+        return piece
+
+    async def write(self, data: bytes) -> None:
+        """Hand `data` to the line; what goes wrong is told by `read`."""
+        if data and not self._over.is_set():
+            self._writer.submit(self._write, data)
+
+    async def close(self) -> None:
+        """Release the line; harmless when already closed."""
+        self._over.set()
+        self._writer.shutdown(wait=False, cancel_futures=True)
+
+    # --- on the threads ----------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # pyserial 3.5 names its threads the old way
+                self._port = serial.serial_for_url(self._url, self._baud, timeout=READ_S)
+            _keep_alive(self._port)
+            self._opened.set()
+            self._on_loop(self._now_open, "")
+            self._read_on(self._port)
+        except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own are OSErrors
+            why = f"{wrong}; is the box on, and does [head] port name it?"
+            self._on_loop(self._now_open, why)
+            self._tell(f"{self._url}: {why}")
+        else:
+            self._tell("closed by the host")
+        finally:
+            self._over.set()
+            self._opened.set()
+            if self._port is not None:
+                _close(self._port)
+
+    def _read_on(self, port: serial.Serial) -> None:
+        while not self._over.is_set():
+            data = port.read(max(1, min(port.in_waiting, READ_BYTES_MAX)))
+            if data:
+                self._tell(bytes(data))
+            if self._pieces.qsize() > UNREAD_MAX:
+                raise OSError("nobody takes what it says")
+
+    def _write(self, data: bytes) -> None:
+        self._opened.wait()
+        if self._port is None or self._over.is_set():
+            return
+        try:
+            self._port.write(data)
+        except (OSError, ValueError) as wrong:
+            self._tell(f"{self._url}: writing failed: {wrong}")
+
+    def _tell(self, piece: bytes | str) -> None:
+        self._on_loop(self._pieces.put_nowait, piece)
+
+    def _on_loop(self, do: Callable[..., None], what: bytes | str) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(do, what)
+
+    def _now_open(self, why_not: str) -> None:
+        if not self._is_open.done():
+            self._is_open.set_result(why_not)
+
+
+def _socket_of(port: serial.Serial) -> socket.socket | None:
+    """pyserial keeps it so, for both schemes, and shows it nowhere else."""
+    line = getattr(port, "_socket", None)
+    return line if isinstance(line, socket.socket) else None
+
+
+def _close(port: serial.Serial) -> None:
+    """pyserial leaves the socket open whose other end is gone."""
+    line = _socket_of(port)
+    port.close()
+    if line is not None:
+        line.close()
+
+
+def _keep_alive(port: serial.Serial) -> None:
+    """Have the kernel ask a silent box whether it is still there: one whose power was cut never says goodbye."""
+    line = _socket_of(port)
+    if line is not None:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ALIVE_S)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ALIVE_S)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 3 * ALIVE_S * 1_000)
