@@ -14,8 +14,8 @@ _INTRO = """\
 
 Made from the table in `table.py` and `people.py` by `python -m wheeld.core.law.document`; a test fails when they
 differ. For every state and every fact there is one row. C = Campione roulette, V = Venezia roulette francese, VF =
-Venezia Fair Roulette, by article; R, N and A are the rulebook's rows: R what makes a coup valid, N what makes it void,
-A what happens around it.
+Venezia Fair Roulette, by article; R, N and A are the rows of the [rulebook](../../../docs/rulebook.md): R what
+makes a coup valid, N what makes it void, A what happens around it.
 """
 
 _GROUPS = {
