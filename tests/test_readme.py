@@ -56,12 +56,6 @@ def test_the_make_targets_are_there() -> None:
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in TARGETS)
 
 
-def test_every_link_leads_somewhere() -> None:
-    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
-
-
 @pytest.mark.parametrize("beams_deg", [(0, 90), (0, 90, 180, 270), tuple(range(0, 360, 45))])
 def test_how_short_a_run_each_layout_proves_is_what_it_says(beams_deg: tuple[float, ...]) -> None:
     (sentence,) = re.findall(r"More beams prove more.+?void\.", README, re.DOTALL)

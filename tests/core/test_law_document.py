@@ -1,4 +1,4 @@
-"""`LAW.md` is what the table says."""
+"""`wheeld/core/law/LAW.md` is what the table says."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writes the law as a page: its diagram, then every clause. A test holds `LAW.md` to what this prints.
 
-python -m wheeld.core.law.document > wheeld/core/LAW.md
+python -m wheeld.core.law.document > wheeld/core/law/LAW.md
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from wheeld.core.law.table import CLAUSES, rule
 _INTRO = """\
 # The law of the table
 
-Made from the table in `law.py` and `law_people.py` by `python -m wheeld.core.law.document`; a test fails when they
+Made from the table in `table.py` and `people.py` by `python -m wheeld.core.law.document`; a test fails when they
 differ. For every state and every fact there is one row. C = Campione roulette, V = Venezia roulette francese, VF =
-Venezia Fair Roulette, by article; R, N and A are the rulebook's rows: R what makes a coup valid, N what makes it void,
-A what happens around it.
+Venezia Fair Roulette, by article; R, N and A are the rows of the [rulebook](../../../docs/rulebook.md): R what
+makes a coup valid, N what makes it void, A what happens around it.
 """
 
 _GROUPS = {
