@@ -28,6 +28,9 @@ MORE   ?=
 # Of faults and evenings: how much is tried, short, middle (CI) or long; tests/faults/conftest.py says how much that is.
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600
+# Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
+# clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
+export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
 # Of test-gpio: how long edges come at 500 a second.
 SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
@@ -65,10 +68,11 @@ campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the 
 
 test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; keeps a small Debian in .wheeld-systemd
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-systemd boots a machine: be root or have sudo" >&2; exit 1; }
-	$(SUDO) tests/systemd/prepare .wheeld-systemd $(BIN)/python
+	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"  # not root's, though root writes there
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/systemd/prepare .wheeld-systemd $(BIN)/python
 	$(SUDO) env WHEELD_ROOT=$(CURDIR)/.wheeld-systemd/root $(BIN)/python -m pytest -p no:cacheprovider tests/systemd
 
-test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (10 min), kept in .wheeld-gpio
+test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (4 min of a core), kept in .wheeld-gpio
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
