@@ -5,14 +5,18 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Coups of a demo (0: until Ctrl-C) or of a campaign (100000).
 COUPS  ?=
-EVENINGS := tests/test_evenings.py tests/test_samples.py tests/core/test_law_machine.py tests/core/test_head_machine.py \
-    tests/core/test_law_walk.py tests/gpio/test_combined.py tests/firmware_protocol/test_host_link.py \
-    tests/hw_sim/test_evening.py tests/hw_sim/test_fall.py tests/hw_sim/test_faults.py \
-    tests/hw_sim_board/test_board_and_host.py tests/hw_sim_campaign/test_campaign.py tests/faults
+# A test file, in whatever directory it is.
+found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
+DRAWN  := $(call found,test_evenings.py) $(call found,test_law_machine.py) $(call found,test_simulator.py)
+# Evenings that are drawn: some in `tests`, many by `make evenings`.
+UNMEASURED := $(DRAWN) tests/faults tests/hw_sim/test_evening.py $(foreach each,test_samples.py test_head_machine.py \
+    test_law_walk.py test_combined.py test_coups.py test_host_link.py test_board_and_host.py test_campaign.py test_wheel.py \
+    test_fall.py test_faults.py test_watchdog.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults prove verdicts, not coverage: measuring it would make them
 # three times as slow.
 LIVE := tests/live
-# They play in real seconds, faster than life: with other tests beside them a stall of the machine is a silent line.
+# They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
+# core, for a stall of the machine is a silent line.
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
 # report goes, and other options (MORE=--margin).
@@ -21,13 +25,19 @@ SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
 JOBS   ?= 2
 OUT    ?= .wheeld-campaign
 MORE   ?=
+# Of faults and evenings: how much is tried, short, middle (CI) or long; tests/faults/conftest.py says how much that is.
+FORM   ?= long
+FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600
+# Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
+# clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
+export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
 # Of test-gpio: how long edges come at 500 a second.
 SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults lint types tests coverage campaign clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults evenings lint types tests coverage campaign clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -43,9 +53,9 @@ types: $(VENV)/test.stamp
 
 tests: $(VENV)/test.stamp mosquitto cc
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 $(EVENINGS:%=--ignore=%) --ignore=$(LIVE)
-	$(BIN)/coverage run -m pytest $(LIVE)
-	$(BIN)/python -m pytest -n 2 $(EVENINGS)
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal $(UNMEASURED:%=--ignore=%) --ignore=$(LIVE)
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal $(LIVE)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNMEASURED)
 
 coverage:  ## the gates: every branch of the law and of the wire, nine tenths elsewhere
 	-@$(BIN)/coverage combine -q
@@ -58,15 +68,19 @@ campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the 
 
 test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; keeps a small Debian in .wheeld-systemd
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-systemd boots a machine: be root or have sudo" >&2; exit 1; }
-	$(SUDO) tests/systemd/prepare .wheeld-systemd $(BIN)/python
+	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"  # not root's, though root writes there
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/systemd/prepare .wheeld-systemd $(BIN)/python
 	$(SUDO) env WHEELD_ROOT=$(CURDIR)/.wheeld-systemd/root $(BIN)/python -m pytest -p no:cacheprovider tests/systemd
 
-test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (10 min), kept in .wheeld-gpio
+test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (4 min of a core), kept in .wheeld-gpio
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
-faults: $(VENV)/test.stamp mosquitto cc  ## the long form of tests/faults: kills, power cuts, failing disks, outages, malformed input
-	WHEELD_FAULTS=long WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600 tests/faults
+faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
+	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults  # the long one states times, and shares nothing
+
+evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
+	$(FORMED) -n 2 --dist worksteal $(DRAWN)
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }

@@ -15,8 +15,9 @@ from hw_sim.cammegh.cable import ROUGH, Rates
 from hw_sim.cammegh.coups import KINDS, Coup, Model
 from hw_sim.cammegh.head import HeadSetup
 from tests.cammegh.bench import head, listen, of
+from tests.faults.conftest import size_of
 
-COUPS = 2000 if os.environ.get("WHEELD_FAULTS") == "long" else 200
+COUPS = size_of("coups of a head")
 LATE_NS = 8_000_000_000
 """State 5 and a host held up: no two numbers are that near."""
 TURNS = ("cw", "ccw")

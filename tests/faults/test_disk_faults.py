@@ -1,7 +1,7 @@
 """Each file call of the journal fails once, or is the last one of the process: nothing is lost, no error swallowed.
 
 A full disk, a failing one, a write that falls short, an fsync that fails, a file system that turns read-only, a kill
-before and after each call. The long form tries every call of a short evening, the short form a sample.
+before and after each call. The long form tries every call of a short evening, the others a sample.
 """
 
 from __future__ import annotations
@@ -73,11 +73,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def test_every_call_once(
-    bench: Bench, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    bench: Bench, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     every = {kind: bench.plans(kind) for kind in KINDS}
     luck = random.Random(seed)
-    tried = {kind: luck.sample(plans, min(len(plans), rounds(20, len(plans)))) for kind, plans in every.items()}
+    most = how_many("file calls of each kind")
+    tried = {kind: luck.sample(plans, min(len(plans), most)) for kind, plans in every.items()}
     found = bench.inject(tried)
     for kind, counts in found.counts.items():
         endings = [f"{counts[ending]:,} {ending}" for ending in ("halted", "went on", "killed") if counts[ending]]
@@ -87,9 +88,9 @@ def test_every_call_once(
         assert counts["tried"] == len(tried[kind])
 
 
-def test_broken_journals_do_not_pass(bench: Bench, rounds: Callable[[int, int], int], seed: str) -> None:
+def test_broken_journals_do_not_pass(bench: Bench, how_many: Callable[[str], int], seed: str) -> None:
     """The control, each with what has to be said of it. For most of them the calls that fail have to be chosen well."""
-    every = rounds(8, 1)
+    every = how_many("file calls of a broken journal")
     syncs = bench.plans("I/O error", [call for call in bench.calls if call.kind == "sync"])[::every]
     writes = bench.plans("I/O error", [call for call in bench.calls if call.name == JOURNAL and call.kind == "write"])
     kills = bench.plans("killed before")[:: 5 * every]

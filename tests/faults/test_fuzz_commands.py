@@ -27,13 +27,13 @@ DONE = ("commands", "refused", "repeated", "acks_malformed", "unknown_topics")
 
 
 async def test_everything_is_answered_or_counted(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
     journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
     bench = Bench(journal)
     try:
-        for number, (where, data) in enumerate(drawn("commands", seed, rounds(350, 15_000), TOKENS)):
+        for number, (where, data) in enumerate(drawn("commands", seed, how_many("commands"), TOKENS)):
             leaf, _, payload = data.partition(b"\n")
             if number % 3:
                 payload = payload.replace(b"c-1", b"c-%d" % number)  # else nearly all would be repeats

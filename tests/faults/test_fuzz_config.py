@@ -33,10 +33,10 @@ def directory(tmp_path: Path) -> Path:
 
 
 def test_a_configuration_is_good_or_told_what_is_wrong(
-    directory: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    directory: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
-    for where, data in drawn("config", seed, rounds(1_200, 60_000), TOKENS):
+    for where, data in drawn("config", seed, how_many("configurations"), TOKENS):
         try:
             outcomes[_judged(data.decode(errors="replace"), directory)] += 1
         except Exception as error:

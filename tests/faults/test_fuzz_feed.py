@@ -22,12 +22,12 @@ TOKENS = (
 
 
 def test_only_what_the_wheel_said_is_handed_out(
-    rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     true = [data for name, data in kept("feed").items() if name[0].isdigit()]
     outcomes: Counter[str] = Counter()
     order, now_s = _order(), 0.0
-    for number, (where, data) in enumerate(drawn("feed", seed, rounds(4_000, 400_000), TOKENS)):
+    for number, (where, data) in enumerate(drawn("feed", seed, how_many("payloads of a hostile broker"), TOKENS)):
         if number % 40 == 0:
             order = _order()
             order.connected(now_s)

@@ -43,7 +43,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Path]:
 def test_a_damaged_journal_is_found_or_its_records_are_whole(
     house: tuple[bytes, Path],
     tmp_path: Path,
-    rounds: Callable[[int, int], int],
+    how_many: Callable[[str], int],
     seed: str,
     counted: Callable[[str], None],
     capsysbinary: pytest.CaptureFixture[bytes],
@@ -53,7 +53,7 @@ def test_a_damaged_journal_is_found_or_its_records_are_whole(
     path.write_bytes(whole)
     records = _content(path)
     outcomes: Counter[str] = Counter()
-    for luck in _draws(seed, rounds(150, 8_000)):
+    for luck in _draws(seed, how_many("damaged journals")):
         name, damaged = _damage(random.Random(luck), whole)
         path.write_bytes(damaged)
         try:

@@ -41,10 +41,10 @@ def evening() -> list[bytes]:
 
 
 def test_a_log_is_judged_or_refused_with_its_line(
-    rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
-    for where, data in drawn("logs", seed, rounds(1_500, 100_000), TOKENS):
+    for where, data in drawn("logs", seed, how_many("logs"), TOKENS):
         for lenient in (False, True):
             try:
                 outcomes[_judged(data.splitlines(keepends=True), lenient=lenient)] += 1
@@ -87,12 +87,12 @@ class _Told(msgspec.Struct):
 
 
 def test_damage_takes_nothing_back_and_adds_nothing(
-    evening: list[bytes], rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    evening: list[bytes], how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """Strict: what was told before the damaged line, and the line's number. Lenient: as if it had not been there."""
     whole = list(replay(evening))
     tried: Counter[str] = Counter()
-    for number in range(rounds(8, 400)):
+    for number in range(how_many("evenings with a damaged line")):
         rng = random.Random(f"evening {seed}/{number}")
         place = rng.randrange(1, len(evening))
         damaged = Mutator(rng, evening, TOKENS).draw().replace(b"\n", b"")
@@ -121,11 +121,11 @@ def _run(judge: Replay, lines: Iterable[bytes]) -> tuple[list[bytes], LogError |
 
 
 def test_the_command_ends_with_its_exit_code(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Plain, gzip, and gzip that was damaged or cut; told to people and to programs."""
     path, codes = tmp_path / "log", Counter[int]()
-    for number, (where, data) in enumerate(_files(seed, rounds(150, 10_000))):
+    for number, (where, data) in enumerate(_files(seed, how_many("log files"))):
         path.write_bytes(data)
         options = (["--jsonl"], ["--lenient", "--facts"], [], ["--lenient", "--jsonl"])[number % 4]
         try:

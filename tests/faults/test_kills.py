@@ -20,9 +20,9 @@ KILLED = -9
 
 
 def test_killed_at_random_instants(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    kills = rounds(15, 1000)
+    kills = how_many("kills")
     luck = random.Random(f"kills {seed}")
     plays = [one for one in drawable(LAYOUT) if one.name != "bouler_change"]
     house = House(f"kills {seed}", shuffled(f"kills {seed}", plays))

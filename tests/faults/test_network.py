@@ -91,11 +91,11 @@ async def test_a_cable_is_pulled_again_and_again(
     tmp_path: Path,
     cable: Cable,
     far_broker: tuple[Mosquitto, int],
-    rounds: Callable[[int, int], int],
+    how_many: Callable[[str], int],
     seed: str,
     counted: Callable[[str], None],
 ) -> None:
-    rng, pulls, port = random.Random(f"cable {seed}"), rounds(2, 20), far_broker[1]
+    rng, pulls, port = random.Random(f"cable {seed}"), how_many("cables pulled"), far_broker[1]
     settlement, script = Settlement(port, host=BROKERS_END), steps(seed)
     mqtt = {"host": BROKERS_END, "publish_timeout_s": PUBLISH_TIMEOUT_S}
     async with settling(settlement), turning(port, tmp_path / "journal", **mqtt) as wheel:

@@ -69,9 +69,9 @@ async def store(wheel: Wheel, script: Iterator[Step]) -> int:
 
 @pytest.mark.timeout(300)
 async def test_three_days_offline(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    coups, long = rounds(150, COUPS), Long(seed, 30)
+    coups, long = how_many("coups offline"), Long(seed, 30)
     broker = Mosquitto(tmp_path, "max_queued_messages 10000")
     settlement = Settlement(broker.port)
     try:

@@ -54,9 +54,9 @@ async def talk(wheel: Wheel, script: Iterator[Step], rng: random.Random, over: a
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 async def test_outages_cost_nothing(
-    tmp_path: Path, protocol: str, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, protocol: str, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    count, rng = rounds(6, 100), random.Random(f"outages {seed} {protocol}")
+    count, rng = how_many("outages"), random.Random(f"outages {seed} {protocol}")
     where, over, kinds = f"seed {seed}, MQTT {protocol}", asyncio.Event(), list[str]()
     broker = Mosquitto(tmp_path, "max_queued_messages 10000").start()
     settlement = Settlement(broker.port)
@@ -88,11 +88,11 @@ async def test_outages_cost_nothing(
 
 @pytest.mark.timeout(400)
 async def test_outages_of_a_whole_daemon(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """`wheeld run` at a simulated wheel; the subscriber settles, and what the dead broker swallowed comes again."""
     rng, ear = random.Random(f"daemon {seed}"), Ear(settles=True)
-    outages = rounds(1, 8)
+    outages = how_many("outages of a daemon")
     broker = Mosquitto(tmp_path).start()
     config = write_config(tmp_path, broker.port, settlement_ack=True)
     try:

@@ -85,18 +85,18 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def test_nothing_confirmed_is_lost(
-    bench: Bench, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    bench: Bench, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """Creation, first opening, recovery, checkpoints, pruning, sealing, closing, the migration of an old journal."""
-    found = bench.cut_power(rounds(300, 20_000), seed, [writer.SOUND])
+    found = bench.cut_power(how_many("states after a power cut"), seed, [writer.SOUND])
     counts = found.counts[writer.SOUND]
     counted(f"{counts['tried']:,} states of the disk: {counts[LOST]} lost, {counts['half']} half there")
     assert not counts["bad"], "\n".join(found.problems[writer.SOUND])
-    assert counts["tried"] >= rounds(300, 20_000)
+    assert counts["tried"] >= how_many("states after a power cut")
 
 
 def test_broken_journals_do_not_pass(
-    bench: Bench, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    bench: Bench, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """The control: each of these loses confirmed rows, or owes too little, in many of such states."""
     # Without a WAL few states lose something (a rollback journal that is back): it takes the long form to meet one.
@@ -105,10 +105,10 @@ def test_broken_journals_do_not_pass(
         writer.OFF: 5,
         writer.CONFIRMS_EARLY: 5,
         writer.SPLIT: 5,
-        writer.ROLLBACK: rounds(0, 50),
+        writer.ROLLBACK: how_many("share of a rollback journal"),
     }
     flavours = [flavour for flavour, share in shares.items() if share]
-    found = bench.cut_power(rounds(24, 1_000), seed, flavours)
+    found = bench.cut_power(how_many("states of each broken journal"), seed, flavours)
     for flavour in flavours:
         counts = found.counts[flavour]
         counted(f"{flavour}: {counts['bad']:,} of {counts['tried']:,} states are not as confirmed")

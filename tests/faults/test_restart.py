@@ -50,10 +50,10 @@ COUP_BYTES = 100_000
 
 
 async def test_killed_again_and_again_at_a_real_broker(
-    tmp_path: Path, rounds: Callable[[int, int], int], seed: str, counted: Callable[[str], None]
+    tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """A settlement core with the real feed stores, acknowledges, and goes on from what it stored."""
-    kills, luck = rounds(2, 50), random.Random(f"real kills {seed}")
+    kills, luck = how_many("kills of a process"), random.Random(f"real kills {seed}")
     stored: list[FeedMessage] = []
     with Mosquitto(tmp_path) as broker:
         config = write_config(tmp_path, broker.port, settlement_ack=True)
@@ -177,9 +177,13 @@ def write_journal(path: Path, messages: int, coups: int) -> None:
 
 @pytest.mark.parametrize("size", ["new", "old"])
 async def test_a_restart_adjudicates_within_a_second(
-    size: str, tmp_path: Path, rounds: Callable[[int, int], int], counted: Callable[[str], None]
+    size: str, tmp_path: Path, how_many: Callable[[str], int], counted: Callable[[str], None]
 ) -> None:
-    tries, messages, coups = rounds(1, 9), rounds(2_000, 100_000), rounds(20, 2_000)
+    tries, messages, coups = (
+        how_many("starts"),
+        how_many("messages of an old journal"),
+        how_many("coups of an old journal"),
+    )
     path = tmp_path / "journal.sqlite"
     if size == "old":
         write_journal(path, messages, coups)
@@ -244,10 +248,10 @@ async def test_a_second_daemon_at_a_port_waits_for_it_and_disturbs_nobody(tmp_pa
 
 
 async def test_a_frozen_host_delays_a_verdict_and_changes_nothing(
-    tmp_path: Path, rounds: Callable[[int, int], int]
+    tmp_path: Path, how_many: Callable[[str], int]
 ) -> None:
     """As long as the silence after which a board counts as gone, and longer; at this speed longer than the coup."""
-    frozen_s = rounds(1, 3)
+    frozen_s = how_many("seconds frozen")
     with Mosquitto(tmp_path) as broker:
         async with table(tmp_path, broker.port, seed=5) as (wheel, ear, daemon):
             playing = asyncio.create_task(wheel.play("valid"))
