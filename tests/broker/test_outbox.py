@@ -15,11 +15,10 @@ from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle
+from tests.journal.journals import open_writer
 from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox, ResendError
 from wheeld.core.step import Topic
-from wheeld.journal.rows import CommandRecord
-from wheeld.journal.writer import JournalFile
-from wheeld.ports import Publication
+from wheeld.ports import CommandRecord, Publication
 
 ROOT = "wheel/v1/campione/3/"
 
@@ -30,8 +29,8 @@ class Bench:
     def __init__(self, path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> None:
         self.clock = VirtualClock()
         self.broker = broker
-        self.store = DirectStore(JournalFile(path))
-        self.store.file._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
+        self.store = DirectStore(open_writer(path))
+        self.store.file.database._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
         self.outbox = Outbox(
             store=self.store, publisher=broker, clock=self.clock, root=ROOT, settlement_ack=settlement_ack
         )
@@ -296,14 +295,14 @@ async def calm_down(bench: Bench, consumer: Settlement) -> None:
 def check(bench: Bench, consumer: Settlement, seed: int) -> None:
     """Nothing lost, nothing invented, first deliveries in order, the newest state retained."""
     where = f"seed {seed}"
-    stored = bench.store.file.records(0, 100_000)
+    stored = bench.store.file.reader.records(0, 100_000)
     ids = {record.payload: record.id for record in stored}
     first_deliveries = list(dict.fromkeys(ids[payload] for payload in bench.broker.payloads))
     assert first_deliveries == [record.id for record in stored], where
     assert consumer.take(bench.broker.received) == bench.feed.seq, where
     newest = {ROOT + record.topic: record.payload for record in stored if record.retained}
     assert bench.broker.retained == newest, where
-    assert bench.store.file.depth() == 0, where
+    assert bench.store.file.reader.depth() == 0, where
 
 
 @pytest.mark.parametrize("seed", SEEDS)

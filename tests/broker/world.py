@@ -7,7 +7,7 @@ import heapq
 import random
 from collections.abc import Sequence
 
-from wheeld.journal.writer import JournalFile
+from wheeld.journal.writer import JournalWriter
 from wheeld.ports import ConnectionLostError, OwedMessage, Publication, PublishRefusedError
 
 
@@ -59,7 +59,7 @@ class VirtualClock:
 class DirectStore:
     """`Store` over a journal file, in the caller's own thread: the order of everything is the seed's alone."""
 
-    def __init__(self, file: JournalFile) -> None:
+    def __init__(self, file: JournalWriter) -> None:
         self.file = file
         self.news = asyncio.Event()
 
@@ -68,7 +68,7 @@ class DirectStore:
         self.news.clear()
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        return self.file.owed(after_id, limit)
+        return self.file.reader.owed(after_id, limit)
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         self.file.mark_sent(ids, await_settlement=await_settlement)
@@ -85,10 +85,10 @@ class DirectStore:
         self.file.reopen_retained()
 
     async def last_seq(self) -> int:
-        return self.file.last_seq()
+        return self.file.reader.last_seq()
 
     async def depth(self) -> int:
-        return self.file.depth()
+        return self.file.reader.depth()
 
 
 class FakeBroker:

@@ -17,12 +17,11 @@ from types import ModuleType
 import pytest
 
 import wheeld
-from tests.journal.journals import NOW, chain_anew, opened, write_journal, write_keys
+from tests.journal.journals import NOW, chain_anew, open_reader, open_writer, opened, write_journal, write_keys
 from wheeld.core.messages.chain import unsigned
 from wheeld.journal.chain import KINDS, MESSAGE
 from wheeld.journal.seal import FileSigner, public_key, sign_message
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalFile
 
 AUDITOR = Path(wheeld.__file__).with_name("auditor.py")
 SEEDS = 25
@@ -55,7 +54,7 @@ def journal(whole: Path, tmp_path: Path) -> Path:
 
 def first_fault(path: Path, public: Path, noted: tuple[int, bytes] | None = None) -> str:
     """What `wheeld journal verify` names first, empty when all is well."""
-    with closing(JournalFile(path, read_only=True)) as journal:
+    with closing(open_reader(path)) as journal:
         return next(iter(verify(journal, dict([public_key(public)]), noted).faults), "")
 
 
@@ -291,7 +290,7 @@ def test_both_name_the_same_first_fault(
 def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path) -> None:
     public = whole.with_name("wheel.pub")
     assert first_fault(whole, public) == ""
-    with closing(JournalFile(whole, read_only=True)) as journal:
+    with closing(open_reader(whole)) as journal:
         report = verify(journal, dict([public_key(public)]))
     assert report.sealed is not None
     assert (report.coups, report.pruned, report.messages, report.sequenced) == (9, 2, 45, 18)
@@ -307,8 +306,8 @@ def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path
 def test_a_noted_head_tells_what_no_key_can(auditor: ModuleType, whole: Path, journal: Path, cut: str) -> None:
     """Cut back to an earlier seal, or an unsealed end written anew."""
     public = whole.with_name("wheel.pub")
-    with closing(JournalFile(whole, read_only=True)) as file:
-        n, head = file.tip()
+    with closing(open_reader(whole)) as file:
+        n, head = file.database.tip()
     with opened(journal) as db:
         if cut == "back":
             (first,) = db.execute("SELECT n FROM chain WHERE kind = 'seal' ORDER BY n LIMIT 1 OFFSET 1").fetchone()
@@ -344,7 +343,7 @@ def test_another_key_proves_nothing(auditor: ModuleType, whole: Path, journal: P
         db.execute("DELETE FROM heads")
         db.execute("DELETE FROM chain WHERE kind = 'seal'")
         chain_anew(db)
-    with closing(JournalFile(journal, signer=thief)) as file:
+    with closing(open_writer(journal, signer=thief)) as file:
         file.seal(by="Zoé", why="shift change", at_utc_us=NOW)
     assert first_fault(journal, theirs) == audited_fault(auditor, journal, theirs) == ""
     told = first_fault(journal, whole.with_name("wheel.pub"))
@@ -358,7 +357,7 @@ def test_another_key_proves_nothing(auditor: ModuleType, whole: Path, journal: P
 
 def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: Path) -> None:
     private, public = whole.with_name("wheel.key"), whole.with_name("wheel.pub")
-    with closing(JournalFile(journal, signer=FileSigner(private))) as file:
+    with closing(open_writer(journal, signer=FileSigner(private))) as file:
         sealed = file.seal(by="Zoé", why="now", at_utc_us=NOW)
         assert sealed is not None
         assert f"sealed up to record {sealed.n}, 2023-11-14T22:13:20+00:00 by Zoé, now" in auditor.main(

@@ -9,11 +9,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.journal.journals import NOW
+from tests.journal.journals import NOW, open_writer
 from wheeld.journal.chain import FIRST_HEAD, Kind, Value, canonical, digest_of, follow
-from wheeld.journal.rows import CommandRecord
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalFile
+from wheeld.ports import CommandRecord
 
 KIND = Kind("thing", "things", ("id", "number", "text", "raw"))
 
@@ -59,7 +58,7 @@ def test_the_chain_is_what_its_description_says() -> None:
 
 
 def test_any_text_in_a_command_verifies(tmp_path: Path) -> None:
-    with closing(JournalFile(tmp_path / "wheel.journal")) as journal:
+    with closing(open_writer(tmp_path / "wheel.journal")) as journal:
         for n, text in enumerate(("", "\0", "a\0b", "\ufffe", "'; DROP TABLE chain", "é" * 500, "\U0001f3b2")):
             journal.refuse(CommandRecord(id=text + str(n), name=text, by=text, reason=text, details=text), text, NOW)
-        assert verify(journal).faults == []
+        assert verify(journal.reader).faults == []

@@ -19,7 +19,8 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPaylo
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
 from wheeld.journal.journal import Journal
-from wheeld.journal.rows import CommandRecord, Receipt, StoredSeal
+from wheeld.journal.rows import StoredSeal
+from wheeld.ports import CommandRecord, Receipt
 
 COMMAND_BYTES_MAX = 4096
 """A reason of 500 characters and everything else fit three times over; more is not a command. Nor is it an ack."""

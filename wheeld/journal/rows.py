@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from enum import Enum, IntEnum
+from enum import IntEnum
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -29,29 +29,11 @@ class State(IntEnum):
     """How far a message has come. Everything below `SETTLED` is owed."""
 
     OWED = 0
+    """Stored; the broker does not have it yet, or has to get it again."""
     CONFIRMED = 1
+    """The broker has it; the settlement core has not acknowledged it yet."""
     SETTLED = 2
-
-
-class Receipt(Enum):
-    """What a received command is: the first of its id, one that was delivered again, or another under a used id."""
-
-    NEW = "new"
-    PENDING = "pending"
-    REPEATED = "repeated"
-    CONFLICT = "conflict"
-
-
-class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name."""
-
-    id: str | None
-    name: str
-    by: str = ""
-    reason: str = ""
-    details: str = ""
-    response_topic: str | None = None
-    correlation: bytes | None = None
+    """Everybody who has to have it has it."""
 
 
 class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,9 +26,9 @@ from wheeld.journal.chain import (
     follow,
     seal_bytes,
 )
+from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import Check, is_signed
-from wheeld.journal.writer import JournalFile
 
 PAGE = 1000
 """Links read at a time: a journal of years is checked in a few megabytes of memory."""
@@ -79,7 +79,7 @@ class _Link(msgspec.Struct):
 
 
 def verify(
-    journal: JournalFile, keys: Mapping[str, Check] | None = None, noted: tuple[int, bytes] | None = None
+    journal: JournalReader, keys: Mapping[str, Check] | None = None, noted: tuple[int, bytes] | None = None
 ) -> Verification:
     """Check everything in the journal; raises JournalError only when it cannot be read.
 
@@ -96,20 +96,24 @@ def verify(
     return walk.report
 
 
-def _refuse_damage(journal: JournalFile, link: Link, after_n: int) -> None:
+def _refuse_damage(journal: JournalReader, link: Link, after_n: int) -> None:
     """JournalError for what no statement can have stored in that table: only damage to the file makes it.
 
     Links that come out of their order could be walked for ever.
     """
     kinds = tuple(type(value) for value in link)
     if kinds != (int, str, int, bytes, bytes) or link.n <= after_n:
-        raise JournalError("corrupt", journal.path, f"the file is damaged where record {after_n + 1} should be")
+        raise JournalError(
+            "corrupt", journal.database.path, f"the file is damaged where record {after_n + 1} should be"
+        )
 
 
 class _Walk:
     """From the first link to the last."""
 
-    def __init__(self, journal: JournalFile, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None) -> None:
+    def __init__(
+        self, journal: JournalReader, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None
+    ) -> None:
         self.report = Verification()
         self._journal = journal
         self._keys = keys
