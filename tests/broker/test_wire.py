@@ -26,9 +26,10 @@ from tests.broker.mqtt_bench import (
 )
 from tests.broker.world import nobody_seals
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import CommandDoor
+from wheeld.broker.commands import CommandIntake
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
+from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
 
 
@@ -47,7 +48,15 @@ class Daemon:
         self.clock = clock
         self.feed = Feed()
         self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=ROOT, utc_us=clock.utc_us)
+        self.requests: asyncio.Queue[Command] = asyncio.Queue()
+        self.intake = CommandIntake(
+            journal=journal,
+            outbox=self.outbox,
+            seal=nobody_seals,
+            submit=self.requests.put,
+            root=ROOT,
+            utc_us=clock.utc_us,
+        )
 
 
 @asynccontextmanager
@@ -57,7 +66,7 @@ async def daemon(port: int, path: Path, *, ack: bool = False, **more: Any) -> As
         running = Daemon(journal, connection, clock, ack=ack)
         tasks = {
             asyncio.create_task(running.outbox.run()),
-            asyncio.create_task(running.door.run(connection.inbox)),
+            asyncio.create_task(running.intake.run(connection.inbox)),
         }
         try:
             yield running
@@ -159,8 +168,8 @@ async def test_commands_over_the_wire(tmp_path: Path, broker: Mosquitto) -> None
             copy = await observer.until("/desk/7", id="wild")
             assert getattr(copy.properties, "CorrelationData", None) == b"\x01\x02"
             await observer.send("cmd/open", command("meant", coup=3))
-            asked = await asyncio.wait_for(running.door.requests.get(), PATIENCE_S)
+            asked = await asyncio.wait_for(running.requests.get(), PATIENCE_S)
             assert (asked.name, asked.id, asked.by, asked.coup) == ("open", "meant", "chef", 3)
-            assert running.door.requests.empty()
+            assert running.requests.empty()
             replies = [message for message in observer.seen if message.topic.value == ROOT + "reply"]
             assert len(replies) == 3

@@ -15,9 +15,10 @@ from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
 from tests.broker.world import nobody_seals
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import CommandDoor
+from wheeld.broker.commands import CommandIntake
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
+from wheeld.core.observations import Command
 from wheeld.core.step import Message, Step, Topic
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.journal import Journal
@@ -47,7 +48,15 @@ class Daemon:
             settings(port), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=True)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=root, utc_us=clock.utc_us)
+        self.requests: asyncio.Queue[Command] = asyncio.Queue()
+        self.intake = CommandIntake(
+            journal=journal,
+            outbox=self.outbox,
+            seal=nobody_seals,
+            submit=self.requests.put,
+            root=root,
+            utc_us=clock.utc_us,
+        )
 
     async def say(self, topic: Topic) -> None:
         _, payload = self.wheel.say(topic)
@@ -59,7 +68,7 @@ class Daemon:
 async def daemon(port: int, path: Path) -> AsyncIterator[Daemon]:
     journal = await Journal.open(path / "journal", at_utc_us=1)
     running = Daemon(journal, port)
-    works = (running.connection.run(), running.outbox.run(), running.door.run(running.connection.inbox))
+    works = (running.connection.run(), running.outbox.run(), running.intake.run(running.connection.inbox))
     tasks = [asyncio.create_task(work) for work in works]
     try:
         yield running

@@ -36,7 +36,7 @@ async def test_an_ack_that_is_none(bench: Bench, payload: bytes) -> None:
     with capture_logs() as logs:
         await bench.send("ack", payload)
     assert [log["event"] for log in logs] == ["ack.malformed"]
-    assert bench.door.counters["acks_malformed"] == 1
+    assert bench.intake.counters["acks_malformed"] == 1
 
 
 @pytest.mark.parametrize("leaf", ["cmd/open", "cmd/resend", "cmd/bouler", "cmd/" + "x" * 60_000])
@@ -56,7 +56,7 @@ async def test_numbers_that_the_journal_cannot_hold(bench: Bench, number: int) -
     await bench.send("cmd/open", GOOD | {"id": "c-2", "coup": number})
     await bench.send("ack", {"seq": number})
     assert ["<= 9007199254740991" in str(answer["why"]) for answer in await bench.answers()] == [True, True]
-    assert bench.door.counters["acks_malformed"] == 1
+    assert bench.intake.counters["acks_malformed"] == 1
 
 
 @pytest.mark.parametrize("member", ["id", "by", "reason", "who"])
