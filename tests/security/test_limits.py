@@ -13,7 +13,7 @@ from tests.broker.mqtt_bench import ROOT, connecting, observing, session_of, set
 from tests.broker.test_commands import GOOD, Bench, bench
 from tests.mosquitto import Mosquitto
 from wheeld.broker.commands import COMMAND_BYTES_MAX, CORRELATION_BYTES_MAX
-from wheeld.broker.mqtt import PACKET_BYTES_MAX
+from wheeld.broker.mqtt_client import PACKET_BYTES_MAX
 
 __all__ = ["bench"]
 

@@ -20,7 +20,7 @@ from tests.cli.live import Daemon, running
 from tests.live.bench import write_config
 from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority
-from wheeld.broker.mqtt import PASSWORD_BYTES_MAX
+from wheeld.broker.mqtt_client import PASSWORD_BYTES_MAX
 
 PASSWORD = "Tr0ub4dor&3-of-the-wheel"
 

@@ -16,7 +16,8 @@ import structlog
 from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.health import HealthReporter, temperatures_c
-from wheeld.broker.mqtt import MqttConnection, MqttSettings
+from wheeld.broker.mqtt import MqttConnection
+from wheeld.broker.mqtt_client import MqttSettings
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
 from wheeld.config.file import Config
