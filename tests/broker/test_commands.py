@@ -13,11 +13,11 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import FakeBroker, VirtualClock, nobody_seals, settle
-from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX, CommandIntake
+from tests.broker.world import FakeBroker, VirtualClock, queued_intake, settle
+from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox
-from wheeld.core.observations import Command, CommandName
+from wheeld.core.observations import CommandName
 from wheeld.core.step import Reply, Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import StoredSeal
@@ -35,15 +35,7 @@ class Bench:
         self.journal = journal
         self.clock = VirtualClock(NOW)
         self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
-        self.requests: asyncio.Queue[Command] = asyncio.Queue()
-        self.intake = CommandIntake(
-            journal=journal,
-            outbox=self.outbox,
-            seal=nobody_seals,
-            submit=self.requests.put,
-            root=ROOT,
-            utc_us=self.clock.utc_us,
-        )
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us)
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
         raw = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)

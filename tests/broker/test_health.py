@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
-from tests.broker.world import FakeBroker, VirtualClock, settle
+from tests.broker.world import FakeBroker, VirtualClock, settle, working
 from wheeld.broker.health import CHANGE_GAP_S, PERIOD_S, HealthReporter, temperatures_c
 from wheeld.broker.payloads import ClockHealth, Health
 from wheeld.service.host_clock import SystemClock
@@ -47,13 +46,8 @@ class Reporting:
 @asynccontextmanager
 async def reporting() -> AsyncIterator[Reporting]:
     bench = Reporting()
-    task = asyncio.create_task(bench.reporter.run())
-    try:
+    async with working(bench.reporter.run()):
         yield bench
-        assert not task.done(), task
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 async def test_every_ten_seconds() -> None:

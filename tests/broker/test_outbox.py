@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle
+from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle, working
 from tests.journal.journals import open_writer
 from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox, ResendError
 from wheeld.core.step import Topic
@@ -48,13 +47,10 @@ class Bench:
 @asynccontextmanager
 async def running(path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> AsyncIterator[Bench]:
     bench = Bench(path, broker, settlement_ack=settlement_ack)
-    task = asyncio.create_task(bench.outbox.run())
     try:
-        yield bench
-        assert not task.done(), task
+        async with working(bench.outbox.run()):
+            yield bench
     finally:
-        task.cancel()
-        await asyncio.wait({task})
         bench.store.file.close()
 
 

@@ -1,4 +1,4 @@
-"""Journal, outbox and door over a real mosquitto: killed in mid stream, acks, commands and their answers."""
+"""Journal, outbox and intake over a real mosquitto: killed in mid stream, acks, commands and their answers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,10 @@ from tests.broker.mqtt_bench import (
     observing,
     settings,
 )
-from tests.broker.world import nobody_seals
+from tests.broker.world import queued_intake, working
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import CommandIntake
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
-from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
 
 
@@ -40,7 +38,7 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 
 class Daemon:
-    """Journal, connection, outbox and door, composed as the daemon does."""
+    """Journal, connection, outbox and intake, composed as the daemon does."""
 
     def __init__(self, journal: Journal, connection: MqttConnection, clock: RetryClock, *, ack: bool) -> None:
         self.journal = journal
@@ -48,15 +46,7 @@ class Daemon:
         self.clock = clock
         self.feed = Feed()
         self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.requests: asyncio.Queue[Command] = asyncio.Queue()
-        self.intake = CommandIntake(
-            journal=journal,
-            outbox=self.outbox,
-            seal=nobody_seals,
-            submit=self.requests.put,
-            root=ROOT,
-            utc_us=clock.utc_us,
-        )
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=clock.utc_us)
 
 
 @asynccontextmanager
@@ -64,17 +54,10 @@ async def daemon(port: int, path: Path, *, ack: bool = False, **more: Any) -> As
     journal = await Journal.open(path, at_utc_us=1)
     async with connecting(settings(port, **more)) as (connection, clock):
         running = Daemon(journal, connection, clock, ack=ack)
-        tasks = {
-            asyncio.create_task(running.outbox.run()),
-            asyncio.create_task(running.intake.run(connection.inbox)),
-        }
         try:
-            yield running
-            assert not any(task.done() for task in tasks), tasks
+            async with working(running.outbox.run(), running.intake.run(connection.inbox)):
+                yield running
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
             await journal.close()
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
+from wheeld.broker.commands import CommandIntake
+from wheeld.broker.outbox import Outbox
+from wheeld.core.observations import Command
+from wheeld.journal.journal import Journal
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import ConnectionLostError, OwedMessage, Publication, PublishRefusedError
 
@@ -18,7 +24,31 @@ async def settle(turns: int = 60) -> None:
 
 
 async def nobody_seals(*, by: str, why: str) -> None:
-    """What the door is given where there is no key."""
+    """What the intake is given where there is no key."""
+
+
+def queued_intake(
+    journal: Journal, outbox: Outbox, *, root: str, utc_us: Callable[[], int]
+) -> tuple[CommandIntake, asyncio.Queue[Command]]:
+    """An intake without a table, and the queue to which it submits commands."""
+    requests: asyncio.Queue[Command] = asyncio.Queue()
+    intake = CommandIntake(
+        journal=journal, outbox=outbox, seal=nobody_seals, submit=requests.put, root=root, utc_us=utc_us
+    )
+    return intake, requests
+
+
+@asynccontextmanager
+async def working(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """These run as tasks until this is left; none may end before."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield
+        assert not any(task.done() for task in tasks), tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 class VirtualClock:

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
-from tests.broker.world import nobody_seals
+from tests.broker.world import queued_intake
 from tests.faults.broker_coups import ROOT
-from wheeld.broker.commands import CommandIntake
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
-from wheeld.core.observations import Command
 from wheeld.core.step import Reply, Step
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.journal import Journal
@@ -52,15 +50,7 @@ class Wheel:
         self.outbox = Outbox(
             store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=settlement_ack
         )
-        self.requests: asyncio.Queue[Command] = asyncio.Queue()
-        self.intake = CommandIntake(
-            journal=journal,
-            outbox=self.outbox,
-            seal=nobody_seals,
-            submit=self.requests.put,
-            root=root,
-            utc_us=clock.utc_us,
-        )
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
         self.said: list[bytes] = []
         """Every sequenced message, as stored."""
 

@@ -12,13 +12,11 @@ from pathlib import Path
 import aiomqtt
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
-from tests.broker.world import nobody_seals
+from tests.broker.world import queued_intake, working
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import CommandIntake
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
-from wheeld.core.observations import Command
 from wheeld.core.step import Message, Step, Topic
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.journal import Journal
@@ -37,7 +35,7 @@ class HastyClock(SystemClock):
 
 
 class Daemon:
-    """Journal, connection, outbox and door, composed as the daemon does."""
+    """Journal, connection, outbox and intake, composed as the daemon does."""
 
     def __init__(self, journal: Journal, port: int) -> None:
         clock = HastyClock()
@@ -48,15 +46,7 @@ class Daemon:
             settings(port), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=True)
-        self.requests: asyncio.Queue[Command] = asyncio.Queue()
-        self.intake = CommandIntake(
-            journal=journal,
-            outbox=self.outbox,
-            seal=nobody_seals,
-            submit=self.requests.put,
-            root=root,
-            utc_us=clock.utc_us,
-        )
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
 
     async def say(self, topic: Topic) -> None:
         _, payload = self.wheel.say(topic)
@@ -69,14 +59,10 @@ async def daemon(port: int, path: Path) -> AsyncIterator[Daemon]:
     journal = await Journal.open(path / "journal", at_utc_us=1)
     running = Daemon(journal, port)
     works = (running.connection.run(), running.outbox.run(), running.intake.run(running.connection.inbox))
-    tasks = [asyncio.create_task(work) for work in works]
     try:
-        yield running
-        assert not any(task.done() for task in tasks), tasks
+        async with working(*works):
+            yield running
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
         await journal.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.broker.world import VirtualClock, settle
+from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import START_UTC_US, Evening
 from tests.journal.journals import open_reader, write_keys
 from wheeld.core.step import Step
@@ -85,14 +84,10 @@ async def keeping(directory: Path, retention: Retention | None = None, *, signs:
     signer = FileSigner(private) if signs else None
     journal = await Journal.open(directory / "j", at_utc_us=START_UTC_US, signer=signer)
     bench = Bench(directory / "j", journal, retention or Retention())
-    tasks = [asyncio.create_task(work) for work in (bench.keeper.seal_shifts(), bench.keeper.prune())]
     try:
-        yield bench
-        assert not any(task.done() for task in tasks), tasks
+        async with working(bench.keeper.seal_shifts(), bench.keeper.prune()):
+            yield bench
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
         await journal.close()
 
 
