@@ -14,7 +14,7 @@ import msgspec
 
 from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import MqttConnection
-from wheeld.broker.mqtt_client import MqttSettings
+from wheeld.broker.settings import MqttSettings
 from wheeld.service.host_clock import SystemClock
 
 ROOT = "wheel/v1/campione/3/"

@@ -14,8 +14,9 @@ import aiomqtt
 import msgspec
 import structlog
 
-from wheeld.broker.mqtt_client import PACKET_BYTES_MAX, MqttSettings, new_client, opened, unless_gone
+from wheeld.broker.mqtt_client import PACKET_BYTES_MAX, new_client, opened, tls_files, unless_gone
 from wheeld.broker.mqtt_session import End, EndKind, MqttSession
+from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
 from wheeld.ports import ConnectionLostError, HostClock, Publication
 
@@ -114,7 +115,7 @@ class MqttConnection:
         self._offline = offline
         self._clock = clock
         self._retries = _Retries(rng)
-        self._files = settings.tls_files
+        self._files = tls_files(settings)
         self._status = _Status(ConnectionState.NEW)
         self._up = asyncio.Event()
         self._log = structlog.get_logger("mqtt")
@@ -174,7 +175,7 @@ class MqttConnection:
         try:
             async with opened(await new_client(self._settings, will)) as client:
                 number = self.counters["connections"] + 1
-                is_mqtt_5 = self._settings.is_mqtt_5
+                is_mqtt_5 = self._settings.protocol == "5"
                 session = MqttSession(number, client, root=self._root, is_mqtt_5=is_mqtt_5, counters=self.counters)
                 await unless_gone(session.greet(self._online), client)
                 self.counters["connections"] = number

@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import aiomqtt
-import msgspec
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import DisconnectFlags
 from paho.mqtt.enums import LogLevel
@@ -17,6 +16,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFiles
 
 PACKET_BYTES_MAX = 16_384
@@ -25,32 +25,6 @@ to itself; from any other they are dropped and counted here, or a full inbox cou
 
 PASSWORD_BYTES_MAX = 4096
 """A long token fits. MQTT ends at 65,535 bytes, with an error that would end the daemon."""
-
-
-class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the broker is and how to connect to it. TLS is on when any of the three files is given."""
-
-    host: str
-    client_id: str
-    port: int = 1883
-    username: str | None = None
-    password_file: Path | None = None
-    ca_file: Path | None = None
-    cert_file: Path | None = None
-    key_file: Path | None = None
-    keepalive_s: int = 5
-    publish_timeout_s: float = 5.0
-    protocol: Literal["5", "3.1.1"] = "5"
-
-    @property
-    def is_mqtt_5(self) -> bool:
-        """Whether MQTT 5 is used, with its correlation data and its answers to refused publications."""
-        return self.protocol == "5"
-
-    @property
-    def tls_files(self) -> TlsFiles:
-        """The three files of TLS."""
-        return TlsFiles(ca_file=self.ca_file, cert_file=self.cert_file, key_file=self.key_file)
 
 
 class MqttClient(aiomqtt.Client):
@@ -103,14 +77,20 @@ class MqttClient(aiomqtt.Client):
         super()._on_publish(client, userdata, mid, reason_code, properties)
 
 
+def tls_files(settings: MqttSettings) -> TlsFiles:
+    """The files of TLS that are configured."""
+    return TlsFiles(ca_file=settings.ca_file, cert_file=settings.cert_file, key_file=settings.key_file)
+
+
 async def new_client(settings: MqttSettings, will: aiomqtt.Will) -> MqttClient:
     """A client for one connection. Raises OSError, MqttError, TlsFilesError for files that cannot be used."""
     # The files are read each time, so that a changed password or certificate needs no restart.
-    files = settings.tls_files
+    files = tls_files(settings)
     tls = await asyncio.to_thread(files.context) if files.named else None
     # Always a clean session: commands that wait in a broker while the daemon is away would act on a later coup.
     clean: dict[str, Any] = {"clean_session": True}
-    if settings.is_mqtt_5:
+    is_mqtt_5 = settings.protocol == "5"
+    if is_mqtt_5:
         limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         limits.MaximumPacketSize = PACKET_BYTES_MAX
         clean = {"clean_start": True, "properties": limits}
@@ -120,7 +100,7 @@ async def new_client(settings: MqttSettings, will: aiomqtt.Will) -> MqttClient:
         identifier=settings.client_id,
         username=settings.username,
         password=_read_password(settings.password_file),
-        protocol=aiomqtt.ProtocolVersion.V5 if settings.is_mqtt_5 else aiomqtt.ProtocolVersion.V311,
+        protocol=aiomqtt.ProtocolVersion.V5 if is_mqtt_5 else aiomqtt.ProtocolVersion.V311,
         will=will,
         keepalive=settings.keepalive_s,
         timeout=settings.publish_timeout_s,

@@ -17,9 +17,9 @@ from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.health import HealthReporter, temperatures_c
 from wheeld.broker.mqtt import MqttConnection
-from wheeld.broker.mqtt_client import MqttSettings
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
+from wheeld.broker.settings import MqttSettings
 from wheeld.config.file import Config
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
