@@ -144,8 +144,8 @@ class Publisher(Protocol):
 class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A stored message that the world has not confirmed. `topic` is the leaf; `id` grows in publication order.
 
-    `retain` only on the newest message of a retained topic: a late subscriber must never be told an old state. One that
-    is `ahead` goes before its turn; what stands before it is still owed.
+    `retain` only on the newest message of a retained topic: a late subscriber must never get an old state. One that is
+    `ahead` is published before its turn; messages with a lower id are still owed.
     """
 
     id: int

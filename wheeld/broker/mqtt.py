@@ -29,7 +29,7 @@ STABLE_S = 10.0
 session again and again."""
 
 BRIEF_MAX = 3
-"""After so many sessions in a row that ended at once a person has to look."""
+"""After so many sessions in a row that ended at once the log asks a person to look."""
 THROWN_OUT = "connections end as soon as they stand: give every client its own client_id, or the broker keeps falling"
 
 INBOX_MAX = 1000
@@ -40,7 +40,7 @@ FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Hosts of this computer: nobody can listen on the way to them."""
+"""Names of this computer: a password sent to them crosses no network."""
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
@@ -248,7 +248,7 @@ class MqttConnection:
         """Change the state, and log it where it is news."""
         before, self._status = self._status, status
         where = {"host": self._settings.host, "port": self._settings.port}
-        # A session with renewed files follows the one before without a word.
+        # CLOSING, then CONNECTED: a session with renewed files, which is logged as `tls.renewed`.
         if status.state is ConnectionState.CONNECTED and before.state is not ConnectionState.CLOSING:
             self._log.info("broker.connected", **where)
         if status.state is ConnectionState.UNREACHABLE and status != before:

@@ -1,4 +1,4 @@
-"""One connection to the broker, used once: what is said first, what is heard, what is published, what is said last."""
+"""One connection to the broker, used once: it subscribes, publishes `online`, receives, publishes, takes its leave."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from wheeld.broker.mqtt_client import MqttClient
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
 
-HEARD = ("ack", "cmd/+")
+SUBSCRIBED = ("ack", "cmd/+")
 """The topics below the root to which a session subscribes."""
 
 FAREWELL_S = 1.0
@@ -38,7 +38,7 @@ class EndKind(Enum):
 
 
 class End(msgspec.Struct, frozen=True):
-    """Why a session ended, and that in words."""
+    """Why a session ended, as a kind and in words."""
 
     kind: EndKind
     why: str
@@ -82,10 +82,10 @@ class MqttSession:
         if self._is_mqtt_5:
             # Retain as published: a retained command is then recognised as one even while we are connected.
             options = SubscribeOptions(qos=1, retainAsPublished=True)
-            granted = await self.client.subscribe([(self._root + leaf, options) for leaf in HEARD])
+            granted = await self.client.subscribe([(self._root + leaf, options) for leaf in SUBSCRIBED])
         else:
-            granted = await self.client.subscribe([(self._root + leaf, 1) for leaf in HEARD])
-        for leaf, code in zip(HEARD, granted, strict=True):
+            granted = await self.client.subscribe([(self._root + leaf, 1) for leaf in SUBSCRIBED])
+        for leaf, code in zip(SUBSCRIBED, granted, strict=True):
             if isinstance(code, ReasonCode) and code.is_failure:
                 why = "the broker's access list keeps it from us; allow it and restart the connection"
                 self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
