@@ -231,7 +231,7 @@ async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: Wor
         await asyncio.sleep(600)
         asked = len(world.questions)
         assert asked <= 5
-        assert "1000000000 came, and the wheel says that 0 is its last" in told[-1]
+        assert "1000000000 came, and the wheel reports that 0 is its last" in told[-1]
         world.say()
         await caller.until(lambda: len(caller.stored) == 1)
         await asyncio.sleep(3600)
@@ -264,7 +264,7 @@ async def test_a_refused_resend_is_told(world: World, told: Told) -> None:
         world.send([reply_to(question, done=False, why="it expired")])
         world.send([reply_to(b'{"id":"another"}', done=True, why="seq 1 to 7 again", last_seq=7)])
         await asyncio.sleep(1)
-        assert told == ["the wheel would not send again from seq 1: it expired"]
+        assert told == ["the wheel refused to send again from seq 1: it expired"]
         await asyncio.sleep(60)
         assert len(world.questions) > 1
 
@@ -380,7 +380,7 @@ async def test_topics_that_the_broker_keeps_back_are_told(world: World, told: To
     world.grants = 0x80
     async with feed_of(told):
         await asyncio.sleep(1)
-    assert told == ["the broker's access list keeps result, void, table, reply from us"]
+    assert told == ["the broker's access list refuses result, void, table, reply"]
 
 
 @in_virtual_time

@@ -87,7 +87,7 @@ def test_the_directory_has_to_be_kept(path: Path, monkeypatch: pytest.MonkeyPatc
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(JournalError, match="its directory is not kept: Input/output error") as caught:
+    with pytest.raises(JournalError, match="its directory cannot be written to disk: Input/output error") as caught:
         open_writer(path)
     assert caught.value.fault == "io"
     monkeypatch.undo()

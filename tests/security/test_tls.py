@@ -113,7 +113,7 @@ async def test_a_revoked_certificate_is_kept_out_and_another_is_not(tmp_path: Pa
     ("days", "host", "authority", "said"),
     [
         (-1, "127.0.0.1", "house", "the broker's certificate has expired: it has to be renewed at the broker"),
-        (30, "127.0.0.1", "another", "the broker's certificate is of no authority in ca_file"),
+        (30, "127.0.0.1", "another", "the broker's certificate is not of an authority in ca_file"),
         (30, "127.0.0.2", "house", "the broker's certificate is for another address than `host`"),
     ],
 )
@@ -128,7 +128,7 @@ async def test_we_keep_out_of_a_broker_and_say_why(
 
 def test_names_for_what_only_other_brokers_say() -> None:
     wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1)")
-    assert "does not speak TLS on this port" in fault(wrong)
+    assert "does not use TLS on this port" in fault(wrong)
     assert fault(OSError(111, "Connection refused")) == ""
 
 
@@ -233,7 +233,7 @@ def test_files_that_make_no_context(tmp_path: Path, house: Authority) -> None:
         with pytest.raises(TlsFilesError, match=said):
             files.context()
     locked(mine)
-    with pytest.raises(TlsFilesError, match="locked by a passphrase"):
+    with pytest.raises(TlsFilesError, match="has a passphrase"):
         mine.context()
 
 

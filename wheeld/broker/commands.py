@@ -231,7 +231,7 @@ def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
     except UNREADABLE as error:
         raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
     if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
-        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it still holds")
+        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it is still wanted")
     return payload
 
 

@@ -30,7 +30,9 @@ session again and again."""
 
 BRIEF_MAX = 3
 """After so many sessions in a row that ended at once the log asks a person to look."""
-THROWN_OUT = "connections end as soon as they stand: give every client its own client_id, or the broker keeps falling"
+THROWN_OUT = (
+    "connections end as soon as they are made: give every client its own client_id, or look why the broker fails"
+)
 
 INBOX_MAX = 1000
 """Commands and acks that wait to be handled. People send a few a minute; a thousand comes from a faulty sender, and the
@@ -129,7 +131,9 @@ class MqttConnection:
         """Connect, and connect again; ends only by cancellation, after having published `offline`."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
-            self._log.warning("password.in_clear", host=settings.host, then="whoever listens has it: give ca_file")
+            self._log.warning(
+                "password.in_clear", host=settings.host, then="anyone on the network can read it: give ca_file"
+            )
         while True:
             connections = self.counters["connections"]
             started_ns = self._clock.monotonic_ns()
@@ -227,7 +231,10 @@ class MqttConnection:
         if len(message.payload) > PACKET_BYTES_MAX:
             self.counters["oversized"] += 1
             self._log.error(
-                "message.oversized", topic=message.topic.value, limit=PACKET_BYTES_MAX, why="nothing we hear"
+                "message.oversized",
+                topic=message.topic.value,
+                limit=PACKET_BYTES_MAX,
+                why="no command or ack is so large",
             )
             return
         properties = message.properties
@@ -242,7 +249,7 @@ class MqttConnection:
             self.inbox.put_nowait(incoming)
         except asyncio.QueueFull:
             self.counters["dropped"] += 1
-            self._log.error("inbox.full", topic=message.topic.value, limit=INBOX_MAX, why="its sender floods us")
+            self._log.error("inbox.full", topic=message.topic.value, limit=INBOX_MAX, why="its sender sends too many")
 
     def _enter(self, status: _Status) -> None:
         """Change the state, and log it where it is news."""

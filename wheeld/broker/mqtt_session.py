@@ -74,7 +74,7 @@ class MqttSession:
         topic = self._root + "availability"
         await self.client.publish(topic, online, qos=1, retain=True)
         if self.client.refusal is not None:
-            why = "the broker's access list keeps us from being seen: is this certificate or user for this table?"
+            why = "the broker's access list does not let us publish it: is this certificate or user for this table?"
             self._log.error("availability.refused", topic=topic, answer=self.client.refusal, why=why)
 
     async def subscribe(self) -> None:
@@ -87,7 +87,7 @@ class MqttSession:
             granted = await self.client.subscribe([(self._root + leaf, 1) for leaf in SUBSCRIBED])
         for leaf, code in zip(SUBSCRIBED, granted, strict=True):
             if isinstance(code, ReasonCode) and code.is_failure:
-                why = "the broker's access list keeps it from us; allow it and restart the connection"
+                why = "the broker's access list does not let us receive it; allow it and restart the connection"
                 self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
 
     async def receive(self, take: Callable[[aiomqtt.Message], None]) -> None:

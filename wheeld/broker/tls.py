@@ -14,8 +14,8 @@ Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 _OF_BROKER = {
     9: "is not valid yet: the broker's or this computer's clock is wrong",
     10: "has expired: it has to be renewed at the broker, unless this computer's clock is wrong",
-    62: "is for another name than `host`: correct `host`, or it is another broker",
-    64: "is for another address than `host`: correct `host`, or it is another broker",
+    62: "is for another name than `host`: correct `host`, unless it is another broker",
+    64: "is for another address than `host`: correct `host`, unless it is another broker",
 }
 """What OpenSSL's verification codes mean for the broker's certificate; all others concern its authority."""
 
@@ -25,7 +25,7 @@ _OF_US = {
     "ALERT_CERTIFICATE_REVOKED": "the broker says that our certificate is revoked: have a new cert_file issued",
     "ALERT_UNKNOWN_CA": "the broker does not know the authority of our certificate: correct cert_file, or its cafile",
     "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file",
-    "WRONG_VERSION_NUMBER": "the broker does not speak TLS on this port: correct `port`",
+    "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
 }
 """What the broker's answers mean, by OpenSSL's names for them."""
 
@@ -70,7 +70,7 @@ def fault(error: BaseException) -> str:
     """The cause of a failed connection, in words, if TLS was the cause; else an empty text."""
     cause = error.__cause__ or error.__context__
     if isinstance(cause, ssl.SSLCertVerificationError):
-        unknown = "is of no authority in ca_file: another broker, or the wrong ca_file"
+        unknown = "is not of an authority in ca_file: it is another broker, or the wrong ca_file"
         return f"the broker's certificate {_OF_BROKER.get(cause.verify_code, unknown)} ({cause.verify_message})"
     text = str(error).upper().replace(" ", "_")
     return next((words for name, words in _OF_US.items() if name in text), "")
@@ -107,4 +107,4 @@ def _load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) -
 
 def _no_passphrase() -> str:
     """Called for a key with a passphrase. Without it OpenSSL would ask on the terminal and wait."""
-    raise TlsFilesError("key_file is locked by a passphrase, which nobody is there to type: use one that is not")
+    raise TlsFilesError("key_file has a passphrase, and nobody is there to type it: use a key without one")

@@ -181,7 +181,7 @@ class Feed:
         refused = [
             leaf for leaf, code in zip(leaves, granted, strict=True) if int(getattr(code, "value", code)) >= REFUSED
         ]
-        return f"the broker's access list keeps {', '.join(refused)} from us" if refused else None
+        return f"the broker's access list refuses {', '.join(refused)}" if refused else None
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[aiomqtt.Client]:

@@ -61,7 +61,7 @@ def read_message(topic: str, payload: bytes, *, root: str, verify: Verify | None
     body, seq = _body(topic, payload)
     closed = _CLOSED.fullmatch(payload)
     if closed is None:
-        raise FeedError("edited", seq, "it carries no hash at its end: it was not sealed, or was cut")
+        raise FeedError("edited", seq, "it has no hash at its end: it never had one, or was cut")
     content, prev, digest, signature = closed.groups()
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise FeedError("edited", seq, "its bytes do not have its hash: it was edited")
@@ -69,7 +69,7 @@ def read_message(topic: str, payload: bytes, *, root: str, verify: Verify | None
     if whose != f"{root}: {topic}/1":
         raise FeedError("foreign", seq, f"it is of {whose[:200]!r} and came on {root}/{topic}")
     if verify is not None and (signature is None or not verify(base64.b64decode(signature), digest)):
-        raise FeedError("signature", seq, "its signature is wrong" if signature else "it carries no signature")
+        raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
     return FeedMessage(seq, topic, payload, body, prev.decode(), digest.decode())
 
 
@@ -82,8 +82,8 @@ def _body(topic: str, payload: bytes) -> tuple[dict[str, Any], int]:
         if type(seq) is int and 0 < seq <= SEQ_MAX:
             return body, seq
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise FeedError("malformed", None, f"on {topic} came what is no message of a feed: {error}") from error
-    raise FeedError("malformed", None, f"on {topic} came one whose seq is no number from 1 on")
+        raise FeedError("malformed", None, f"what came on {topic} is no message of a feed: {error}") from error
+    raise FeedError("malformed", None, f"a message on {topic} has a seq that is no number from 1 on")
 
 
 def ed25519(public_key: bytes) -> Verify:

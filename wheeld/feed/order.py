@@ -91,7 +91,7 @@ class Order:
             return
         self._asked, self._silences = None, 0
         if type(last) is not int or not 0 <= last <= SEQ_MAX:
-            self._manner.tell(f"the wheel would not send again from seq {self._asked_from}: {why[:200]}")
+            self._manner.tell(f"the wheel refused to send again from seq {self._asked_from}: {why[:200]}")
             self._due_s = now_s + self._patience_s()
             return
         self._compare(last, now_s, done=done)
@@ -105,7 +105,7 @@ class Order:
             self._silences += 1
             self._manner.tell(
                 f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is away, or "
-                "the broker's access list keeps the question or the answer back"
+                "the broker's access list refuses the question or the answer"
             )
         self.counters["questions"] += 1
         self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
@@ -165,12 +165,14 @@ class Order:
         seq = self.seq or 0
         self._unsure = False
         if last < self._asked_from - 1:
-            why = f"it was handed out, and the wheel says that its last one is {last}: its journal was replaced or cut"
+            why = (
+                f"it was handed out, and the wheel reports that its last one is {last}: its journal was replaced or cut"
+            )
             self._beyond = 0
             raise FeedError("rolled_back", seq, why)
         if not done and self._beyond > last and self._tries >= CONTRADICTIONS_MAX:
             self._manner.tell(
-                f"seq {self._beyond} came, and the wheel says that {last} is its last: it was not its own"
+                f"seq {self._beyond} came, and the wheel reports that {last} is its last: the message was not its own"
             )
             self._beyond = last
         self._beyond = max(self._beyond, last)

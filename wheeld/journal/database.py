@@ -129,7 +129,7 @@ class Database:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(lock_fd)
-            why = "another wheeld has it open; one daemon a wheel, stop the other or set another journal.path"
+            why = "another wheeld has it open; stop that one, or set another journal.path: each wheel has one daemon"
             raise JournalError("locked", self.path, why) from error
         return lock_fd
 
@@ -175,7 +175,7 @@ class Database:
         # SQLite goes on without a WAL when it cannot keep one, and then a power cut may take rows back. Only the answer
         # shows it.
         if self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            why = "no write-ahead log can be kept there: the disk is full, failed, or is on a network; see to it"
+            why = "no write-ahead log can be kept there: the disk is full, has failed, or is on a network; correct this"
             raise JournalError("io", self.path, why)
         # With NORMAL a power cut takes back rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
@@ -195,13 +195,15 @@ class Database:
             finally:
                 os.close(directory)
         except OSError as error:
-            why = f"its directory is not kept: {error.strerror}; check the disk"
+            why = f"its directory cannot be written to disk: {error.strerror}; check the disk"
             raise JournalError("io", self.path, why) from error
 
     def _refuse_older(self, version: int) -> None:
         if version < schema.VERSION:
             why = f"written by an older wheeld (schema {version}, this one reads {schema.VERSION}); the daemon brings"
-            raise JournalError("older", self.path, f"{why} it up to date when it starts, or `wheeld journal migrate`")
+            raise JournalError(
+                "older", self.path, f"{why} it up to date when it starts, and so does `wheeld journal migrate`"
+            )
 
     def _migrate(self, version: int) -> None:
         if (missing := schema.missing_step(version)) is not None:
@@ -226,6 +228,6 @@ class Database:
             self._failure = explain(error, self.path)
             raise self._failure from error
         except UnicodeDecodeError as error:
-            why = "the file is damaged, so that even what SQLite says of it cannot be read; keep it for examination"
+            why = "the file is damaged, and so is SQLite's message about it; keep the file for examination"
             self._failure = JournalError("corrupt", self.path, why)
             raise self._failure from error

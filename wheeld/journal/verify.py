@@ -188,7 +188,7 @@ class _Walk:
         elif check is not None and not check(signature, seal_bytes(columns[:-1])):
             self.report.blame(f"{where}: the signature is false: {changed}")
         elif not (at_utc_us.isdigit() and int(at_utc_us) < UTC_US_MAX):
-            self.report.blame(f"{where}: sealed at no time: edited")
+            self.report.blame(f"{where}: the date of its seal is no date: edited")
         else:
             texts = (text.decode(errors="replace") for text in (by, why, key_id))
             self.report.sealed = Sealed(n, int(at_utc_us), *texts)
@@ -211,7 +211,7 @@ class _Walk:
             report.last_hash = verify_link(payload, report.last_hash)
             self._check_signature(where, payload)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            report.blame(f"{where}: its payload is not a sealed message ({error})")
+            report.blame(f"{where}: its payload is no message of the feed ({error})")
         except SealError as error:
             report.blame(f"{where}: {error}")
             report.last_hash = link.hash

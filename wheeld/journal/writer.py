@@ -28,7 +28,7 @@ REPEAT_WINDOW_S = 600
 Before or after it a sender that counts from 1 after each restart may use the id again; before it, because the host's
 date may have been set back."""
 
-UNFINISHED = "the daemon stopped before it was decided; nothing was done, send it again if it still holds"
+UNFINISHED = "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
 
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
