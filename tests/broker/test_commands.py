@@ -1,4 +1,4 @@
-"""The door: what is a command, what is refused and how, and that each delivery has one answer."""
+"""The intake: what is a command, what is refused and how, and that each delivery has one answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GOOD: dict[str, object] = {"id": "c-1", "by": "chef", "reason": "a test"}
 
 
 class Bench:
-    """A door with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
+    """An intake with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -95,7 +95,7 @@ async def test_the_step_answers(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("leaf", "payload", "told"),
+    ("leaf", "payload", "why"),
     [
         ("cmd/dance", GOOD, "no such command; the sender may use bouler, close"),
         ("cmd/open/now", GOOD, "no such command"),
@@ -121,9 +121,9 @@ async def test_the_step_answers(bench: Bench) -> None:
         ("cmd/resend", GOOD | {"from_seq": 1}, "nothing from seq 1: the last one is 0"),
     ],
 )
-async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, told: str) -> None:
+async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, why: str) -> None:
     await bench.send(leaf, payload)
-    assert told in await bench.refusal()
+    assert why in await bench.refusal()
 
 
 async def test_not_yet_expired(bench: Bench) -> None:

@@ -57,9 +57,9 @@ async def test_every_ten_seconds() -> None:
         assert bench.times() == [0.0, PERIOD_S, 2 * PERIOD_S, 3 * PERIOD_S]
         _, publication = bench.broker.received[0]
         assert (publication.topic, publication.qos, publication.retain) == (ROOT + "health", 0, True)
-        told = msgspec.json.decode(publication.payload)
-        assert told["schema"] == "health/1"
-        assert told["clock"] == {"error_us": 120, "drift_ppm": None, "synchronised": None}
+        report = msgspec.json.decode(publication.payload)
+        assert report["schema"] == "health/1"
+        assert report["clock"] == {"error_us": 120, "drift_ppm": None, "synchronised": None}
 
 
 async def test_soon_after_a_change_and_not_for_each_flicker() -> None:

@@ -65,8 +65,8 @@ async def test_a_broker_that_comes_later(tmp_path: Path) -> None:
                 async with observing(broker) as observer:
                     message = await observer.until("availability")
                     assert (message.payload, message.retain) == (ONLINE, True)
-    told = [log["event"] for log in logs]
-    assert told == ["broker.unreachable", "broker.connected"]
+    events = [log["event"] for log in logs]
+    assert events == ["broker.unreachable", "broker.connected"]
     assert "refused" in logs[0]["why"]
     assert connection.counters["failures"] == 4
 

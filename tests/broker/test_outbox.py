@@ -119,7 +119,7 @@ async def test_settlement_holds_the_debt_until_its_ack(tmp_path: Path) -> None:
         assert bench.outbox.counters["acks"] == 4
 
 
-async def test_an_ack_beyond_what_exists_is_refused_and_told(tmp_path: Path) -> None:
+async def test_an_ack_beyond_what_exists_is_refused_and_logged(tmp_path: Path) -> None:
     broker = FakeBroker()
     broker.up()
     async with running(tmp_path / "j", broker, settlement_ack=True) as bench:
@@ -176,7 +176,7 @@ async def test_resend_while_a_batch_is_under_way(tmp_path: Path) -> None:
         assert bench.seqs() == [*range(1, 21), *range(1, 21)]
 
 
-async def test_a_refused_publication_is_asked_again_and_told(tmp_path: Path) -> None:
+async def test_a_refused_publication_is_tried_again_and_logged(tmp_path: Path) -> None:
     broker = FakeBroker()
     broker.refuse.add(ROOT + "void")
     broker.up()
@@ -204,8 +204,8 @@ async def test_a_reply_goes_to_the_topic_that_was_asked_for_too(tmp_path: Path) 
         bench.store.news.set()
         with capture_logs() as logs:
             await settle()
-        told = [(p.topic, msgspec.json.decode(p.payload)["id"], p.correlation) for _, p in broker.received]
-        assert told == [
+        answers = [(p.topic, msgspec.json.decode(p.payload)["id"], p.correlation) for _, p in broker.received]
+        assert answers == [
             (ROOT + "reply", "a", b"\x01"),
             ("desk/7", "a", b"\x01"),
             (ROOT + "reply", "b", b"\x01"),
@@ -306,7 +306,7 @@ async def test_swarm(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     faults = {"drop_before": rng.choice([0.0, 0.05, 0.3]), "drop_after": rng.choice([0.0, 0.05, 0.3])}
     broker, consumer, path, feed = FakeBroker(seed, **faults), Settlement(), tmp_path / "j", Feed()
-    for _life in range(rng.randrange(1, 4)):
+    for _run in range(rng.randrange(1, 4)):
         async with running(path, broker, settlement_ack=seed % 2 == 0) as bench:
             bench.feed = feed
             for _ in range(rng.randrange(10, 40)):

@@ -1,4 +1,4 @@
-"""The feed against a real mosquitto and the daemon's own journal, outbox and door: killed, denied, lied to."""
+"""The feed against a real mosquitto and the daemon's own journal, outbox and intake: killed, denied, falsified."""
 
 from __future__ import annotations
 
@@ -136,9 +136,9 @@ async def test_a_caller_that_crashes_again_and_again(tmp_path: Path) -> None:
                 await depth_is(running, 0)
 
 
-async def test_a_resend_that_the_access_list_denies_is_told(tmp_path: Path) -> None:
+async def test_a_resend_that_the_access_list_denies_is_reported(tmp_path: Path) -> None:
     """The broker confirms such a publication all the same; only the silence tells."""
-    access, told, stored = tmp_path / "access", list[str](), list[FeedMessage]()
+    access, reports, stored = tmp_path / "access", list[str](), list[FeedMessage]()
     # Whoever it is may read all, and write beside the commands only.
     access.write_text(f"topic read wheel/#\ntopic write {ROOT}/+\n")
     with Mosquitto(tmp_path, f"acl_file {access}") as broker:
@@ -150,9 +150,9 @@ async def test_a_resend_that_the_access_list_denies_is_told(tmp_path: Path) -> N
             async with asyncio.timeout(PATIENCE_S):
                 while running.outbox.counters["published"] < 3:  # noqa: ASYNC110  it tells nobody
                     await asyncio.sleep(0.02)
-            async with feed_of(broker.port, stored, told.append) as feed:
+            async with feed_of(broker.port, stored, reports.append) as feed:
                 async with asyncio.timeout(PATIENCE_S):
-                    while not any(line.startswith("no answer to resend from seq 1") for line in told):  # noqa: ASYNC110
+                    while not any(line.startswith("no answer to resend from seq 1") for line in reports):  # noqa: ASYNC110
                         await asyncio.sleep(0.02)
                 assert stored == []
                 access.write_text(f"topic read wheel/#\ntopic write {ROOT}/+\ntopic write {ROOT}/cmd/resend\n")
@@ -179,7 +179,7 @@ async def test_a_lying_middle(tmp_path: Path) -> None:
             check(stored, running.wheel)
             middle.honest()
             await depth_is(running, 0)
-    assert middle.lies > 15
+    assert middle.falsified > 15
     assert {"edited", "conflict"} <= {error.fault for error in refused}
 
 

@@ -44,7 +44,7 @@ def test_other_columns_have_other_bytes(one: list[Value], other: list[Value]) ->
 
 
 def test_the_chain_is_what_its_description_says() -> None:
-    """Worked by hand, once: whoever writes another verifier starts here."""
+    """Worked out by hand, for people who write another verifier."""
     assert canonical([12, None, "Zoé", b"\x00\xff"]) == b"2:12-4:Zo\xc3\xa92:\x00\xff"
     digest = digest_of([12, None, "Zoé", b"\x00\xff"])
     assert digest.hex() == "4a7df2d794277aadd081b11eb33803d4e3c5b4fc157aa7dc0b1c02cdfcd1f69f"

@@ -63,7 +63,7 @@ def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_error_of_a_checkpoint_is_the_step_s(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The step is stored, but nobody was told so: it is owed at the next start."""
+    """The step is stored, but the call failed: it is owed at the next start."""
     monkeypatch.setattr(journal_database, "CHECKPOINT_EVERY", 2)
     feed = Feed()
     with closing(open_writer(path)) as journal:

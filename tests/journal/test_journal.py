@@ -92,7 +92,7 @@ def test_evidence_is_compressed_on_disk(path: Path, journal: JournalWriter) -> N
 
 
 def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: JournalWriter) -> None:
-    """What waited in a board while nobody listened may be judged at once."""
+    """Events that waited in a board while no host read them may be decided in one step."""
     step = Feed().step("void", "table", "result", "void", evidence=Evidence(1, "void", b"a"))
     more = (Evidence(2, "result", b"b"), Evidence(3, "void", b"c"))
     journal.append(msgspec.structs.replace(step, evidence=(*step.evidence, *more)), NOW)
@@ -159,13 +159,13 @@ def test_the_process_killed_in_the_middle_loses_nothing_that_was_appended(path: 
     )
     child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    told = [int(child.stdout.readline()) for _ in range(20)]
+    appended = [int(child.stdout.readline()) for _ in range(20)]
     child.send_signal(signal.SIGKILL)
-    told += [int(line) for line in child.stdout if line.endswith("\n")]
+    appended += [int(line) for line in child.stdout if line.endswith("\n")]
     child.wait()
     child.stdout.close()
     journal = open_writer(path)
-    assert journal.reader.last_seq() >= told[-1]
+    assert journal.reader.last_seq() >= appended[-1]
     assert journal.reader.memory() == b"%d" % journal.reader.last_seq()
     assert verify(journal.reader).faults == []
     journal.close()
@@ -342,7 +342,7 @@ def test_a_failing_disk(path: Path) -> None:
     journal.close()
 
 
-def test_a_damaged_file_is_told(path: Path) -> None:
+def test_a_damaged_file_is_reported(path: Path) -> None:
     journal, feed = open_writer(path), Feed()
     for _ in range(200):
         journal.append(feed.step("result", "table"), NOW)
@@ -472,7 +472,7 @@ def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalWr
     assert journal.receive(command(), NOW) is Receipt.NEW
 
 
-def test_refused_at_the_door(journal: JournalWriter) -> None:
+def test_a_refusal_of_the_intake_is_stored(journal: JournalWriter) -> None:
     journal.refuse(command(None, "dance"), "no such command", NOW)
     (row,) = journal.reader.commands(0, 10)
     assert (row.name, row.done, row.why) == ("dance", False, "no such command")
@@ -526,9 +526,9 @@ async def test_commands_that_a_crash_left_undecided_are_refused_at_the_next_star
     await journal.refuse(command("c3"), "no", NOW)
     await journal.close()
     again = await Journal.open(path, at_utc_us=NOW + 5)
-    told = [(m.response_topic, msgspec.json.decode(m.payload)) for m in await again.owed(0, 10)]
-    assert [(reply["id"], reply["why"]) for _, reply in told] == [("c2", ""), ("c3", "no"), ("c1", UNFINISHED)]
-    assert told[-1][0] == "desk"
+    answers = [(m.response_topic, msgspec.json.decode(m.payload)) for m in await again.owed(0, 10)]
+    assert [(reply["id"], reply["why"]) for _, reply in answers] == [("c2", ""), ("c3", "no"), ("c1", UNFINISHED)]
+    assert answers[-1][0] == "desk"
     await again.close()
 
 

@@ -75,7 +75,7 @@ class Bench:
 
     async def notices(self) -> list[dict[str, Any]]:
         found = [msgspec.json.decode(owed.payload) for owed in await self.journal.owed(0, 10_000)]
-        return [told for told in found if told["schema"] == "notice/1" and told["notice"] == "sealed"]
+        return [notice for notice in found if notice["schema"] == "notice/1" and notice["notice"] == "sealed"]
 
 
 @asynccontextmanager
@@ -103,15 +103,15 @@ async def test_the_end_of_a_shift_is_sealed_and_the_seal_published(tmp_path: Pat
         evening.say("close")
         await bench.stored()
         notices = await bench.notices()
-        assert [(told["by"], told["reason"]) for told in notices] == [
+        assert [(notice["by"], notice["reason"]) for notice in notices] == [
             ("wheeld", "change of bouler: nobody to Anna"),
             ("wheeld", "change of bouler: Anna to Bruno"),
             ("wheeld", "the table closed"),
         ]
     key_id, check = public_key(tmp_path / "wheel.pub")
     with closing(open_reader(tmp_path / "j")) as journal:
-        for told in notices:
-            figures = told["figures"]
+        for notice in notices:
+            figures = notice["figures"]
             report = verify(journal, {key_id: check}, (figures["n"], bytes.fromhex(figures["head"])))
             assert (report.faults, figures["key_id"]) == ([], key_id)
         assert report.sealed is not None

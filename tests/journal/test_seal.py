@@ -102,14 +102,14 @@ def test_what_is_no_key(tmp_path: Path, path: Path, content: bytes | str, capsys
         public.write_bytes(key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo))
     assert main(["journal", "seal", str(path), "--key", str(private), "--why", "x"]) == Exit.BAD_DATA
     assert main(["journal", "verify", str(path), "--public-key", str(public)]) == Exit.BAD_DATA
-    told = capsys.readouterr().err.splitlines()
-    assert [line.startswith(f"wheeld: {file}: n") for line, file in zip(told, (private, public), strict=True)] == [
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(f"wheeld: {file}: n") for line, file in zip(lines, (private, public), strict=True)] == [
         True,
         True,
     ]
 
 
-def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     private, public = write_keys(tmp_path)
     for module in ("cryptography", "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.asymmetric"):
         monkeypatch.setitem(sys.modules, module, None)
@@ -141,14 +141,14 @@ def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> No
     noted = capsys.readouterr().out.split()[-1]
     assert noted.startswith("2:")
     assert main(["journal", "verify", str(path), "--public-key", str(public), "--head", noted]) == Exit.OK
-    told = capsys.readouterr().out.splitlines()[-1]
-    assert told.startswith("sealed up to record 2: 20")
-    assert " by Anna, inspection, key " in told
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line.startswith("sealed up to record 2: 20")
+    assert " by Anna, inspection, key " in last_line
     assert main(["journal", "verify", str(path)]) == Exit.OK
     assert "the signature was not checked" in capsys.readouterr().out
     assert main(["journal", "verify", str(path), "--head", "9:" + "0" * 64]) == Exit.BAD_DATA
     assert "fault: records 4 to 9: cut off" in capsys.readouterr().out
-    assert main(seal) == Exit.OK  # by whoever is logged in
+    assert main(seal) == Exit.OK  # by the user who is logged in
 
 
 def test_a_journal_in_use_is_not_sealed_from_outside(path: Path, capsys: Captured) -> None:
@@ -198,7 +198,7 @@ def test_what_is_owed_keeps_its_evidence(path: Path) -> None:
         assert journal.reader.coups() == [4, 5]
 
 
-def test_pruned_evidence_is_told_by_export_and_verify(path: Path, capsys: Captured) -> None:
+def test_export_and_verify_report_pruned_evidence(path: Path, capsys: Captured) -> None:
     with closing(filled(path, 3)) as journal:
         journal.prune(NOW + 3 * S_US, max_age_s=1.5)
     assert main(["journal", "export", str(path), "--coup", "1"]) == Exit.NO_INPUT

@@ -47,7 +47,7 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statements", "told"),
+    ("statements", "expected"),
     [
         (
             ["UPDATE messages SET payload = cast(replace(payload, '\"n\":2', '\"n\":3') AS BLOB) WHERE id = 5"],
@@ -99,13 +99,13 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
         (["UPDATE messages SET topic = CAST(x'ff' AS TEXT) WHERE id = 1"], ["record 1 (message 1): edited"]),
     ],
 )
-def test_what_verify_finds(path: Path, statements: list[str], told: list[str]) -> None:
+def test_what_verify_finds(path: Path, statements: list[str], expected: list[str]) -> None:
     filled(path)
     edit(path, *statements)
     journal = open_reader(path)
     faults = verify(journal).faults
-    assert len(faults) >= len(told), faults
-    assert all(fault.startswith(start) for fault, start in zip(faults, told, strict=False)), faults
+    assert len(faults) >= len(expected), faults
+    assert all(fault.startswith(start) for fault, start in zip(faults, expected, strict=False)), faults
     journal.close()
 
 

@@ -55,9 +55,9 @@ async def refusal(wanted: MqttSettings) -> str:
         async with connecting(wanted) as (connection, clock):
             await clock.waiting()
             assert connection.counters["connections"] == 0
-    (told,) = logs
-    assert told["event"] == "broker.unreachable"
-    return str(told["why"])
+    (entry,) = logs
+    assert entry["event"] == "broker.unreachable"
+    return str(entry["why"])
 
 
 def names_in(broker: Mosquitto) -> list[str]:
@@ -132,15 +132,15 @@ def test_names_for_what_only_other_brokers_say() -> None:
     assert fault(OSError(111, "Connection refused")) == ""
 
 
-@pytest.mark.parametrize(("host", "told"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
-async def test_a_password_without_tls_is_told(tmp_path: Path, house: Authority, host: str, told: int) -> None:
+@pytest.mark.parametrize(("host", "warnings"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
+async def test_a_password_without_tls_is_logged(tmp_path: Path, house: Authority, host: str, warnings: int) -> None:
     (tmp_path / "password").write_text("x")
     with Mosquitto(tmp_path) as broker:
         wanted = settings(broker.port, host=host, username="wheel", password_file=tmp_path / "password")
         with capture_logs() as logs:
             async with connecting(wanted) as (connection, _):
                 await session_of(connection)
-    assert [log["event"] for log in logs].count("password.in_clear") == told
+    assert [log["event"] for log in logs].count("password.in_clear") == warnings
 
 
 # --- renewed without a restart -----------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
             await clock.waiting()  # the next look at the files: no wait before the new connection was needed
     assert names_in(broker) == ["wheel-3", "renewed"]
     assert connection.counters["failures"] == 0
-    told = [log["event"] for log in logs]
-    assert told == ["broker.connected", "tls.not_renewed", "tls.renewed"]
+    events = [log["event"] for log in logs]
+    assert events == ["broker.connected", "tls.not_renewed", "tls.renewed"]
     assert "do not belong together" in logs[1]["why"]
 
 
@@ -244,7 +244,7 @@ def test_old_versions_of_tls_are_not_spoken() -> None:
     assert context.verify_mode == ssl.CERT_REQUIRED
 
 
-async def test_a_file_of_no_use_is_told_and_tried_again(broker: Mosquitto, house: Authority, tmp_path: Path) -> None:
+async def test_a_file_of_no_use_is_logged_and_tried_again(broker: Mosquitto, house: Authority, tmp_path: Path) -> None:
     files = house.issue("wheel-3")
     assert files.key_file is not None
     hidden = files.key_file.rename(tmp_path / "hidden")
