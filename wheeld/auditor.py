@@ -1,18 +1,18 @@
 """Verify a wheel's journal without the program that wrote it: python auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
 
-Standard library, and one function of `cryptography` to check a signature. Read it through: it is all there is to trust.
+It uses the standard library, and `cryptography` to check signatures. Read it whole: nothing else has to be trusted.
 The journal is opened for reading only, beside a running daemon too (on a medium that cannot be written, copy it first).
 PUBLIC_KEY is the house's Ed25519 key, PEM or 32 bytes in base64. N:HEAD is a record's number and head as noted
-elsewhere when it was sealed: without it a journal that was cut back to an earlier seal looks whole.
+elsewhere when it was sealed: without it nothing shows that a journal was cut back to an earlier seal.
 
-How it was written: every record is a row that never changes. Link n of table `chain` has the row's kind and key, and
+Every record of the journal is a row that never changes. Link n of table `chain` has the row's kind and key, and
 
     digest = SHA-256(its columns, each as <length>:<text or bytes>, NULL as -)
     head   = SHA-256(head of link n-1, "<n> <kind> <key> ", digest)
 
-and each row of `heads` is an Ed25519 signature of a head, itself a record. The log of a coup may be gone if the removal
-is a record; its SHA-256 is in the evidence. The payloads of the feed have a second chain of their own (prev, hash), and
-where a key was configured a signature of their hash, as hexadecimal digits.
+and each row of `heads` is an Ed25519 signature of a head, and itself a record. The log of a coup may be gone if its
+removal is a record; its SHA-256 is in the evidence. The feed's payloads have a chain of their own (prev, hash)
+and, where a key was configured, a signature of their hash as hexadecimal digits.
 Exit code: 0 whole, 1 a fault, which is named; 2 cannot be read.
 """
 
@@ -42,7 +42,7 @@ KINDS = {
 
 
 UNREADABLE = (OSError, ValueError, sqlite3.Error, TypeError, LookupError, ArithmeticError)
-"""What a file that was damaged, or is no journal, comes to: a value of another kind, none, or out of all bounds."""
+"""The errors for a file that is damaged or is no journal: a value of another type, missing, or out of bounds."""
 
 
 class Fault(Exception):  # noqa: N818
@@ -50,17 +50,17 @@ class Fault(Exception):  # noqa: N818
 
 
 def main(journal: str, public_key: str, noted: str = "") -> str:
-    """What was verified; raises Fault."""
+    """Verify the journal; returns what was verified. Raises Fault."""
     lines = Path(public_key).read_text().splitlines()
     raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # PEM has a prefix before them
     address = Path(journal).absolute().as_uri() + "?mode=ro"
     with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
-        db.execute("BEGIN")  # one moment of it, whatever is being written meanwhile
+        db.execute("BEGIN")  # one state of it, whatever is written meanwhile
         return Auditor(db, raw, noted).run()
 
 
 class Auditor:
-    """Follows the chain from its first link; `n` and `head` are of the last one that was good."""
+    """Follows the chain from its first link; `n` and `head` are those of the last good link."""
 
     def __init__(self, db: sqlite3.Connection, key: bytes, noted: str) -> None:
         self.db, self.key = db, key
@@ -69,7 +69,7 @@ class Auditor:
         self.n, self.head, self.seq, self.hash, self.sealed = 0, bytes(32), 0, "0" * 64, ""
 
     def run(self) -> str:
-        """The whole journal."""
+        """Check the whole journal."""
         for n, kind, ref, digest, head in self.db.execute("SELECT n, kind, ref, digest, head FROM chain ORDER BY n"):
             if n != self.n + 1:
                 raise Fault(f"record {self.n + 1}: removed, the next one is record {n}")
@@ -83,7 +83,7 @@ class Auditor:
         return f"{self.n} records as they were written, {self.sealed}\nhead of record {self.n}: {self.head.hex()}"
 
     def check_record(self, where: str, kind: str, ref: int, digest: bytes) -> None:
-        """One row against its link."""
+        """Check one row against its link."""
         if kind not in KINDS:
             raise Fault(f"{where}: no such kind")
         table, columns = KINDS[kind][0], KINDS[kind][1].split()
@@ -101,7 +101,7 @@ class Auditor:
             self.check_seal(where, ref, row)
 
     def check_seal(self, where: str, ref: int, row: tuple[bytes, ...]) -> None:
-        """A signed head: of the record before it, and by the key."""
+        """Check a signed head: it is of the record before it, and signed by the key."""
         changed = f"a record up to {ref} is not the one that was stored"
         if (ref, row[1]) != (self.n, self.head):
             raise Fault(f"{where}: not what was sealed: {changed}")
@@ -115,7 +115,7 @@ class Auditor:
         self.sealed = f"sealed up to record {ref}, {at} by {row[3].decode()}, {row[4].decode()}"
 
     def check_log(self, where: str, coup: int, digest: bytes) -> None:
-        """A coup's observations, or the record of their removal."""
+        """Check a coup's observations, or the record of their removal."""
         log = self.db.execute("SELECT packed FROM logs WHERE coup = ?", (coup,)).fetchone()
         if log is None:
             if self.db.execute("SELECT 1 FROM prunings WHERE coup = ?", (coup,)).fetchone() is None:
@@ -129,13 +129,13 @@ class Auditor:
             raise Fault(f"{where}: its log was edited")
 
     def check_feed(self, where: str, seq: int, payload: bytes) -> None:
-        """A published message: its number, and its hash over its own bytes and its predecessor's hash."""
-        sealed, _, signature = payload.removesuffix(b'"}').partition(b'","signature":"')
-        body = sealed[: -len(b',"hash":"' + bytes(64))]
+        """Check a published message: its number, its hash over its own bytes, and the hash of the message before."""
+        closed, _, signature = payload.removesuffix(b'"}').partition(b'","signature":"')
+        body = closed[: -len(b',"hash":"' + bytes(64))]
         digest = hashlib.sha256(body).hexdigest()
         if seq != self.seq + 1 or not body.endswith(b',"prev":"%b"' % self.hash.encode()):
             raise Fault(f"{where}: it does not follow seq {self.seq}")
-        if sealed != body + b',"hash":"%b' % digest.encode() or json.loads(payload)["seq"] != seq:
+        if closed != body + b',"hash":"%b' % digest.encode() or json.loads(payload)["seq"] != seq:
             raise Fault(f"{where}: its bytes do not have its number and hash: it was edited")
         try:
             if signature:
@@ -145,7 +145,7 @@ class Auditor:
         self.seq, self.hash = seq, digest
 
     def check_end(self) -> None:
-        """Rows that no link holds, keys that were given and are gone, and whether anything was ever signed."""
+        """Check for rows that no link holds, for keys that were given and are gone, and for at least one seal."""
         for kind, (table, columns) in KINDS.items():
             key = columns.split()[0]
             query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608

@@ -6,6 +6,7 @@ The edges implement them on the real world and `hw_sim` on a simulated one, so n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
@@ -143,8 +144,8 @@ class Publisher(Protocol):
 class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A stored message that the world has not confirmed. `topic` is the leaf; `id` grows in publication order.
 
-    `retain` only on the newest message of a retained topic: a late subscriber must never be told an old state. One that
-    is `ahead` goes before its turn; what stands before it is still owed.
+    `retain` only on the newest message of a retained topic: a late subscriber must never get an old state. One that is
+    `ahead` is published before its turn; messages with a lower id are still owed.
     """
 
     id: int
@@ -157,6 +158,31 @@ class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
     ahead: bool = False
 
 
+class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name."""
+
+    id: str | None
+    name: str
+    by: str = ""
+    reason: str = ""
+    details: str = ""
+    response_topic: str | None = None
+    correlation: bytes | None = None
+
+
+class Receipt(Enum):
+    """What a received command is, beside those received before it."""
+
+    NEW = "new"
+    """The first with its id: it has to be done and answered."""
+    PENDING = "pending"
+    """Delivered again before it was answered: the answer to the first delivery serves both."""
+    REPEATED = "repeated"
+    """Delivered again after it was answered: the same answer is owed again, and nothing is to be done."""
+    CONFLICT = "conflict"
+    """Another command under an id that is in use: it has to be refused."""
+
+
 class Store(Protocol):
     """The durable queue that the outbox empties."""
 
@@ -165,19 +191,28 @@ class Store(Protocol):
         ...
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """Up to `limit` owed messages with an id above `after_id`, in order, behind those that go `ahead` of them."""
+        """Up to `limit` owed messages with an id above `after_id`, in publication order.
+
+        Before them may come answers to commands that stand further behind, marked `ahead`: somebody waits for them.
+        """
         ...
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
-        """The broker has these. With `await_settlement` sequenced ones stay owed until `settle`."""
+        """The broker has these. With `await_settlement` sequenced ones stay owed until `settle`; others are closed."""
         ...
 
     async def settle(self, seq: int) -> int:
-        """The settlement core has all up to `seq`; returns how many this closed."""
+        """The settlement core has all up to `seq`: close those that the broker has; returns how many these were.
+
+        One that is owed to the broker again closes when the broker has it. A lower `seq` than before closes nothing.
+        """
         ...
 
     async def reopen(self, from_seq: int) -> int:
-        """Owe every sequenced message from `from_seq` again; returns the id of the first, 0 when there is none."""
+        """Owe every sequenced message from `from_seq` again, and its acknowledgement too.
+
+        Returns the id of the first, 0 when there is none.
+        """
         ...
 
     async def reopen_retained(self) -> None:

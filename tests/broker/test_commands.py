@@ -1,4 +1,4 @@
-"""The door: what is a command, what is refused and how, and that each delivery has one answer."""
+"""The intake: what is a command, what is refused and how, and that each delivery has one answer."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import FakeBroker, VirtualClock, nobody_seals, settle
-from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX, CommandDoor
+from tests.broker.world import FakeBroker, VirtualClock, queued_intake, settle
+from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox
 from wheeld.core.observations import CommandName
@@ -29,19 +29,17 @@ GOOD: dict[str, object] = {"id": "c-1", "by": "chef", "reason": "a test"}
 
 
 class Bench:
-    """A door with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
+    """An intake with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.clock = VirtualClock(NOW)
         self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
-        self.door = CommandDoor(
-            journal=journal, outbox=self.outbox, seal=nobody_seals, root=ROOT, utc_us=self.clock.utc_us
-        )
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us)
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
         raw = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
-        await self.door.handle(msgspec.convert({"leaf": leaf, "payload": raw, **more}, Incoming))
+        await self.intake.handle(msgspec.convert({"leaf": leaf, "payload": raw, **more}, Incoming))
 
     async def owed(self) -> list[OwedMessage]:
         return [message for message in await self.journal.owed(0, 1000) if message.topic == "reply"]
@@ -53,7 +51,7 @@ class Bench:
         """The only answer, which must be a refusal: why."""
         (answer,) = await self.answers()
         assert answer["done"] is False
-        assert self.door.requests.empty()
+        assert self.requests.empty()
         return str(answer["why"])
 
 
@@ -67,7 +65,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 @pytest.mark.parametrize("name", [name for name in get_args(CommandName) if name != "bouler"])
 async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -> None:
     await bench.send(f"cmd/{name}", GOOD | {"coup": 5})
-    asked = bench.door.requests.get_nowait()
+    asked = bench.requests.get_nowait()
     assert (asked.name, asked.id, asked.by, asked.reason, asked.coup, asked.who, asked.t_us) == (
         name,
         "c-1",
@@ -82,7 +80,7 @@ async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -
 
 async def test_bouler_needs_who(bench: Bench) -> None:
     await bench.send("cmd/bouler", GOOD | {"who": "Anna"})
-    assert bench.door.requests.get_nowait().who == "Anna"
+    assert bench.requests.get_nowait().who == "Anna"
     await bench.send("cmd/bouler", GOOD | {"id": "c-2"})
     assert "`who`" in await bench.refusal()
 
@@ -97,7 +95,7 @@ async def test_the_step_answers(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("leaf", "payload", "told"),
+    ("leaf", "payload", "why"),
     [
         ("cmd/dance", GOOD, "no such command; the sender may use bouler, close"),
         ("cmd/open/now", GOOD, "no such command"),
@@ -123,14 +121,14 @@ async def test_the_step_answers(bench: Bench) -> None:
         ("cmd/resend", GOOD | {"from_seq": 1}, "nothing from seq 1: the last one is 0"),
     ],
 )
-async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, told: str) -> None:
+async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, why: str) -> None:
     await bench.send(leaf, payload)
-    assert told in await bench.refusal()
+    assert why in await bench.refusal()
 
 
 async def test_not_yet_expired(bench: Bench) -> None:
     await bench.send("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:21Z"})
-    assert bench.door.requests.qsize() == 1
+    assert bench.requests.qsize() == 1
 
 
 async def test_retained_is_refused_and_its_clearing_is_nobodys_command(bench: Bench) -> None:
@@ -151,22 +149,22 @@ async def test_a_refusal_names_the_command_as_far_as_it_can_be_read(bench: Bench
 async def test_each_delivery_has_one_answer(bench: Bench) -> None:
     await bench.send("cmd/open", GOOD)
     await bench.send("cmd/open", GOOD)
-    assert bench.door.requests.qsize() == 1
+    assert bench.requests.qsize() == 1
     await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True),)), NOW)
     await bench.send("cmd/open", GOOD)
-    assert bench.door.requests.qsize() == 1
+    assert bench.requests.qsize() == 1
     assert [answer["done"] for answer in await bench.answers()] == [True, True]
     await bench.send("cmd/close", GOOD)
-    assert bench.door.requests.qsize() == 1
+    assert bench.requests.qsize() == 1
     assert "choose a new one" in str((await bench.answers())[-1]["why"])
-    assert bench.door.counters["repeated"] == 2
+    assert bench.intake.counters["repeated"] == 2
 
 
 async def test_resend_is_done_here(bench: Bench) -> None:
     await bench.journal.append(Feed().step("result", "table"), NOW)
     await bench.journal.mark_sent([1, 2], await_settlement=False)
     await bench.send("cmd/resend", GOOD | {"from_seq": 2})
-    assert bench.door.requests.empty()
+    assert bench.requests.empty()
     (answer,) = await bench.answers()
     assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "seq 2 to 2 again", 2)
     assert [message.seq for message in await bench.journal.owed(0, 10)] == [2, None]
@@ -188,9 +186,9 @@ async def test_seal_is_done_here(bench: Bench) -> None:
         asked.append((by, why))
         return StoredSeal(n=7, head=b"\x01\x02", at_utc_us=NOW, by=by, why=why, key_id="k", signature=b"")
 
-    bench.door._seal = seal
+    bench.intake._seal = seal
     await bench.send("cmd/seal", GOOD | {"id": "c-2"})
-    assert bench.door.requests.empty()
+    assert bench.requests.empty()
     assert asked == [("chef", "a test")]
     answer = (await bench.answers())[-1]
     assert (answer["done"], answer["why"]) == (True, "head 7:0102")
@@ -239,17 +237,17 @@ async def test_acks(bench: Bench) -> None:
 async def test_other_topics_are_counted(bench: Bench) -> None:
     for leaf in ("cmd", "cmd/", "result"):
         await bench.send(leaf, GOOD)
-    assert bench.door.counters["unknown_topics"] == 3
+    assert bench.intake.counters["unknown_topics"] == 3
     assert await bench.answers() == []
 
 
 async def test_run_takes_from_the_inbox_in_order(bench: Bench) -> None:
     inbox: asyncio.Queue[Incoming] = asyncio.Queue()
-    running = asyncio.create_task(bench.door.run(inbox))
+    running = asyncio.create_task(bench.intake.run(inbox))
     for number in range(3):
         payload = msgspec.json.encode(GOOD | {"id": str(number)})
         inbox.put_nowait(Incoming(leaf="cmd/open", payload=payload))
-    asked = [await asyncio.wait_for(bench.door.requests.get(), 20) for _ in range(3)]
+    asked = [await asyncio.wait_for(bench.requests.get(), 20) for _ in range(3)]
     assert [command.id for command in asked] == ["0", "1", "2"]
     running.cancel()
     await settle()

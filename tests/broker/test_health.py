@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
-from tests.broker.world import FakeBroker, VirtualClock, settle
+from tests.broker.world import FakeBroker, VirtualClock, settle, working
 from wheeld.broker.health import CHANGE_GAP_S, PERIOD_S, HealthReporter, temperatures_c
 from wheeld.broker.payloads import ClockHealth, Health
 from wheeld.service.host_clock import SystemClock
@@ -47,13 +46,8 @@ class Reporting:
 @asynccontextmanager
 async def reporting() -> AsyncIterator[Reporting]:
     bench = Reporting()
-    task = asyncio.create_task(bench.reporter.run())
-    try:
+    async with working(bench.reporter.run()):
         yield bench
-        assert not task.done(), task
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 async def test_every_ten_seconds() -> None:
@@ -63,9 +57,9 @@ async def test_every_ten_seconds() -> None:
         assert bench.times() == [0.0, PERIOD_S, 2 * PERIOD_S, 3 * PERIOD_S]
         _, publication = bench.broker.received[0]
         assert (publication.topic, publication.qos, publication.retain) == (ROOT + "health", 0, True)
-        told = msgspec.json.decode(publication.payload)
-        assert told["schema"] == "health/1"
-        assert told["clock"] == {"error_us": 120, "drift_ppm": None, "synchronised": None}
+        report = msgspec.json.decode(publication.payload)
+        assert report["schema"] == "health/1"
+        assert report["clock"] == {"error_us": 120, "drift_ppm": None, "synchronised": None}
 
 
 async def test_soon_after_a_change_and_not_for_each_flicker() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,12 +13,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle
+from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle, working
+from tests.journal.journals import open_writer
 from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox, ResendError
 from wheeld.core.step import Topic
-from wheeld.journal.rows import CommandRecord
-from wheeld.journal.writer import JournalFile
-from wheeld.ports import Publication
+from wheeld.ports import CommandRecord, Publication
 
 ROOT = "wheel/v1/campione/3/"
 
@@ -30,8 +28,8 @@ class Bench:
     def __init__(self, path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> None:
         self.clock = VirtualClock()
         self.broker = broker
-        self.store = DirectStore(JournalFile(path))
-        self.store.file._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
+        self.store = DirectStore(open_writer(path))
+        self.store.file.database._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
         self.outbox = Outbox(
             store=self.store, publisher=broker, clock=self.clock, root=ROOT, settlement_ack=settlement_ack
         )
@@ -49,13 +47,10 @@ class Bench:
 @asynccontextmanager
 async def running(path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> AsyncIterator[Bench]:
     bench = Bench(path, broker, settlement_ack=settlement_ack)
-    task = asyncio.create_task(bench.outbox.run())
     try:
-        yield bench
-        assert not task.done(), task
+        async with working(bench.outbox.run()):
+            yield bench
     finally:
-        task.cancel()
-        await asyncio.wait({task})
         bench.store.file.close()
 
 
@@ -124,7 +119,7 @@ async def test_settlement_holds_the_debt_until_its_ack(tmp_path: Path) -> None:
         assert bench.outbox.counters["acks"] == 4
 
 
-async def test_an_ack_beyond_what_exists_is_refused_and_told(tmp_path: Path) -> None:
+async def test_an_ack_beyond_what_exists_is_refused_and_logged(tmp_path: Path) -> None:
     broker = FakeBroker()
     broker.up()
     async with running(tmp_path / "j", broker, settlement_ack=True) as bench:
@@ -181,7 +176,7 @@ async def test_resend_while_a_batch_is_under_way(tmp_path: Path) -> None:
         assert bench.seqs() == [*range(1, 21), *range(1, 21)]
 
 
-async def test_a_refused_publication_is_asked_again_and_told(tmp_path: Path) -> None:
+async def test_a_refused_publication_is_tried_again_and_logged(tmp_path: Path) -> None:
     broker = FakeBroker()
     broker.refuse.add(ROOT + "void")
     broker.up()
@@ -209,8 +204,8 @@ async def test_a_reply_goes_to_the_topic_that_was_asked_for_too(tmp_path: Path) 
         bench.store.news.set()
         with capture_logs() as logs:
             await settle()
-        told = [(p.topic, msgspec.json.decode(p.payload)["id"], p.correlation) for _, p in broker.received]
-        assert told == [
+        answers = [(p.topic, msgspec.json.decode(p.payload)["id"], p.correlation) for _, p in broker.received]
+        assert answers == [
             (ROOT + "reply", "a", b"\x01"),
             ("desk/7", "a", b"\x01"),
             (ROOT + "reply", "b", b"\x01"),
@@ -296,14 +291,14 @@ async def calm_down(bench: Bench, consumer: Settlement) -> None:
 def check(bench: Bench, consumer: Settlement, seed: int) -> None:
     """Nothing lost, nothing invented, first deliveries in order, the newest state retained."""
     where = f"seed {seed}"
-    stored = bench.store.file.records(0, 100_000)
+    stored = bench.store.file.reader.records(0, 100_000)
     ids = {record.payload: record.id for record in stored}
     first_deliveries = list(dict.fromkeys(ids[payload] for payload in bench.broker.payloads))
     assert first_deliveries == [record.id for record in stored], where
     assert consumer.take(bench.broker.received) == bench.feed.seq, where
     newest = {ROOT + record.topic: record.payload for record in stored if record.retained}
     assert bench.broker.retained == newest, where
-    assert bench.store.file.depth() == 0, where
+    assert bench.store.file.reader.depth() == 0, where
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -311,7 +306,7 @@ async def test_swarm(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     faults = {"drop_before": rng.choice([0.0, 0.05, 0.3]), "drop_after": rng.choice([0.0, 0.05, 0.3])}
     broker, consumer, path, feed = FakeBroker(seed, **faults), Settlement(), tmp_path / "j", Feed()
-    for _life in range(rng.randrange(1, 4)):
+    for _run in range(rng.randrange(1, 4)):
         async with running(path, broker, settlement_ack=seed % 2 == 0) as bench:
             bench.feed = feed
             for _ in range(rng.randrange(10, 40)):

@@ -38,10 +38,10 @@ def said() -> dict[str, list[dict[str, Any]]]:
     """Everything that some simulated evenings, their commands with an id, make a table say, by topic."""
     topics: dict[str, list[dict[str, Any]]] = {}
     for seed in SEEDS:
-        night = evening(seed)
-        for line in replay(map(with_id, log.lines(night.header, night.events()))):
-            told = msgspec.json.decode(line)
-            topics.setdefault(told["topic"], []).append(told["payload"])
+        played = evening(seed)
+        for line in replay(map(with_id, log.lines(played.header, played.events()))):
+            stored = msgspec.json.decode(line)
+            topics.setdefault(stored["topic"], []).append(stored["payload"])
     return topics
 
 

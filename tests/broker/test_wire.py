@@ -1,4 +1,4 @@
-"""Journal, outbox and door over a real mosquitto: killed in mid stream, acks, commands and their answers."""
+"""Journal, outbox and intake over a real mosquitto: killed in mid stream, acks, commands and their answers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from tests.broker.mqtt_bench import (
     observing,
     settings,
 )
-from tests.broker.world import nobody_seals
+from tests.broker.world import queued_intake, working
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import CommandDoor
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.journal.journal import Journal
@@ -39,7 +38,7 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 
 class Daemon:
-    """Journal, connection, outbox and door, composed as the daemon does."""
+    """Journal, connection, outbox and intake, composed as the daemon does."""
 
     def __init__(self, journal: Journal, connection: MqttConnection, clock: RetryClock, *, ack: bool) -> None:
         self.journal = journal
@@ -47,7 +46,7 @@ class Daemon:
         self.clock = clock
         self.feed = Feed()
         self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=ROOT, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=clock.utc_us)
 
 
 @asynccontextmanager
@@ -55,17 +54,10 @@ async def daemon(port: int, path: Path, *, ack: bool = False, **more: Any) -> As
     journal = await Journal.open(path, at_utc_us=1)
     async with connecting(settings(port, **more)) as (connection, clock):
         running = Daemon(journal, connection, clock, ack=ack)
-        tasks = {
-            asyncio.create_task(running.outbox.run()),
-            asyncio.create_task(running.door.run(connection.inbox)),
-        }
         try:
-            yield running
-            assert not any(task.done() for task in tasks), tasks
+            async with working(running.outbox.run(), running.intake.run(connection.inbox)):
+                yield running
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
             await journal.close()
 
 
@@ -159,8 +151,8 @@ async def test_commands_over_the_wire(tmp_path: Path, broker: Mosquitto) -> None
             copy = await observer.until("/desk/7", id="wild")
             assert getattr(copy.properties, "CorrelationData", None) == b"\x01\x02"
             await observer.send("cmd/open", command("meant", coup=3))
-            asked = await asyncio.wait_for(running.door.requests.get(), PATIENCE_S)
+            asked = await asyncio.wait_for(running.requests.get(), PATIENCE_S)
             assert (asked.name, asked.id, asked.by, asked.coup) == ("open", "meant", "chef", 3)
-            assert running.door.requests.empty()
+            assert running.requests.empty()
             replies = [message for message in observer.seen if message.topic.value == ROOT + "reply"]
             assert len(replies) == 3

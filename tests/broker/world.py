@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
-from wheeld.journal.writer import JournalFile
+from wheeld.broker.commands import CommandIntake
+from wheeld.broker.outbox import Outbox
+from wheeld.core.observations import Command
+from wheeld.journal.journal import Journal
+from wheeld.journal.writer import JournalWriter
 from wheeld.ports import ConnectionLostError, OwedMessage, Publication, PublishRefusedError
 
 
@@ -18,7 +24,31 @@ async def settle(turns: int = 60) -> None:
 
 
 async def nobody_seals(*, by: str, why: str) -> None:
-    """What the door is given where there is no key."""
+    """What the intake is given where there is no key."""
+
+
+def queued_intake(
+    journal: Journal, outbox: Outbox, *, root: str, utc_us: Callable[[], int]
+) -> tuple[CommandIntake, asyncio.Queue[Command]]:
+    """An intake without a table, and the queue to which it submits commands."""
+    requests: asyncio.Queue[Command] = asyncio.Queue()
+    intake = CommandIntake(
+        journal=journal, outbox=outbox, seal=nobody_seals, submit=requests.put, root=root, utc_us=utc_us
+    )
+    return intake, requests
+
+
+@asynccontextmanager
+async def working(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """These run as tasks until this is left; none may end before."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield
+        assert not any(task.done() for task in tasks), tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 class VirtualClock:
@@ -59,7 +89,7 @@ class VirtualClock:
 class DirectStore:
     """`Store` over a journal file, in the caller's own thread: the order of everything is the seed's alone."""
 
-    def __init__(self, file: JournalFile) -> None:
+    def __init__(self, file: JournalWriter) -> None:
         self.file = file
         self.news = asyncio.Event()
 
@@ -68,7 +98,7 @@ class DirectStore:
         self.news.clear()
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        return self.file.owed(after_id, limit)
+        return self.file.reader.owed(after_id, limit)
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         self.file.mark_sent(ids, await_settlement=await_settlement)
@@ -85,10 +115,10 @@ class DirectStore:
         self.file.reopen_retained()
 
     async def last_seq(self) -> int:
-        return self.file.last_seq()
+        return self.file.reader.last_seq()
 
     async def depth(self) -> int:
-        return self.file.depth()
+        return self.file.reader.depth()
 
 
 class FakeBroker:

@@ -22,7 +22,7 @@ from hw_sim import log as sim_log
 from hw_sim.evening import script
 from tests.config.test_config import GOOD
 from tests.core.head_evening import CHEF, HeadEvening
-from tests.journal.journals import write_keys
+from tests.journal.journals import open_reader, open_writer, write_keys
 from wheeld.cli.main import main
 from wheeld.cli.words import describe
 from wheeld.config.file import Config
@@ -33,7 +33,6 @@ from wheeld.core.table import Table
 from wheeld.daemon import root as daemon
 from wheeld.exits import Exit
 from wheeld.journal.seal import public_key
-from wheeld.journal.writer import JournalFile
 
 Captured = pytest.CaptureFixture[str]
 SEED = 3
@@ -54,7 +53,7 @@ def stored(evening: Path) -> Path:
     first, *rest = evening.read_bytes().splitlines()
     setting = from_header(msgspec.json.decode(first, type=Header))
     table, opening = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
-    with closing(JournalFile(evening.with_name("journal.sqlite"))) as file:
+    with closing(open_writer(evening.with_name("journal.sqlite"))) as file:
         file.append(opening, 1_800_000_000_000_000)
         for line in rest:
             if step := table.apply(msgspec.json.decode(line, type=Observation)):
@@ -387,7 +386,7 @@ def test_show_chooses(journal: Path, capsys: Captured) -> None:
 def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal), "--jsonl"]) == Exit.OK
     told = capsys.readouterr().out.encode()
-    with closing(JournalFile(journal, read_only=True)) as file:
+    with closing(open_reader(journal)) as file:
         for message in file.records(0, 1000):
             assert message.payload in told
 
@@ -415,7 +414,7 @@ def test_export_is_ready_to_replay(journal: Path, tmp_path: Path, capsys: Captur
 def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsys: Captured) -> None:
     assert main(["journal", "export", str(journal), "--coup", "9"]) == Exit.NO_INPUT
     assert "no evidence of coup 9; it has coups 1 to 2" in capsys.readouterr().err
-    JournalFile(tmp_path / "new").close()
+    open_writer(tmp_path / "new").close()
     assert main(["journal", "export", str(tmp_path / "new"), "--coup", "9"]) == Exit.NO_INPUT
     assert "it has none yet" in capsys.readouterr().err
 

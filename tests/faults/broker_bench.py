@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
-from tests.broker.world import nobody_seals
+from tests.broker.world import queued_intake
 from tests.faults.broker_coups import ROOT
-from wheeld.broker.commands import CommandDoor
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.step import Reply, Step
@@ -51,7 +50,7 @@ class Wheel:
         self.outbox = Outbox(
             store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=settlement_ack
         )
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=root, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
         self.said: list[bytes] = []
         """Every sequenced message, as stored."""
 
@@ -63,7 +62,7 @@ class Wheel:
     async def obey(self) -> None:
         """Answer every command that gets through the door, for ever."""
         while True:
-            command = await self.door.requests.get()
+            command = await self.requests.get()
             done = Reply(0, command.id, command.name, command.by, done=True)
             await self.journal.append(Step(replies=(done,)), NOW_UTC_US)
 
@@ -79,7 +78,7 @@ async def turning(port: int, path: Path, **mqtt: Any) -> AsyncIterator[Wheel]:
     """A wheel on the journal at `path`, until this is left; none of its tasks may end before."""
     journal = await Journal.open(path, at_utc_us=NOW_UTC_US)
     wheel = Wheel(journal, port, **mqtt)
-    works = (wheel.connection.run(), wheel.outbox.run(), wheel.door.run(wheel.connection.inbox), wheel.obey())
+    works = (wheel.connection.run(), wheel.outbox.run(), wheel.intake.run(wheel.connection.inbox), wheel.obey())
     tasks = [asyncio.create_task(work) for work in works]
     try:
         yield wheel

@@ -18,13 +18,14 @@ import msgspec
 
 from tests.faults.disk_script import JOURNAL, OF_PROCESSES, Script, perform
 from tests.faults.disk_shim import Call
+from tests.journal.journals import open_writer
 from wheeld import auditor
 from wheeld.core.messages.chain import SealError, unsigned
 from wheeld.core.step import Message
 from wheeld.journal.rows import JournalError, StoredMessage
 from wheeld.journal.seal import FileSigner, public_key
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalFile
+from wheeld.journal.writer import JournalWriter
 
 ALL = 1_000_000  # more than any script stores
 LOST = "lost"
@@ -78,10 +79,10 @@ class Told:
             self.published |= set(ids)
 
 
-def content_of(journal: JournalFile) -> bytes:
+def content_of(journal: JournalWriter) -> bytes:
     """A digest of everything that the journal holds, row by row."""
     digest = hashlib.sha256()
-    db = journal._db
+    db = journal.database._db
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
     for table in tables:
         digest.update(table.encode())
@@ -94,7 +95,7 @@ def check(directory: Path, reference: Reference, told: Told) -> list[str]:
     """Open the journal in `directory` as the daemon does; what is wrong with it, nothing when all is well."""
     path = directory / JOURNAL
     try:
-        journal = JournalFile(path, signer=FileSigner(reference.key))
+        journal = open_writer(path, signer=FileSigner(reference.key))
     except JournalError as error:
         return [f"{LOST}: cannot be opened ({error})"]
     try:
@@ -107,20 +108,20 @@ def check(directory: Path, reference: Reference, told: Told) -> list[str]:
         journal.close()
 
 
-def _wrong(journal: JournalFile, content: bytes, reference: Reference, told: Told) -> list[str]:
+def _wrong(journal: JournalWriter, content: bytes, reference: Reference, told: Told) -> list[str]:
     last, coming = max(told.confirmed, 0), min(told.confirmed + 1, len(reference.contents) - 1)
     wrong = []
     if content not in {reference.contents[last], reference.contents[coming]}:
         what = LOST if content in reference.contents[:last] else "half"
         wrong.append(f"{what}: neither the content after operation {told.confirmed} nor after the next")
-    records = journal.records(0, ALL)
+    records = journal.reader.records(0, ALL)
     first = -1 if told.confirmed < 0 else last
     wrong += _wrong_messages(records, reference, first, coming)
-    owed = {message.id for message in journal.owed(0, ALL)}
+    owed = {message.id for message in journal.reader.owed(0, ALL)}
     unsent = {record.id for record in records} - owed - told.published - set(range(reference.script.settled_id + 1))
     if unsent:
         wrong.append(f"{LOST}: never published and not owed: {sorted(unsent)}")
-    if journal.memory() not in {reference.memories[last], reference.memories[coming]} and told.confirmed >= 0:
+    if journal.reader.memory() not in {reference.memories[last], reference.memories[coming]} and told.confirmed >= 0:
         wrong.append(f"{LOST}: the memory is an older one")
     return wrong
 
@@ -140,16 +141,16 @@ def _wrong_messages(records: Sequence[StoredMessage], reference: Reference, last
     return wrong
 
 
-def _broken(journal: JournalFile, content: bytes, reference: Reference) -> list[str]:
+def _broken(journal: JournalWriter, content: bytes, reference: Reference) -> list[str]:
     """What SQLite, the verifier and the auditor find in the file."""
-    wrong = [f"half: {row[0]}" for row in journal._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    wrong = [f"half: {row[0]}" for row in journal.database._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
     if wrong or content in reference.sound:
         return wrong
     key_id, is_by = public_key(reference.public)
-    sealed = journal._db.execute("SELECT count(*) FROM heads").fetchone()[0] > 0
-    wrong += [f"half: {fault}" for fault in verify(journal, {key_id: is_by} if sealed else None).faults]
+    sealed = journal.database._db.execute("SELECT count(*) FROM heads").fetchone()[0] > 0
+    wrong += [f"half: {fault}" for fault in verify(journal.reader, {key_id: is_by} if sealed else None).faults]
     try:
-        auditor.main(str(journal.path), str(reference.public))
+        auditor.main(str(journal.database.path), str(reference.public))
     except auditor.Fault as fault:
         if sealed or "no sealed head" not in str(fault):
             wrong.append(f"half: {fault}")
@@ -158,7 +159,7 @@ def _broken(journal: JournalFile, content: bytes, reference: Reference) -> list[
     return wrong
 
 
-def _stuck(journal: JournalFile, content: bytes, reference: Reference, told: Told) -> list[str]:
+def _stuck(journal: JournalWriter, content: bytes, reference: Reference, told: Told) -> list[str]:
     """Life goes on: the operation that comes next leaves what it would have left without the failure."""
     k = max(told.confirmed, 0)
     if told.confirmed >= 0 and k + 1 < len(reference.contents) and content == reference.contents[k + 1]:

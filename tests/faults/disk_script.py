@@ -10,22 +10,24 @@ from typing import NamedTuple
 
 from tests.broker.feed import Feed
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from tests.journal.test_migration import NOW, write_version_1
+from tests.journal.old_journal import COUPS, NOW, SETTLED, from_0, log_of, write_version_0
 from wheeld.core.observations import Command, Observation
 from wheeld.core.step import Evidence, Message, Reply, Step
-from wheeld.journal.rows import CommandRecord
-from wheeld.journal.writer import JournalFile
+from wheeld.journal import schema
+from wheeld.journal.writer import JournalWriter
+from wheeld.ports import CommandRecord
 
 JOURNAL = "wheel.journal"
 OF_PROCESSES = {"open", "publish", "close", "die"}
 """What only a process does; everything else is one call (`perform`)."""
 DAY_US = 86_400_000_000
-SETTLED_OF_VERSION_1 = 84
-"""`write_version_1` leaves its messages up to this id settled, and those after it owed."""
+
+# Here and not in a fixture: the processes that perform a script know only what they import.
+schema.MIGRATIONS[0] = from_0
 
 
 class Op(NamedTuple):
-    """One call on the journal, and one transaction: a method of `JournalFile`, or one of these:
+    """One call on the journal, and one transaction: a method of `JournalWriter`, or one of these:
 
     `open`; `publish` (what is owed is published, then `mark_sent`); `acknowledge` (`settle` up to the last message);
     `close`; `die` (the process ends and closes nothing).
@@ -145,28 +147,28 @@ def evening(name: str, *, first: tuple[int, ...], second: tuple[int, ...], check
 
 
 def migration() -> Script:
-    """A journal of schema 1 is brought up to date, and life goes on."""
+    """A journal of an earlier schema is brought up to date and used."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, JOURNAL)
-        feed = write_version_1(path)
+        feed = write_version_0(path)
         file = path.read_bytes()
     replayed = Feed()
-    old = [message for _ in range(30) for message in replayed.step("notice", "result", "table").messages]
+    old = [message for _ in range(COUPS) for message in replayed.step("notice", "result", "table").messages]
     assert replayed.seq == feed.seq
     ops = _opened(NOW + 1)
-    for coup in range(31, 37):
-        step = feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log %d" % coup))
+    for coup in range(COUPS + 1, COUPS + 7):
+        step = feed.step("notice", "result", "table", evidence=Evidence(coup, "result", log_of(coup)))
         ops += [Op("append", (step, NOW + coup)), Op("publish")]
     ops += [Op("answer", (Reply(0, None, "rien_va", "button", done=True), NOW + 40)), Op("acknowledge")]
     ops += [Op("prune", (NOW + 50, None, 1)), Op("seal", ("migrated", NOW + 51)), Op("close")]
-    return Script("migration", ops, file, old, SETTLED_OF_VERSION_1)
+    return Script("migration", ops, file, old, SETTLED)
 
 
-def perform(journal: JournalFile, op: Op) -> None:
+def perform(journal: JournalWriter, op: Op) -> None:
     """One operation, if it is none of `OF_PROCESSES`."""
     match op:
         case Op("acknowledge"):
-            journal.settle(journal.last_seq())
+            journal.settle(journal.reader.last_seq())
         case Op("seal", (str(why), int(at_utc_us))):
             journal.seal(by="Zoé", why=why, at_utc_us=at_utc_us)
         case Op("prune", (int(now), *rules)):

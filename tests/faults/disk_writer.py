@@ -12,17 +12,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from firmware_protocol.host import Position
 from tests.faults.disk_check import Reference, content_of
 from tests.faults.disk_script import JOURNAL, Op, Script, perform
 from tests.faults.disk_shim import Plan, Shim
-from tests.journal.journals import write_keys
+from tests.journal.journals import open_writer, write_keys
 from wheeld.broker.outbox import BATCH_MAX
 from wheeld.core.step import Step
 from wheeld.journal import database as journal_database
 from wheeld.journal.chain import MESSAGE, Value
+from wheeld.journal.database import Database
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import FileSigner
-from wheeld.journal.writer import JournalFile
+from wheeld.journal.writer import JournalWriter
 
 SOUND = "sound"
 CONFIRMS_EARLY = "confirmed before the commit"
@@ -31,86 +33,86 @@ SPLIT = "message and debt in two transactions"
 TRIES_AGAIN, SYNCS_AGAIN, DEAF = "tries again", "syncs again and halts", "checkpoints left to SQLite"
 
 
-class NormalJournal(JournalFile):
+class NormalDatabase(Database):
     """Broken on purpose: SQLite's own default for WAL on many systems."""
 
     synchronous = "NORMAL"
 
-    def __init__(self, path: Path, *, signer: FileSigner) -> None:
-        super().__init__(path, signer=signer)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._db.execute(f"PRAGMA synchronous = {self.synchronous}")
 
 
-class OffJournal(NormalJournal):
+class OffDatabase(NormalDatabase):
     """Broken on purpose: never waits for the disk."""
 
     synchronous = "OFF"
 
 
-class RollbackJournal(JournalFile):
+class RollbackDatabase(Database):
     """Broken on purpose: goes on with a rollback journal, as SQLite does by itself where no WAL can be kept."""
 
-    def __init__(self, path: Path, *, signer: FileSigner) -> None:
-        super().__init__(path, signer=signer)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._db.execute("PRAGMA journal_mode = DELETE")
 
     def _checkpoint(self) -> None:
         pass
 
 
-class SplitJournal(JournalFile):
-    """Broken on purpose: a message in one transaction, its debt in the next."""
+class DeafDatabase(Database):
+    """Broken on purpose: leaves the checkpoints to SQLite, which hides it when one fails."""
 
-    def _insert_message(self, **columns: Value) -> None:
-        message_id = self._record(MESSAGE, **columns)
-        self._db.execute("COMMIT")
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("INSERT INTO debts VALUES (?, ?, 0)", (message_id, columns.get("seq")))
-
-
-class StubbornJournal(JournalFile):
-    """Broken on purpose: tries again after a failure, as if nothing had happened."""
-
-    def append(self, step: Step, at_utc_us: int, seen_to: bytes | None = None) -> None:
-        try:
-            super().append(step, at_utc_us, seen_to)
-        except JournalError:
-            self._failure = None
-            super().append(step, at_utc_us, seen_to)
-
-
-class AnxiousJournal(JournalFile):
-    """Broken on purpose: saves what it can after a failure, before it halts."""
-
-    def append(self, step: Step, at_utc_us: int, seen_to: bytes | None = None) -> None:
-        try:
-            super().append(step, at_utc_us, seen_to)
-        except JournalError:
-            self._checkpoint()
-            raise
-
-
-class DeafJournal(JournalFile):
-    """Broken on purpose: leaves the checkpoints to SQLite, which tells nobody when one fails."""
-
-    def __init__(self, path: Path, *, signer: FileSigner) -> None:
-        super().__init__(path, signer=signer)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._db.execute("PRAGMA wal_autocheckpoint = 30")
 
     def _checkpoint(self) -> None:
         pass
 
 
-FLAVOURS: dict[str, type[JournalFile]] = {
-    SOUND: JournalFile,
-    CONFIRMS_EARLY: JournalFile,
-    NORMAL: NormalJournal,
-    OFF: OffJournal,
-    ROLLBACK: RollbackJournal,
-    SPLIT: SplitJournal,
-    TRIES_AGAIN: StubbornJournal,
-    SYNCS_AGAIN: AnxiousJournal,
-    DEAF: DeafJournal,
+class SplitJournal(JournalWriter):
+    """Broken on purpose: a message in one transaction, its debt in the next."""
+
+    def _insert_message(self, **columns: Value) -> None:
+        message_id = self.database.record(MESSAGE, **columns)
+        self.database.execute("COMMIT")
+        self.database.execute("BEGIN IMMEDIATE")
+        self.database.execute("INSERT INTO debts VALUES (?, ?, 0)", message_id, columns.get("seq"))
+
+
+class StubbornJournal(JournalWriter):
+    """Broken on purpose: tries again after a failure, as if nothing had happened."""
+
+    def append(self, step: Step, at_utc_us: int, position: Position | None = None) -> None:
+        try:
+            super().append(step, at_utc_us, position)
+        except JournalError:
+            self.database._failure = None
+            super().append(step, at_utc_us, position)
+
+
+class AnxiousJournal(JournalWriter):
+    """Broken on purpose: saves what it can after a failure, before it halts."""
+
+    def append(self, step: Step, at_utc_us: int, position: Position | None = None) -> None:
+        try:
+            super().append(step, at_utc_us, position)
+        except JournalError:
+            self.database._checkpoint()
+            raise
+
+
+FLAVOURS: dict[str, tuple[type[Database], type[JournalWriter]]] = {
+    SOUND: (Database, JournalWriter),
+    CONFIRMS_EARLY: (Database, JournalWriter),
+    NORMAL: (NormalDatabase, JournalWriter),
+    OFF: (OffDatabase, JournalWriter),
+    ROLLBACK: (RollbackDatabase, JournalWriter),
+    SPLIT: (Database, SplitJournal),
+    TRIES_AGAIN: (Database, StubbornJournal),
+    SYNCS_AGAIN: (Database, AnxiousJournal),
+    DEAF: (DeafDatabase, JournalWriter),
 }
 
 
@@ -131,7 +133,7 @@ class _Session:
 
     def __init__(self, run: Run, shim: Shim) -> None:
         self._run, self._shim = run, shim
-        self._journal: JournalFile | None = None
+        self._journal: JournalWriter | None = None
 
     def perform(self, ops: range) -> bool:
         """Until the end or the journal's error; whether it came to the end."""
@@ -162,12 +164,13 @@ class _Session:
         else:
             perform(self._journal, op)
 
-    def _open(self) -> JournalFile:
+    def _open(self) -> JournalWriter:
         path = self._run.directory / JOURNAL
-        return FLAVOURS[self._run.flavour](path, signer=FileSigner(self._run.key))
+        database, writer = FLAVOURS[self._run.flavour]
+        return writer(database(path), signer=FileSigner(self._run.key))
 
-    def _publish(self, journal: JournalFile) -> None:
-        ids = [message.id for message in journal.owed(0, BATCH_MAX)]
+    def _publish(self, journal: JournalWriter) -> None:
+        ids = [message.id for message in journal.reader.owed(0, BATCH_MAX)]
         self._shim.mark(published=ids)
         journal.mark_sent(ids, await_settlement=True)
 
@@ -176,9 +179,9 @@ class _Session:
         self._shim.mark(halted=error.fault, op=k, opening=self._journal is None, why=str(error))
         if (journal := self._journal) is not None:
             calls: list[Callable[[], object]] = [
-                journal.last_seq,
-                journal.memory,
-                lambda: journal.owed(0, 1),
+                journal.reader.last_seq,
+                journal.reader.memory,
+                lambda: journal.reader.owed(0, 1),
                 lambda: journal.append(Step(memory=b"x"), 0),
                 lambda: journal.mark_sent([1], await_settlement=False),
                 lambda: journal.settle(1),
@@ -231,13 +234,13 @@ def reference(script: Script, directory: Path) -> Reference:
     if script.file is not None:
         path.write_bytes(script.file)
     contents: list[bytes] = []
-    journal = JournalFile(path, signer=FileSigner(key))
+    journal = open_writer(path, signer=FileSigner(key))
     for op in script.ops:
         if op.call in {"open", "close", "die"}:
             journal.close()
-            journal = JournalFile(path, signer=FileSigner(key))
+            journal = open_writer(path, signer=FileSigner(key))
         elif op.call == "publish":
-            journal.mark_sent([message.id for message in journal.owed(0, BATCH_MAX)], await_settlement=True)
+            journal.mark_sent([message.id for message in journal.reader.owed(0, BATCH_MAX)], await_settlement=True)
         else:
             perform(journal, op)
         contents.append(content_of(journal))

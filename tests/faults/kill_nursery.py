@@ -15,7 +15,7 @@ from typing import NoReturn
 from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
 from tests.faults.kill_house import FIRST_NUMBER, House, Said
-from wheeld.journal.writer import JournalFile
+from tests.journal.journals import open_reader
 
 
 def write_config(directory: Path) -> Path:
@@ -73,8 +73,10 @@ def nursery(directory: Path) -> Iterator[Nursery]:
 
 def check_journal(path: Path, house: House) -> None:
     """What the settlement core has is what the journal has, byte by byte, and nothing is owed any more."""
-    with contextlib.closing(JournalFile(path, read_only=True)) as journal:
-        stored = journal._rows("seq, topic, payload FROM messages WHERE seq IS NOT NULL ORDER BY seq")
+    with contextlib.closing(open_reader(path)) as journal:
+        stored = journal.database.named_rows(
+            "SELECT seq, topic, payload FROM messages WHERE seq IS NOT NULL ORDER BY seq"
+        )
         assert [(row["seq"], row["topic"], row["payload"]) for row in stored] == [
             (message.seq, message.topic, message.payload) for message in house.core.stored
         ]

@@ -14,10 +14,10 @@ from hw_sim.scenarios import SCENARIOS
 from tests.faults.kill_awaits import life
 from tests.faults.kill_house import STARTED_UTC_US, House, Told
 from tests.faults.kill_nursery import check_journal, write_config
+from tests.journal.journals import open_reader
 from wheeld.core.instants import from_text, to_text
 from wheeld.core.replay import replay
 from wheeld.exits import Exit
-from wheeld.journal.writer import JournalFile
 
 HOUR_US = 3_600_000_000
 YEAR_US = 31_556_952_000_000
@@ -93,7 +93,7 @@ def date_errors_us(house: Stepped) -> list[int]:
 
 def evidence_says_the_same(path: Path) -> int:
     """How many coups' evidence gives their verdict again, byte by byte; fails when one does not."""
-    with contextlib.closing(JournalFile(path, read_only=True)) as journal:
+    with contextlib.closing(open_reader(path)) as journal:
         for coup in journal.coups():
             evidence = journal.evidence(coup)
             assert evidence is not None

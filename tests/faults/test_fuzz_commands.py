@@ -53,7 +53,7 @@ async def test_everything_is_answered_or_counted(
 
 async def _sent(bench: Bench, leaf: str, payload: bytes, rng: random.Random) -> str:
     """Send it; what became of it, in one word. Exactly one thing may."""
-    before = dict(bench.door.counters)
+    before = dict(bench.intake.counters)
     owed = {each.id for each in await bench.owed()}
     await bench.send(
         leaf,
@@ -62,7 +62,7 @@ async def _sent(bench: Bench, leaf: str, payload: bytes, rng: random.Random) -> 
         response_topic=rng.choice(TOPICS),
         correlation=rng.choice(CORRELATIONS),
     )
-    counts = {name: bench.door.counters[name] - before[name] for name in DONE}
+    counts = {name: bench.intake.counters[name] - before[name] for name in DONE}
     answers = [each for each in await bench.owed() if each.id not in owed]
     for answer in answers:
         topic = answer.response_topic or ""
@@ -71,12 +71,12 @@ async def _sent(bench: Bench, leaf: str, payload: bytes, rng: random.Random) -> 
         assert len(answer.correlation or b"") <= CORRELATION_BYTES_MAX
     if not counts["commands"]:
         assert not answers
-        assert bench.door.requests.empty()
+        assert bench.requests.empty()
         return next((name for name in DONE if counts[name]), "ack")
-    taken = not bench.door.requests.empty()
+    taken = not bench.requests.empty()
     if taken:
-        assert bench.door.requests.get_nowait().name in COMMANDS
-    assert bench.door.requests.empty()
+        assert bench.requests.get_nowait().name in COMMANDS
+    assert bench.requests.empty()
     assert taken + len(answers) + (counts["repeated"] and not answers) == 1, (counts, answers)
     return "refused" if counts["refused"] else "repeated" if counts["repeated"] else "taken" if taken else "resend"
 

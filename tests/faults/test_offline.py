@@ -16,6 +16,7 @@ from tests.faults.broker_bench import PATIENCE_S, Settlement, Wheel, check, sett
 from tests.faults.broker_coups import ROOT, Long
 from tests.mosquitto import Mosquitto
 from wheeld.core.step import Step
+from wheeld.journal.journal import Journal
 
 COUPS = 4_320
 """72 hours, one coup a minute."""
@@ -56,14 +57,19 @@ class Present:
         raise AssertionError("unreachable")
 
 
+async def set_synchronous(journal: Journal, mode: str) -> None:
+    """How far each commit waits for the disk."""
+    await journal._on_thread(journal._writer.database.execute)(f"PRAGMA synchronous = {mode}")
+
+
 async def store(wheel: Wheel, script: Iterator[Step]) -> int:
     """Store all of `script`; returns how many messages that is. No power is cut here, so the disk may be spared."""
-    await wheel.journal._call(lambda: wheel.journal._file._db.execute("PRAGMA synchronous = OFF"))
+    await set_synchronous(wheel.journal, "OFF")
     count = 0
     for step in script:
         await wheel.say(step)
         count += len(step.messages)
-    await wheel.journal._call(lambda: wheel.journal._file._db.execute("PRAGMA synchronous = FULL"))
+    await set_synchronous(wheel.journal, "FULL")
     return count
 
 

@@ -18,6 +18,7 @@ import pytest
 from tests.broker.feed import Feed as Written
 from tests.cli.live import PATIENCE_S, Daemon, running
 from tests.faults.kill_disk import abort, ext4
+from tests.journal.journals import open_reader, open_writer
 from tests.live.bench import (
     FEED,
     FIRST_NUMBER,
@@ -37,7 +38,6 @@ from wheeld.core.step import Evidence, Step
 from wheeld.core.table_state import Ledger
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedMessage, Login, Manner
-from wheeld.journal.writer import JournalFile
 
 WITHIN_S, TRIES_MAX = 1.0, 12
 """What is promised of an otherwise idle machine; on one that does other things as well, it is tried so often."""
@@ -77,7 +77,7 @@ async def test_killed_again_and_again_at_a_real_broker(
             await asyncio.wait([settling])
             with contextlib.suppress(asyncio.CancelledError):
                 settling.result()
-    with contextlib.closing(JournalFile(tmp_path / "journal.sqlite", read_only=True)) as journal:
+    with contextlib.closing(open_reader(tmp_path / "journal.sqlite")) as journal:
         messages = journal.messages(1, 100_000)
     assert [one.payload for one in messages] == [one.payload for one in stored], f"seed {seed}"
     coups = [one.body["coup"] for one in stored if one.topic in ("result", "void")]
@@ -112,7 +112,7 @@ async def until_settled(stored: list[FeedMessage], path: Path) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while True:
             await asyncio.sleep(0.3)
-            with contextlib.closing(JournalFile(path, read_only=True)) as journal:
+            with contextlib.closing(open_reader(path)) as journal:
                 if journal.depth() == 0 and stored and journal.last_seq() == stored[-1].seq:
                     return
 
@@ -164,7 +164,7 @@ def opened_by(ear: Ear, boot_id: str) -> bool:
 def write_journal(path: Path, messages: int, coups: int) -> None:
     """A journal with so many messages, all settled, and as many coups' evidence."""
     written, noise = Written(), random.Random(1)
-    with contextlib.closing(JournalFile(path)) as journal:
+    with contextlib.closing(open_writer(path)) as journal:
         for first in range(0, messages, 1000):
             steps = min(1000, messages - first)
             journal.append(Step(messages=tuple(written.message("result") for _ in range(steps))), 1)

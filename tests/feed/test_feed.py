@@ -20,10 +20,10 @@ from wheeld.feed import Feed, FeedMessage, Login, Manner
 from wheeld.feed.connection import READY_MAX
 
 README = Path(__file__).parents[2] / "README.md"
-Told = list[str]
+Reports = list[str]
 
 
-def in_virtual_time(test: Callable[[World, Told], Awaitable[None]]) -> Callable[[pytest.MonkeyPatch], None]:
+def in_virtual_time(test: Callable[[World, Reports], Awaitable[None]]) -> Callable[[pytest.MonkeyPatch], None]:
     async def whole(monkeypatch: pytest.MonkeyPatch) -> None:
         await test(World(monkeypatch), [])
 
@@ -34,9 +34,9 @@ def in_virtual_time(test: Callable[[World, Told], Awaitable[None]]) -> Callable[
     return run
 
 
-def feed_of(told: Told, *, after: tuple[int, str | None] | None = (0, None), ask: bool = True) -> Feed:
+def feed_of(reports: Reports, *, after: tuple[int, str | None] | None = (0, None), ask: bool = True) -> Feed:
     after_seq, after_hash = after or (None, None)
-    manner = Manner(tell=told.append, ask=ask)
+    manner = Manner(tell=reports.append, ask=ask)
     return Feed("broker", root=ROOT, after_seq=after_seq, after_hash=after_hash, manner=manner)
 
 
@@ -45,8 +45,8 @@ def seqs(messages: list[FeedMessage]) -> list[int]:
 
 
 @in_virtual_time
-async def test_in_order_once_and_acknowledged(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_in_order_once_and_acknowledged(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(2)
         world.say("table", "result", "table")
@@ -54,15 +54,15 @@ async def test_in_order_once_and_acknowledged(world: World, told: Told) -> None:
     assert [message.payload for message in caller.stored] == [payload for _, payload in world.wheel.sent]
     assert [message.topic for message in caller.stored] == ["table", "result", "table"]
     assert world.acks[-1] == 3
-    assert told == []
+    assert reports == []
     assert [asked["from_seq"] for asked in world.questions] == [1]
 
 
 @in_virtual_time
-async def test_everything_from_the_first_on(world: World, told: Told) -> None:
+async def test_everything_from_the_first_on(world: World, reports: Reports) -> None:
     for _ in range(500):
         world.wheel.say()
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await caller.until(lambda: len(caller.stored) == 500)
     assert seqs(caller.stored) == list(range(1, 501))
@@ -70,20 +70,20 @@ async def test_everything_from_the_first_on(world: World, told: Told) -> None:
 
 
 @in_virtual_time
-async def test_from_what_was_stored(world: World, told: Told) -> None:
+async def test_from_what_was_stored(world: World, reports: Reports) -> None:
     for _ in range(9):
         world.wheel.say()
-    async with feed_of(told, after=(7, world.wheel.hashes[7])) as feed:
+    async with feed_of(reports, after=(7, world.wheel.hashes[7])) as feed:
         caller = Caller(feed, [])
         await caller.until(lambda: len(caller.stored) == 2)
     assert seqs(caller.stored) == [8, 9]
 
 
 @in_virtual_time
-async def test_whatever_comes_first_and_then_all(world: World, told: Told) -> None:
+async def test_whatever_comes_first_and_then_all(world: World, reports: Reports) -> None:
     for _ in range(9):
         world.wheel.say()
-    async with feed_of(told, after=None) as feed:
+    async with feed_of(reports, after=None) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(5)
         assert world.questions == []
@@ -94,8 +94,8 @@ async def test_whatever_comes_first_and_then_all(world: World, told: Told) -> No
 
 
 @in_virtual_time
-async def test_a_gap_is_asked_for(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_a_gap_is_asked_for(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         world.wheel.say()
         await asyncio.sleep(2)
@@ -105,15 +105,15 @@ async def test_a_gap_is_asked_for(world: World, told: Told) -> None:
         await caller.until(lambda: len(caller.stored) == 4)
         assert feed.counters["gaps"] == 1
     assert seqs(caller.stored) == [1, 2, 3, 4]
-    assert told == ["seq 2 to 3 did not come: asking for it"]
+    assert reports == ["seq 2 to 3 did not come: asking for it"]
     last = world.questions[-1]
     assert (last["from_seq"], last["by"], last["reason"]) == (2, "wheeld.feed", "seq 2 is missing")
     assert len({asked["id"] for asked in world.questions}) == len(world.questions)
 
 
 @in_virtual_time
-async def test_the_last_one_lost_is_found_at_the_next_connection(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_the_last_one_lost_is_found_at_the_next_connection(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         world.say()
         await caller.until(lambda: len(caller.stored) == 1)
@@ -121,13 +121,15 @@ async def test_the_last_one_lost_is_found_at_the_next_connection(world: World, t
         world.wheel.say()
         world.cut()
         await caller.until(lambda: len(caller.stored) == 2)
-    assert told[-1] == "broker:1883: connected"
+    assert reports[-1] == "broker:1883: connected"
 
 
 @in_virtual_time
-async def test_a_resend_that_nobody_answers_is_told_and_asked_again_ever_more_slowly(world: World, told: Told) -> None:
+async def test_a_resend_without_an_answer_is_reported_and_asked_again_more_slowly(
+    world: World, reports: Reports
+) -> None:
     world.hears = False
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(2)
         world.wheel.say()
@@ -135,18 +137,18 @@ async def test_a_resend_that_nobody_answers_is_told_and_asked_again_ever_more_sl
         await asyncio.sleep(3600)
         assert 12 <= len(world.questions) <= 25, "ever more slowly, and at last every five minutes"
         assert feed.counters["unanswered"] == len(world.questions) - 1
-        told_of = [line for line in told if line.startswith("no answer to resend from seq 1 (")]
-        assert len(told_of) == len(world.questions) - 1
-        assert "(1 in a row)" in told_of[0]
-        assert "(10 in a row)" in told_of[9]
-        assert "access list" in told_of[0]
+        reports_of = [line for line in reports if line.startswith("no answer to resend from seq 1 (")]
+        assert len(reports_of) == len(world.questions) - 1
+        assert "(1 in a row)" in reports_of[0]
+        assert "(10 in a row)" in reports_of[9]
+        assert "access list" in reports_of[0]
         world.hears = True
         await caller.until(lambda: len(caller.stored) == 2, within_s=301)
 
 
 @in_virtual_time
-async def test_who_does_not_ask_goes_on_behind_a_gap(world: World, told: Told) -> None:
-    async with feed_of(told, after=None, ask=False) as feed:
+async def test_who_does_not_ask_goes_on_behind_a_gap(world: World, reports: Reports) -> None:
+    async with feed_of(reports, after=None, ask=False) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(1)
         world.say()
@@ -155,12 +157,12 @@ async def test_who_does_not_ask_goes_on_behind_a_gap(world: World, told: Told) -
         await caller.until(lambda: len(caller.stored) == 3)
     assert seqs(caller.stored) == [1, 3, 4]
     assert world.questions == []
-    assert told == ["seq 2 to 2 did not come: it will not be asked for"]
+    assert reports == ["seq 2 to 2 did not come: it will not be asked for"]
 
 
 @in_virtual_time
-async def test_an_edited_message_is_refused_and_the_true_one_comes(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_an_edited_message_is_refused_and_the_true_one_comes(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(2)
         leaf, payload = world.wheel.say("result", number=17)
@@ -171,11 +173,11 @@ async def test_an_edited_message_is_refused_and_the_true_one_comes(world: World,
 
 
 @in_virtual_time
-async def test_a_message_that_does_not_follow_is_refused(world: World, told: Told) -> None:
+async def test_a_message_that_does_not_follow_is_refused(world: World, reports: Reports) -> None:
     other = Wheel()
     other.say("result", number=1)
     forged = other.say("result", number=2)
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(2)
         world.say()
@@ -187,8 +189,8 @@ async def test_a_message_that_does_not_follow_is_refused(world: World, told: Tol
 
 
 @in_virtual_time
-async def test_another_message_with_a_known_number_is_a_conflict(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_another_message_with_a_known_number_is_a_conflict(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         world.say()
         await caller.until(lambda: len(caller.stored) == 1)
@@ -199,9 +201,9 @@ async def test_another_message_with_a_known_number_is_a_conflict(world: World, t
 
 
 @in_virtual_time
-async def test_a_conflict_with_what_was_stored_before(world: World, told: Told) -> None:
+async def test_a_conflict_with_what_was_stored_before(world: World, reports: Reports) -> None:
     world.wheel.say()
-    async with feed_of(told, after=(1, "f" * 64)) as feed:
+    async with feed_of(reports, after=(1, "f" * 64)) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(1)
         world.send([world.wheel.sent[0]])
@@ -211,9 +213,9 @@ async def test_a_conflict_with_what_was_stored_before(world: World, told: Told) 
 
 
 @in_virtual_time
-async def test_a_wheel_that_lost_its_journal_is_noticed(world: World, told: Told) -> None:
+async def test_a_wheel_that_lost_its_journal_is_noticed(world: World, reports: Reports) -> None:
     world.wheel.say()
-    async with feed_of(told, after=(5, "f" * 64)) as feed:
+    async with feed_of(reports, after=(5, "f" * 64)) as feed:
         caller = Caller(feed, [])
         await caller.until(lambda: bool(caller.faults))
         assert [(fault.fault, fault.seq) for fault in caller.faults] == [("rolled_back", 5)]
@@ -222,8 +224,8 @@ async def test_a_wheel_that_lost_its_journal_is_noticed(world: World, told: Told
 
 
 @in_virtual_time
-async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(2)
         body = {"schema": "result/1", "seq": 10**9, "site": "campione", "table": "campione-03", "prev": "0" * 64}
@@ -231,7 +233,7 @@ async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: Wor
         await asyncio.sleep(600)
         asked = len(world.questions)
         assert asked <= 5
-        assert "1000000000 came, and the wheel says that 0 is its last" in told[-1]
+        assert "1000000000 came, and the wheel reports that 0 is its last" in reports[-1]
         world.say()
         await caller.until(lambda: len(caller.stored) == 1)
         await asyncio.sleep(3600)
@@ -239,8 +241,8 @@ async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: Wor
 
 
 @in_virtual_time
-async def test_rubbish_does_not_make_a_question_each(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_rubbish_does_not_make_a_question_each(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         rubbish = [("result", b"rubbish"), ("reply", b"rubbish"), ("reply", b"[]"), ("reply", b"{}")]
         looking = asyncio.create_task(caller.run())
@@ -256,23 +258,23 @@ async def test_rubbish_does_not_make_a_question_each(world: World, told: Told) -
 
 
 @in_virtual_time
-async def test_a_refused_resend_is_told(world: World, told: Told) -> None:
+async def test_a_refused_resend_is_reported(world: World, reports: Reports) -> None:
     world.hears = False
-    async with feed_of(told):
+    async with feed_of(reports):
         await asyncio.sleep(2)
         question = json.dumps(world.questions[0]).encode()
         world.send([reply_to(question, done=False, why="it expired")])
         world.send([reply_to(b'{"id":"another"}', done=True, why="seq 1 to 7 again", last_seq=7)])
         await asyncio.sleep(1)
-        assert told == ["the wheel would not send again from seq 1: it expired"]
+        assert reports == ["the wheel refused to send again from seq 1: it expired"]
         await asyncio.sleep(60)
         assert len(world.questions) > 1
 
 
 @in_virtual_time
-async def test_only_what_was_handed_out_can_be_acknowledged(world: World, told: Told) -> None:
+async def test_only_what_was_handed_out_can_be_acknowledged(world: World, reports: Reports) -> None:
     world.say("result", "result")
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         first = await anext(feed)
         second = FeedMessage(2, "result", b"", {}, "", "")
         with pytest.raises(ValueError, match="seq 2 was not handed out yet: 1 is the last one"):
@@ -283,8 +285,8 @@ async def test_only_what_was_handed_out_can_be_acknowledged(world: World, told: 
 
 
 @in_virtual_time
-async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, told: Told) -> None:
-    async with feed_of(told) as feed:
+async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         world.say("result", "result")
         await caller.until(lambda: len(caller.stored) == 2)
@@ -300,10 +302,10 @@ async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, told
 
 
 @in_virtual_time
-async def test_one_ack_speaks_for_a_backlog(world: World, told: Told) -> None:
+async def test_one_ack_speaks_for_a_backlog(world: World, reports: Reports) -> None:
     for _ in range(500):
         world.wheel.say()
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [], store_s=0.001)
         await caller.until(lambda: len(caller.stored) == 500)
     assert world.acks[-1] == 500
@@ -312,9 +314,9 @@ async def test_one_ack_speaks_for_a_backlog(world: World, told: Told) -> None:
 
 
 @in_virtual_time
-async def test_the_last_ack_goes_out_before_leaving(world: World, told: Told) -> None:
+async def test_the_last_ack_goes_out_before_leaving(world: World, reports: Reports) -> None:
     world.say()
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         await feed.ack(await anext(feed))
     assert world.acks == [1]
     with pytest.raises(StopAsyncIteration):
@@ -322,10 +324,10 @@ async def test_the_last_ack_goes_out_before_leaving(world: World, told: Told) ->
 
 
 @in_virtual_time
-async def test_a_cancelled_wait_takes_no_message_with_it(world: World, told: Told) -> None:
+async def test_a_cancelled_wait_takes_no_message_with_it(world: World, reports: Reports) -> None:
     rng = random.Random(7)
     got: list[int] = []
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         for _ in range(300):
             world.say()
             try:
@@ -344,10 +346,10 @@ async def test_a_cancelled_wait_takes_no_message_with_it(world: World, told: Tol
 def test_a_slow_caller_is_waited_for_and_nothing_is_asked_in_vain(total: int, monkeypatch: pytest.MonkeyPatch) -> None:
     async def evening() -> None:
         world, ahead = World(monkeypatch), [0]
-        told: Told = []
+        reports: Reports = []
         for _ in range(total):
             world.wheel.say()
-        async with feed_of(told) as feed:
+        async with feed_of(reports) as feed:
             caller = Caller(feed, [], store_s=20.0)
 
             def is_done() -> bool:
@@ -358,43 +360,43 @@ def test_a_slow_caller_is_waited_for_and_nothing_is_asked_in_vain(total: int, mo
             await asyncio.sleep(600)
         assert READY_MAX - 2 <= max(ahead) <= READY_MAX
         assert len(world.questions) == 1
-        assert told == []
+        assert reports == []
 
     run_virtually(evening())
 
 
 @in_virtual_time
-async def test_a_broker_that_is_away_is_told_once_and_found_again(world: World, told: Told) -> None:
+async def test_a_broker_that_is_away_is_reported_once_and_found_again(world: World, reports: Reports) -> None:
     world.is_up = False
-    async with feed_of(told) as feed:
+    async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(600)
-        assert told == ["broker:1883: connection refused; trying again"]
+        assert reports == ["broker:1883: connection refused; trying again"]
         world.is_up = True
         world.wheel.say()
         await caller.until(lambda: len(caller.stored) == 1, within_s=40)
 
 
 @in_virtual_time
-async def test_topics_that_the_broker_keeps_back_are_told(world: World, told: Told) -> None:
+async def test_topics_that_the_broker_refuses_are_reported(world: World, reports: Reports) -> None:
     world.grants = 0x80
-    async with feed_of(told):
+    async with feed_of(reports):
         await asyncio.sleep(1)
-    assert told == ["the broker's access list keeps result, void, table, reply from us"]
+    assert reports == ["the broker's access list refuses result, void, table, reply"]
 
 
 @in_virtual_time
-async def test_leaving_ends_even_when_a_cancellation_is_lost(world: World, told: Told) -> None:
+async def test_leaving_ends_even_when_a_cancellation_is_lost(world: World, reports: Reports) -> None:
     world.loses_cancellation = True
     async with asyncio.timeout(60):
-        async with feed_of(told):
+        async with feed_of(reports):
             await asyncio.sleep(0.515)  # the first question is on its way
     assert not world.loses_cancellation
 
 
 @in_virtual_time
-async def test_a_defect_ends_the_iteration_loudly(world: World, told: Told) -> None:
-    feed = feed_of(told)
+async def test_a_defect_ends_the_iteration_loudly(world: World, reports: Reports) -> None:
+    feed = feed_of(reports)
     feed._login = Login(password_file="no path")  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
         async with feed:
@@ -402,7 +404,7 @@ async def test_a_defect_ends_the_iteration_loudly(world: World, told: Told) -> N
 
 
 @in_virtual_time
-async def test_the_example_of_the_readme(world: World, told: Told) -> None:
+async def test_the_example_of_the_readme(world: World, reports: Reports) -> None:
     (example,) = re.findall(r"```python\n(.+?)```", README.read_text(), re.DOTALL)
     names: dict[str, Any] = {}
     exec(compile(example, README, "exec"), names)
@@ -453,7 +455,7 @@ def test_swarm(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         while len(stored) < MESSAGES:
             await _until_a_crash(world, rng, stored)
         await playing
-        check(stored, world.wheel, f"seed {seed}: {middle.lies} lies, {world.connected} connections")
+        check(stored, world.wheel, f"seed {seed}: {middle.falsified} false messages, {world.connected} connections")
 
     run_virtually(evening())
 

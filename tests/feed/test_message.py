@@ -42,18 +42,18 @@ def test_reads_what_the_core_seals() -> None:
 
 
 def test_reads_a_whole_evening_of_the_core() -> None:
-    night = script(["same_direction", "valid", "valid"], seed=5)
-    first, *rest = sim_log.lines(night.header, night.events())
+    played = script(["same_direction", "valid", "valid"], seed=5)
+    first, *rest = sim_log.lines(played.header, played.events())
     setting = from_header(msgspec.json.decode(first, type=Header))
     table, opening = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
     order = Order(0, None, Manner())
     steps = [opening, *(table.apply(msgspec.json.decode(line, type=Observation)) for line in rest)]
-    told = [message for step in steps if step for message in step.messages if message.seq is not None]
+    published = [message for step in steps if step for message in step.messages if message.seq is not None]
     root = f"wheel/v1/{setting.site}/{setting.table}"
-    taken = [order.take(read_message(message.topic, message.payload, root=root), 0.0) for message in told]
+    taken = [order.take(read_message(message.topic, message.payload, root=root), 0.0) for message in published]
     assert len(taken) > 10
     assert all(taken)
-    assert {message.topic for message in told} == set(SEQUENCED)
+    assert {message.topic for message in published} == set(SEQUENCED)
 
 
 def test_its_rule_of_the_chain_is_the_cores() -> None:

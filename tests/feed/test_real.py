@@ -1,4 +1,4 @@
-"""The feed against a real mosquitto and the daemon's own journal, outbox and door: killed, denied, lied to."""
+"""The feed against a real mosquitto and the daemon's own journal, outbox and intake: killed, denied, falsified."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from pathlib import Path
 import aiomqtt
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
-from tests.broker.world import nobody_seals
+from tests.broker.world import queued_intake, working
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import CommandDoor
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.step import Message, Step, Topic
@@ -36,7 +35,7 @@ class HastyClock(SystemClock):
 
 
 class Daemon:
-    """Journal, connection, outbox and door, composed as the daemon does."""
+    """Journal, connection, outbox and intake, composed as the daemon does."""
 
     def __init__(self, journal: Journal, port: int) -> None:
         clock = HastyClock()
@@ -47,7 +46,7 @@ class Daemon:
             settings(port), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=True)
-        self.door = CommandDoor(journal=journal, outbox=self.outbox, seal=nobody_seals, root=root, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
 
     async def say(self, topic: Topic) -> None:
         _, payload = self.wheel.say(topic)
@@ -59,15 +58,11 @@ class Daemon:
 async def daemon(port: int, path: Path) -> AsyncIterator[Daemon]:
     journal = await Journal.open(path / "journal", at_utc_us=1)
     running = Daemon(journal, port)
-    works = (running.connection.run(), running.outbox.run(), running.door.run(running.connection.inbox))
-    tasks = [asyncio.create_task(work) for work in works]
+    works = (running.connection.run(), running.outbox.run(), running.intake.run(running.connection.inbox))
     try:
-        yield running
-        assert not any(task.done() for task in tasks), tasks
+        async with working(*works):
+            yield running
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
         await journal.close()
 
 
@@ -141,9 +136,9 @@ async def test_a_caller_that_crashes_again_and_again(tmp_path: Path) -> None:
                 await depth_is(running, 0)
 
 
-async def test_a_resend_that_the_access_list_denies_is_told(tmp_path: Path) -> None:
+async def test_a_resend_that_the_access_list_denies_is_reported(tmp_path: Path) -> None:
     """The broker confirms such a publication all the same; only the silence tells."""
-    access, told, stored = tmp_path / "access", list[str](), list[FeedMessage]()
+    access, reports, stored = tmp_path / "access", list[str](), list[FeedMessage]()
     # Whoever it is may read all, and write beside the commands only.
     access.write_text(f"topic read wheel/#\ntopic write {ROOT}/+\n")
     with Mosquitto(tmp_path, f"acl_file {access}") as broker:
@@ -155,9 +150,9 @@ async def test_a_resend_that_the_access_list_denies_is_told(tmp_path: Path) -> N
             async with asyncio.timeout(PATIENCE_S):
                 while running.outbox.counters["published"] < 3:  # noqa: ASYNC110  it tells nobody
                     await asyncio.sleep(0.02)
-            async with feed_of(broker.port, stored, told.append) as feed:
+            async with feed_of(broker.port, stored, reports.append) as feed:
                 async with asyncio.timeout(PATIENCE_S):
-                    while not any(line.startswith("no answer to resend from seq 1") for line in told):  # noqa: ASYNC110
+                    while not any(line.startswith("no answer to resend from seq 1") for line in reports):  # noqa: ASYNC110
                         await asyncio.sleep(0.02)
                 assert stored == []
                 access.write_text(f"topic read wheel/#\ntopic write {ROOT}/+\ntopic write {ROOT}/cmd/resend\n")
@@ -184,7 +179,7 @@ async def test_a_lying_middle(tmp_path: Path) -> None:
             check(stored, running.wheel)
             middle.honest()
             await depth_is(running, 0)
-    assert middle.lies > 15
+    assert middle.falsified > 15
     assert {"edited", "conflict"} <= {error.fault for error in refused}
 
 

@@ -54,7 +54,7 @@ class LyingMiddle:
     def __init__(self, rng: random.Random, rate: float) -> None:
         self.rng = rng
         self.rate = rate
-        self.lies = 0
+        self.falsified = 0
         self._held: list[Sent] = []
 
     def honest(self) -> None:
@@ -75,7 +75,7 @@ class LyingMiddle:
     def _one(self, message: Sent) -> list[Sent]:
         if self.rng.random() >= self.rate:
             return [message]
-        self.lies += 1
+        self.falsified += 1
         lie = self.rng.choice(("lose", "double", "hold", "edit", "cut", "forge"))
         if lie == "hold":
             self._held.append(message)

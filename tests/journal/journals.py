@@ -13,12 +13,25 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from tests.broker.feed import Feed
 from wheeld.core.step import Evidence, Reply
 from wheeld.journal.chain import FIRST_HEAD, KINDS, digest_of, follow
-from wheeld.journal.rows import CommandRecord, StoredSeal
+from wheeld.journal.database import Database
+from wheeld.journal.reader import JournalReader
+from wheeld.journal.rows import Signer, StoredSeal
 from wheeld.journal.seal import FileSigner
-from wheeld.journal.writer import JournalFile
+from wheeld.journal.writer import JournalWriter
+from wheeld.ports import CommandRecord
 
 NOW = 1_700_000_000_000_000
 DAY_US = 86_400_000_000
+
+
+def open_writer(path: Path, *, signer: Signer | None = None) -> JournalWriter:
+    """The journal in this file, new or not, to be written."""
+    return JournalWriter(Database(path), signer=signer)
+
+
+def open_reader(path: Path) -> JournalReader:
+    """The journal in this file, to be read beside whatever writes it."""
+    return JournalReader(Database(path, read_only=True))
 
 
 def write_keys(directory: Path, name: str = "wheel", seed: int = 7) -> tuple[Path, Path]:
@@ -34,7 +47,7 @@ def write_keys(directory: Path, name: str = "wheel", seed: int = 7) -> tuple[Pat
 def write_journal(path: Path, key: Path) -> list[StoredSeal]:
     """Nine coups with evidence (two pruned), commands, three seals, and some records after the last one."""
     feed, seals = Feed(), []
-    with closing(JournalFile(path, signer=FileSigner(key))) as journal:
+    with closing(open_writer(path, signer=FileSigner(key))) as journal:
         for coup in range(1, 10):
             at_utc_us = NOW + coup * DAY_US
             asked = CommandRecord(id=f"c{coup}", name="open", by="Zoé", reason="time", response_topic="desk")
@@ -48,7 +61,7 @@ def write_journal(path: Path, key: Path) -> list[StoredSeal]:
                 assert sealed is not None
                 seals.append(sealed)
             if coup == 4:
-                journal.mark_sent([message.id for message in journal.owed(0, 100)], await_settlement=False)
+                journal.mark_sent([message.id for message in journal.reader.owed(0, 100)], await_settlement=False)
                 assert journal.prune(at_utc_us, max_age_s=1.5 * 86_400) == 2
     return seals
 

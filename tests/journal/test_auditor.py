@@ -17,12 +17,11 @@ from types import ModuleType
 import pytest
 
 import wheeld
-from tests.journal.journals import NOW, chain_anew, opened, write_journal, write_keys
+from tests.journal.journals import NOW, chain_anew, open_reader, open_writer, opened, write_journal, write_keys
 from wheeld.core.messages.chain import unsigned
 from wheeld.journal.chain import KINDS, MESSAGE
 from wheeld.journal.seal import FileSigner, public_key, sign_message
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalFile
 
 AUDITOR = Path(wheeld.__file__).with_name("auditor.py")
 SEEDS = 25
@@ -55,7 +54,7 @@ def journal(whole: Path, tmp_path: Path) -> Path:
 
 def first_fault(path: Path, public: Path, noted: tuple[int, bytes] | None = None) -> str:
     """What `wheeld journal verify` names first, empty when all is well."""
-    with closing(JournalFile(path, read_only=True)) as journal:
+    with closing(open_reader(path)) as journal:
         return next(iter(verify(journal, dict([public_key(public)]), noted).faults), "")
 
 
@@ -69,7 +68,7 @@ def audited_fault(auditor: ModuleType, path: Path, public: Path, noted: str = ""
 
 
 def same(one: str, other: str) -> bool:
-    """The same fault. Of a published message's own chain only where it is: the reasons are told otherwise."""
+    """The same fault. Of a published message's own chain only where it is: the reasons are output otherwise."""
     if one.startswith("seq "):
         return one.partition(": ")[0] == other.partition(": ")[0]
     return one == other
@@ -282,22 +281,22 @@ def test_both_name_the_same_first_fault(
         journal = Path(shutil.copy(whole, tmp_path / f"{seed}.journal"))
         with opened(journal) as db:
             expected = tampering(db, random.Random(seed))
-        told, audited = first_fault(journal, public), audited_fault(auditor, journal, public)
-        assert same(told, audited), f"seed {seed}: {told!r}, but the auditor says {audited!r}"
-        assert bool(told) is (expected is not None), f"seed {seed}: {told!r}, meant {expected!r}"
-        assert told.startswith(expected or ""), f"seed {seed}: {told!r}, meant {expected!r}"
+        output, audited = first_fault(journal, public), audited_fault(auditor, journal, public)
+        assert same(output, audited), f"seed {seed}: {output!r}, but the auditor says {audited!r}"
+        assert bool(output) is (expected is not None), f"seed {seed}: {output!r}, meant {expected!r}"
+        assert output.startswith(expected or ""), f"seed {seed}: {output!r}, meant {expected!r}"
 
 
 def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path) -> None:
     public = whole.with_name("wheel.pub")
     assert first_fault(whole, public) == ""
-    with closing(JournalFile(whole, read_only=True)) as journal:
+    with closing(open_reader(whole)) as journal:
         report = verify(journal, dict([public_key(public)]))
     assert report.sealed is not None
     assert (report.coups, report.pruned, report.messages, report.sequenced) == (9, 2, 45, 18)
-    told = auditor.main(str(whole), str(public), f"{report.records}:{report.head.hex()}")
+    output = auditor.main(str(whole), str(public), f"{report.records}:{report.head.hex()}")
     sealed = f"sealed up to record {report.sealed.n}, 2023-11-22T22:13:20+00:00 by Zoé, shift change"
-    assert told.splitlines() == [
+    assert output.splitlines() == [
         f"{report.records} records as they were written, {sealed}",
         f"head of record {report.records}: {report.head.hex()}",
     ]
@@ -307,8 +306,8 @@ def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path
 def test_a_noted_head_tells_what_no_key_can(auditor: ModuleType, whole: Path, journal: Path, cut: str) -> None:
     """Cut back to an earlier seal, or an unsealed end written anew."""
     public = whole.with_name("wheel.pub")
-    with closing(JournalFile(whole, read_only=True)) as file:
-        n, head = file.tip()
+    with closing(open_reader(whole)) as file:
+        n, head = file.database.tip()
     with opened(journal) as db:
         if cut == "back":
             (first,) = db.execute("SELECT n FROM chain WHERE kind = 'seal' ORDER BY n LIMIT 1 OFFSET 1").fetchone()
@@ -320,9 +319,9 @@ def test_a_noted_head_tells_what_no_key_can(auditor: ModuleType, whole: Path, jo
             db.execute("UPDATE answers SET why = 'other' WHERE row = 9")
             chain_anew(db)
     assert first_fault(journal, public) == audited_fault(auditor, journal, public) == ""
-    told = first_fault(journal, public, (n, head))
-    assert told == audited_fault(auditor, journal, public, f"{n}:{head.hex()}")
-    assert told.endswith("cut off at the end") if cut == "back" else told.startswith(f"record {n}: its head is not")
+    output = first_fault(journal, public, (n, head))
+    assert output == audited_fault(auditor, journal, public, f"{n}:{head.hex()}")
+    assert output.endswith("cut off at the end") if cut == "back" else output.startswith(f"record {n}: its head is not")
 
 
 def strip_signatures(journal: Path) -> None:
@@ -344,21 +343,21 @@ def test_another_key_proves_nothing(auditor: ModuleType, whole: Path, journal: P
         db.execute("DELETE FROM heads")
         db.execute("DELETE FROM chain WHERE kind = 'seal'")
         chain_anew(db)
-    with closing(JournalFile(journal, signer=thief)) as file:
+    with closing(open_writer(journal, signer=thief)) as file:
         file.seal(by="Zoé", why="shift change", at_utc_us=NOW)
     assert first_fault(journal, theirs) == audited_fault(auditor, journal, theirs) == ""
-    told = first_fault(journal, whole.with_name("wheel.pub"))
-    assert told.startswith("seq 1 (record 3 (message 2)): its signature is ")
-    assert audited_fault(auditor, journal, whole.with_name("wheel.pub")).startswith(told.partition(" by ")[0])
+    output = first_fault(journal, whole.with_name("wheel.pub"))
+    assert output.startswith("seq 1 (record 3 (message 2)): its signature is ")
+    assert audited_fault(auditor, journal, whole.with_name("wheel.pub")).startswith(output.partition(" by ")[0])
     strip_signatures(journal)
-    told = first_fault(journal, whole.with_name("wheel.pub"))
-    assert "not what was sealed" in told
-    assert told == audited_fault(auditor, journal, whole.with_name("wheel.pub"))
+    output = first_fault(journal, whole.with_name("wheel.pub"))
+    assert "not what was sealed" in output
+    assert output == audited_fault(auditor, journal, whole.with_name("wheel.pub"))
 
 
 def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: Path) -> None:
     private, public = whole.with_name("wheel.key"), whole.with_name("wheel.pub")
-    with closing(JournalFile(journal, signer=FileSigner(private))) as file:
+    with closing(open_writer(journal, signer=FileSigner(private))) as file:
         sealed = file.seal(by="Zoé", why="now", at_utc_us=NOW)
         assert sealed is not None
         assert f"sealed up to record {sealed.n}, 2023-11-14T22:13:20+00:00 by Zoé, now" in auditor.main(
@@ -383,17 +382,17 @@ def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    code, told = run(journal)
-    assert code == 0, told
+    code, output = run(journal)
+    assert code == 0, output
     with opened(journal) as db:
         db.execute("DELETE FROM messages WHERE id = 5")
-    code, told = run(journal)
+    code, output = run(journal)
     assert code == 1
-    assert told.startswith("fault: record ")
-    assert "(message 5): removed" in told
-    code, told = run(whole.with_name("wheel.pub"))
+    assert output.startswith("fault: record ")
+    assert "(message 5): removed" in output
+    code, output = run(whole.with_name("wheel.pub"))
     assert code == 2
-    assert told.startswith("cannot be read: ")
+    assert output.startswith("cannot be read: ")
 
 
 def test_it_is_short_enough_to_read() -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.broker.feed import Feed
+from tests.journal.journals import open_writer
 from wheeld.journal import database as journal_database
 from wheeld.journal.rows import JournalError
-from wheeld.journal.writer import JournalFile
 
 NOW = 1_700_000_000_000_000
 
@@ -40,18 +40,18 @@ def test_a_file_system_without_wal_is_refused(path: Path, monkeypatch: pytest.Mo
     """SQLite only answers in which mode it is: in another one a power cut takes back what was confirmed."""
     connecting(monkeypatch, "journal_mode", lambda db: sqlite3.Connection.execute(db, "PRAGMA journal_mode = DELETE"))
     with pytest.raises(JournalError, match="no write-ahead log") as caught:
-        JournalFile(path)
+        open_writer(path)
     assert caught.value.fault == "io"
     monkeypatch.undo()
-    JournalFile(path).close()
+    open_writer(path).close()
 
 
 def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(db: sqlite3.Connection) -> Any:
         raise sqlite3.OperationalError("disk I/O error")
 
-    JournalFile(path).close()
-    with closing(JournalFile(path)) as journal:
+    open_writer(path).close()
+    with closing(open_writer(path)) as journal:
         pages = path.stat().st_size
         feed = Feed()
         for _ in range(journal_database.CHECKPOINT_EVERY):
@@ -59,27 +59,27 @@ def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPat
         assert path.stat().st_size > pages, "no checkpoint was made"
     connecting(monkeypatch, "wal_checkpoint", fail)
     with pytest.raises(JournalError, match="disk I/O error"):
-        JournalFile(path)
+        open_writer(path)
 
 
 def test_the_error_of_a_checkpoint_is_the_step_s(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The step is stored, but nobody was told so: it is owed at the next start."""
+    """The step is stored, but the call failed: it is owed at the next start."""
     monkeypatch.setattr(journal_database, "CHECKPOINT_EVERY", 2)
     feed = Feed()
-    with closing(JournalFile(path)) as journal:
+    with closing(open_writer(path)) as journal:
 
         def fail() -> None:
             raise sqlite3.OperationalError("disk I/O error")
 
-        monkeypatch.setattr(journal, "_checkpoint", fail)
+        monkeypatch.setattr(journal.database, "_checkpoint", fail)
         journal.append(feed.step("result"), NOW)
         with pytest.raises(JournalError, match="disk I/O error") as caught:
             journal.append(feed.step("result"), NOW)
         with pytest.raises(JournalError) as again:
-            journal.last_seq()
+            journal.reader.last_seq()
         assert again.value is caught.value
-    with closing(JournalFile(path)) as journal:
-        assert [message.seq for message in journal.owed(0, 9)] == [1, 2]
+    with closing(open_writer(path)) as journal:
+        assert [message.seq for message in journal.reader.owed(0, 9)] == [1, 2]
 
 
 def test_the_directory_has_to_be_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,8 +87,8 @@ def test_the_directory_has_to_be_kept(path: Path, monkeypatch: pytest.MonkeyPatc
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(JournalError, match="its directory is not kept: Input/output error") as caught:
-        JournalFile(path)
+    with pytest.raises(JournalError, match="its directory cannot be written to disk: Input/output error") as caught:
+        open_writer(path)
     assert caught.value.fault == "io"
     monkeypatch.undo()
-    JournalFile(path).close()
+    open_writer(path).close()

@@ -16,12 +16,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from firmware_protocol.host import Position
 from tests.broker.feed import Feed
+from tests.journal.journals import open_reader, open_writer
 from wheeld.core.step import Evidence, Message, Reply, Step
 from wheeld.journal.journal import Journal
-from wheeld.journal.rows import CommandRecord, JournalError, Receipt, State
+from wheeld.journal.rows import JournalError, State
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import REPEAT_WINDOW_S, UNFINISHED, JournalFile
+from wheeld.journal.writer import REPEAT_WINDOW_S, UNFINISHED, JournalWriter
+from wheeld.ports import CommandRecord, Receipt
 
 NOW = 1_700_000_000_000_000
 
@@ -32,8 +35,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def journal(path: Path) -> Iterator[JournalFile]:
-    file = JournalFile(path)
+def journal(path: Path) -> Iterator[JournalWriter]:
+    file = open_writer(path)
     yield file
     file.close()
 
@@ -50,8 +53,8 @@ def command(command_id: str | None = "c1", name: str = "open", **more: object) -
     return msgspec.convert({"id": command_id, "name": name, "by": "chef", "reason": "time", **more}, CommandRecord)
 
 
-def replies(journal: JournalFile) -> list[dict[str, object]]:
-    return [msgspec.json.decode(record.payload) for record in journal.records(0, 100) if record.topic == "reply"]
+def replies(journal: JournalWriter) -> list[dict[str, object]]:
+    return [msgspec.json.decode(record.payload) for record in journal.reader.records(0, 100) if record.topic == "reply"]
 
 
 # --- keeping -----------------------------------------------------------------------------------------------------
@@ -61,11 +64,11 @@ def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
     feed = Feed()
     log = b'{"kind":"wheel"}\n' * 1000
     step = feed.step("notice", "result", "table", evidence=Evidence(7, "result", log), memory=b"state")
-    first = JournalFile(path)
+    first = open_writer(path)
     first.append(step, NOW)
     first.close()
-    again = JournalFile(path)
-    rows = again.records(0, 10)
+    again = open_writer(path)
+    rows = again.reader.records(0, 10)
     assert [(row.id, row.topic, row.seq, row.retained, row.state) for row in rows] == [
         (1, "notice", None, False, State.OWED),
         (2, "result", 1, False, State.OWED),
@@ -73,27 +76,27 @@ def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
     ]
     assert [row.payload for row in rows] == [message.payload for message in step.messages]
     assert {row.at_utc_us for row in rows} == {NOW}
-    assert again.memory() == b"state"
-    evidence = again.evidence(7)
+    assert again.reader.memory() == b"state"
+    evidence = again.reader.evidence(7)
     assert evidence is not None
     assert (evidence.verdict, evidence.seq, evidence.log) == ("result", 1, log)
-    assert again.coups() == [7]
+    assert again.reader.coups() == [7]
     again.close()
 
 
-def test_evidence_is_compressed_on_disk(path: Path, journal: JournalFile) -> None:
+def test_evidence_is_compressed_on_disk(path: Path, journal: JournalWriter) -> None:
     log = b'{"t":1,"kind":"rotor","tick":57,"direction":"cw"}\n' * 20_000
     journal.append(Feed().step("void", evidence=Evidence(1, "void", log)), NOW)
     row = sqlite3.connect(path).execute("SELECT length(packed) FROM logs").fetchone()
     assert row[0] < len(log) // 20
 
 
-def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: JournalFile) -> None:
-    """What waited in a board while nobody listened may be judged at once."""
+def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: JournalWriter) -> None:
+    """Events that waited in a board while no host read them may be decided in one step."""
     step = Feed().step("void", "table", "result", "void", evidence=Evidence(1, "void", b"a"))
     more = (Evidence(2, "result", b"b"), Evidence(3, "void", b"c"))
     journal.append(msgspec.structs.replace(step, evidence=(*step.evidence, *more)), NOW)
-    kept = [journal.evidence(coup) for coup in (1, 2, 3)]
+    kept = [journal.reader.evidence(coup) for coup in (1, 2, 3)]
     assert [(one.verdict, one.seq, one.log) for one in kept if one] == [
         ("void", 1, b"a"),
         ("result", 3, b"b"),
@@ -101,44 +104,44 @@ def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: Journa
     ]
 
 
-def test_how_far_the_sensors_events_had_come_is_stored_with_what_followed(path: Path, journal: JournalFile) -> None:
-    assert journal.seen_to() is None
-    journal.append(Feed().step("table"), NOW, b"here")
+def test_how_far_the_sensors_events_had_come_is_stored_with_what_followed(path: Path, journal: JournalWriter) -> None:
+    assert journal.reader.position() is None
+    journal.append(Feed().step("table"), NOW, Position(3, 14))
     journal.append(Step(memory=b"state"), NOW)
-    assert journal.seen_to() == b"here"
+    assert journal.reader.position() == Position(3, 14)
 
 
-def test_evidence_that_comes_after_its_verdict_finds_it(journal: JournalFile) -> None:
+def test_evidence_that_comes_after_its_verdict_finds_it(journal: JournalWriter) -> None:
     feed = Feed()
     journal.append(feed.step("void", "table"), NOW)
     journal.append(Step(evidence=(Evidence(3, "void", b"x"),)), NOW)
-    evidence = journal.evidence(3)
+    evidence = journal.reader.evidence(3)
     assert evidence is not None
     assert evidence.seq == 1
 
 
-def test_an_empty_journal_has_nothing(journal: JournalFile) -> None:
-    assert journal.memory() is None
-    assert journal.evidence(1) is None
-    assert journal.message(1) is None
-    assert (journal.last_seq(), journal.depth(), journal.last_id()) == (0, 0, 0)
-    assert journal.owed(0, 10) == []
+def test_an_empty_journal_has_nothing(journal: JournalWriter) -> None:
+    assert journal.reader.memory() is None
+    assert journal.reader.evidence(1) is None
+    assert journal.reader.message(1) is None
+    assert (journal.reader.last_seq(), journal.reader.depth(), journal.reader.last_id()) == (0, 0, 0)
+    assert journal.reader.owed(0, 10) == []
 
 
-def test_memory_is_the_latest(journal: JournalFile) -> None:
+def test_memory_is_the_latest(journal: JournalWriter) -> None:
     for blob in (b"one", b"two"):
         journal.append(Step(memory=blob), NOW)
     journal.append(Step(), NOW)
-    assert journal.memory() == b"two"
+    assert journal.reader.memory() == b"two"
 
 
-def test_messages_by_sequence(journal: JournalFile) -> None:
+def test_messages_by_sequence(journal: JournalWriter) -> None:
     journal.append(Feed().step("result", "notice", "table", "board", "void"), NOW)
-    assert [message.seq for message in journal.messages(2, 10)] == [2, 3]
-    one = journal.message(3)
+    assert [message.seq for message in journal.reader.messages(2, 10)] == [2, 3]
+    one = journal.reader.message(3)
     assert one is not None
     assert one.topic == "void"
-    assert journal.message(4) is None
+    assert journal.reader.message(4) is None
 
 
 def test_the_process_killed_in_the_middle_loses_nothing_that_was_appended(path: Path) -> None:
@@ -147,8 +150,8 @@ def test_the_process_killed_in_the_middle_loses_nothing_that_was_appended(path: 
         f"""
         from pathlib import Path
         from tests.broker.feed import Feed
-        from wheeld.journal.writer import JournalFile
-        journal, feed = JournalFile(Path({str(path)!r})), Feed()
+        from tests.journal.journals import open_writer
+        journal, feed = open_writer(Path({str(path)!r})), Feed()
         while True:
             journal.append(feed.step("result", "table", memory=b"%d" % (feed.seq + 2)), 1)
             print(feed.seq, flush=True)
@@ -156,67 +159,67 @@ def test_the_process_killed_in_the_middle_loses_nothing_that_was_appended(path: 
     )
     child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    told = [int(child.stdout.readline()) for _ in range(20)]
+    appended = [int(child.stdout.readline()) for _ in range(20)]
     child.send_signal(signal.SIGKILL)
-    told += [int(line) for line in child.stdout if line.endswith("\n")]
+    appended += [int(line) for line in child.stdout if line.endswith("\n")]
     child.wait()
     child.stdout.close()
-    journal = JournalFile(path)
-    assert journal.last_seq() >= told[-1]
-    assert journal.memory() == b"%d" % journal.last_seq()
-    assert verify(journal).faults == []
+    journal = open_writer(path)
+    assert journal.reader.last_seq() >= appended[-1]
+    assert journal.reader.memory() == b"%d" % journal.reader.last_seq()
+    assert verify(journal.reader).faults == []
     journal.close()
 
 
-def test_full_synchronous_and_wal(path: Path, journal: JournalFile) -> None:
+def test_full_synchronous_and_wal(path: Path, journal: JournalWriter) -> None:
     assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-    assert journal._db.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert journal.database._db.execute("PRAGMA synchronous").fetchone()[0] == 2
 
 
 # --- refusing ----------------------------------------------------------------------------------------------------
 
 
-def test_the_same_message_again_is_stored_once(journal: JournalFile) -> None:
+def test_the_same_message_again_is_stored_once(journal: JournalWriter) -> None:
     step = Feed().step("result", "table")
     journal.append(step, NOW)
     journal.append(step, NOW)
-    assert len(journal.records(0, 10)) == 2
+    assert len(journal.reader.records(0, 10)) == 2
 
 
 @pytest.mark.parametrize("seq", [1, 4])
-def test_a_number_used_twice_or_left_out_is_refused_for_ever(journal: JournalFile, seq: int) -> None:
+def test_a_number_used_twice_or_left_out_is_refused_for_ever(journal: JournalWriter, seq: int) -> None:
     journal.append(Feed().step("result", "table"), NOW)
     wrong = Step(messages=(Message(0, "notice", b"{}"), Message(0, "table", b'{"other":1}', seq)), memory=b"new")
     with pytest.raises(JournalError, match=f"seq {seq}") as caught:
         journal.append(wrong, NOW)
     assert caught.value.fault == "conflict"
     with pytest.raises(JournalError) as again:
-        journal.depth()
+        journal.reader.depth()
     assert again.value is caught.value
 
 
 def test_a_refused_step_leaves_nothing(path: Path) -> None:
-    journal = JournalFile(path)
+    journal = open_writer(path)
     journal.append(Feed().step("result"), NOW)
     with pytest.raises(JournalError):
         journal.append(Step(messages=(Message(0, "notice", b"{}"), Message(0, "table", b"{}", 9)), memory=b"x"), NOW)
     journal.close()
-    again = JournalFile(path)
-    assert (again.last_id(), again.memory()) == (1, None)
+    again = open_writer(path)
+    assert (again.reader.last_id(), again.reader.memory()) == (1, None)
     again.close()
 
 
-def test_the_chain_goes_on_after_a_step_that_the_program_broke(journal: JournalFile) -> None:
+def test_the_chain_goes_on_after_a_step_that_the_program_broke(journal: JournalWriter) -> None:
     feed = Feed()
     journal.append(feed.step("result"), NOW)
     with pytest.raises(TypeError):
         journal.append(Feed().step("notice", "notice", evidence=Evidence(1, "result", "text")), NOW)  # type: ignore[arg-type]
     journal.append(feed.step("table", evidence=Evidence(1, "result", b"log")), NOW)
-    assert verify(journal).faults == []
-    assert journal.tip()[0] == 3
+    assert verify(journal.reader).faults == []
+    assert journal.database.tip()[0] == 3
 
 
-def test_evidence_of_one_coup_twice_is_refused(journal: JournalFile) -> None:
+def test_evidence_of_one_coup_twice_is_refused(journal: JournalWriter) -> None:
     feed = Feed()
     journal.append(feed.step("void", evidence=Evidence(1, "void", b"a")), NOW)
     with pytest.raises(JournalError, match="stored twice") as caught:
@@ -224,51 +227,51 @@ def test_evidence_of_one_coup_twice_is_refused(journal: JournalFile) -> None:
     assert caught.value.fault == "conflict"
 
 
-def test_two_daemons_cannot_have_one_journal(path: Path, journal: JournalFile) -> None:
+def test_two_daemons_cannot_have_one_journal(path: Path, journal: JournalWriter) -> None:
     with pytest.raises(JournalError, match=str(path)) as caught:
-        JournalFile(path)
+        open_writer(path)
     assert caught.value.fault == "locked"
     journal.close()
-    JournalFile(path).close()
+    open_writer(path).close()
 
 
-def test_a_reader_beside_the_daemon(path: Path, journal: JournalFile) -> None:
-    reader = JournalFile(path, read_only=True)
+def test_a_reader_beside_the_daemon(path: Path, journal: JournalWriter) -> None:
+    reader = open_reader(path)
     journal.append(Feed().step("result"), NOW)
     assert reader.last_seq() == 1
     with pytest.raises(JournalError, match="read-only") as caught:
-        reader.append(Step(memory=b"x"), NOW)
+        JournalWriter(reader.database).append(Step(memory=b"x"), NOW)
     assert caught.value.fault == "io"
     reader.close()
     with pytest.raises(JournalError) as missing:
-        JournalFile(path.with_name("none"), read_only=True)
+        open_reader(path.with_name("none"))
     assert missing.value.fault == "io"
 
 
 def test_a_newer_schema_is_refused(path: Path) -> None:
-    JournalFile(path).close()
-    edit(path, "PRAGMA user_version = 3")
-    with pytest.raises(JournalError, match="schema 3, this one knows 2") as caught:
-        JournalFile(path)
-    assert caught.value.fault == "newer"
+    open_writer(path).close()
     edit(path, "PRAGMA user_version = 2")
-    JournalFile(path).close()
+    with pytest.raises(JournalError, match="schema 2, this one knows 1") as caught:
+        open_writer(path)
+    assert caught.value.fault == "newer"
+    edit(path, "PRAGMA user_version = 1")
+    open_writer(path).close()
 
 
 def test_other_files_are_refused(path: Path) -> None:
     edit(path, "CREATE TABLE diary (day TEXT)")
     with pytest.raises(JournalError, match="not a wheeld journal") as other:
-        JournalFile(path)
+        open_writer(path)
     path.write_bytes(b"my letters " * 1000)
     with pytest.raises(JournalError, match="not a database") as letters:
-        JournalFile(path)
+        open_writer(path)
     assert (other.value.fault, letters.value.fault) == ("foreign", "foreign")
     assert path.read_bytes() == b"my letters " * 1000
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="No such file or directory") as caught:
-        JournalFile(tmp_path / "none" / "journal")
+        open_writer(tmp_path / "none" / "journal")
     assert caught.value.fault == "io"
 
 
@@ -276,9 +279,9 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_disk_full_halts_and_keeps_what_was_appended(path: Path) -> None:
-    journal, feed = JournalFile(path), Feed()
-    pages = journal._db.execute("PRAGMA page_count").fetchone()[0]
-    journal._db.execute(f"PRAGMA max_page_count = {pages + 20}")
+    journal, feed = open_writer(path), Feed()
+    pages = journal.database._db.execute("PRAGMA page_count").fetchone()[0]
+    journal.database._db.execute(f"PRAGMA max_page_count = {pages + 20}")
     appended = 0
 
     def fill() -> None:
@@ -292,19 +295,19 @@ def test_disk_full_halts_and_keeps_what_was_appended(path: Path) -> None:
         fill()
     assert caught.value.fault == "full"
     calls: list[Callable[[], object]] = [
-        journal.memory,
-        journal.depth,
+        journal.reader.memory,
+        journal.reader.depth,
         lambda: journal.append(Step(memory=b"x"), NOW),
-        lambda: journal.owed(0, 1),
+        lambda: journal.reader.owed(0, 1),
     ]
     for call in calls:
         with pytest.raises(JournalError) as again:
             call()
         assert again.value is caught.value
     journal.close()
-    reopened = JournalFile(path)
+    reopened = open_writer(path)
     assert appended > 0
-    assert (reopened.last_seq(), reopened.coups()) == (appended, list(range(appended)))
+    assert (reopened.reader.last_seq(), reopened.reader.coups()) == (appended, list(range(appended)))
     reopened.close()
 
 
@@ -316,10 +319,10 @@ def test_a_failing_disk(path: Path) -> None:
         from pathlib import Path
         from tests.broker.feed import Feed
         from wheeld.core.step import Evidence
-        from wheeld.journal.writer import JournalFile
+        from tests.journal.journals import open_writer
         from wheeld.journal.rows import JournalError
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        journal, feed = JournalFile(Path({str(path)!r})), Feed()
+        journal, feed = open_writer(Path({str(path)!r})), Feed()
         journal.append(feed.step("result"), 1)
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
         try:
@@ -333,14 +336,14 @@ def test_a_failing_disk(path: Path) -> None:
     fault, seq, why = out.split(" ", 2)
     assert fault in {"io", "full"}, out
     assert str(path) in why
-    journal = JournalFile(path)
-    assert journal.last_seq() == int(seq) - 2
-    assert verify(journal).faults == []
+    journal = open_writer(path)
+    assert journal.reader.last_seq() == int(seq) - 2
+    assert verify(journal.reader).faults == []
     journal.close()
 
 
-def test_a_damaged_file_is_told(path: Path) -> None:
-    journal, feed = JournalFile(path), Feed()
+def test_a_damaged_file_is_reported(path: Path) -> None:
+    journal, feed = open_writer(path), Feed()
     for _ in range(200):
         journal.append(feed.step("result", "table"), NOW)
     journal.close()
@@ -348,62 +351,65 @@ def test_a_damaged_file_is_told(path: Path) -> None:
         file.seek(4096)
         file.write(os.urandom(path.stat().st_size - 4096))
     with pytest.raises(JournalError, match="damaged") as caught:
-        JournalFile(path).records(0, 1000)
+        open_writer(path).reader.records(0, 1000)
     assert caught.value.fault == "corrupt"
 
 
 # --- what is owed ------------------------------------------------------------------------------------------------
 
 
-def test_owed_in_order_until_sent(journal: JournalFile) -> None:
+def test_owed_in_order_until_sent(journal: JournalWriter) -> None:
     feed = Feed()
     journal.append(feed.step("result", "table", "board", "notice"), NOW)
     journal.append(feed.step("table"), NOW)
-    assert [(m.id, m.topic, m.seq, m.retain) for m in journal.owed(0, 10)] == [
+    assert [(m.id, m.topic, m.seq, m.retain) for m in journal.reader.owed(0, 10)] == [
         (1, "result", 1, False),
         (2, "table", 2, False),  # an older state must not be retained
         (3, "board", None, True),
         (4, "notice", None, False),
         (5, "table", 3, True),
     ]
-    assert [m.id for m in journal.owed(2, 2)] == [3, 4]
+    assert [m.id for m in journal.reader.owed(2, 2)] == [3, 4]
     journal.mark_sent([1, 2, 3], await_settlement=False)
-    assert [m.id for m in journal.owed(0, 10)] == [4, 5]
-    assert journal.depth() == 2
+    assert [m.id for m in journal.reader.owed(0, 10)] == [4, 5]
+    assert journal.reader.depth() == 2
 
 
-def test_sequenced_ones_wait_for_settlement(journal: JournalFile) -> None:
+def test_sequenced_ones_wait_for_settlement(journal: JournalWriter) -> None:
     journal.append(Feed().step("result", "notice", "table", "void"), NOW)
     journal.mark_sent([1, 2, 3], await_settlement=True)
-    assert [m.id for m in journal.owed(0, 10)] == [1, 3, 4]
+    assert [m.id for m in journal.reader.owed(0, 10)] == [1, 3, 4]
     assert journal.settle(1) == 1
     assert journal.settle(1) == 0
     assert journal.settle(3) == 1  # 3 is not at the broker yet
-    assert [m.id for m in journal.owed(0, 10)] == [4]
+    assert [m.id for m in journal.reader.owed(0, 10)] == [4]
     assert journal.settle(2) == 0
     journal.mark_sent([4], await_settlement=True)
-    assert journal.depth() == 0
+    assert journal.reader.depth() == 0
 
 
-def test_retained_ones_are_owed_again_and_settle_without_another_ack(journal: JournalFile) -> None:
+def test_retained_ones_are_owed_again_and_settle_without_another_ack(journal: JournalWriter) -> None:
     journal.append(Feed().step("table", "board", "table", "result"), NOW)
     journal.mark_sent([1, 2, 3, 4], await_settlement=True)
     journal.settle(3)
-    assert journal.depth() == 0
+    assert journal.reader.depth() == 0
     journal.reopen_retained()
-    assert [(m.topic, m.seq, m.retain) for m in journal.owed(0, 9)] == [("board", None, True), ("table", 2, True)]
+    assert [(m.topic, m.seq, m.retain) for m in journal.reader.owed(0, 9)] == [
+        ("board", None, True),
+        ("table", 2, True),
+    ]
     journal.mark_sent([2, 3], await_settlement=True)
-    assert journal.depth() == 0
+    assert journal.reader.depth() == 0
 
 
-def test_reopened_ones_need_another_ack(journal: JournalFile) -> None:
+def test_reopened_ones_need_another_ack(journal: JournalWriter) -> None:
     journal.append(Feed().step("result", "notice", "result", "result"), NOW)
     journal.mark_sent([1, 2, 3, 4], await_settlement=True)
     journal.settle(3)
     assert journal.reopen(2) == 3
-    assert [m.seq for m in journal.owed(0, 9)] == [2, 3]
+    assert [m.seq for m in journal.reader.owed(0, 9)] == [2, 3]
     journal.mark_sent([3, 4], await_settlement=True)
-    assert journal.depth() == 2
+    assert journal.reader.depth() == 2
     assert journal.settle(3) == 2
     assert journal.reopen(4) == 0
 
@@ -411,13 +417,13 @@ def test_reopened_ones_need_another_ack(journal: JournalFile) -> None:
 # --- commands ----------------------------------------------------------------------------------------------------
 
 
-def test_a_command_and_its_answer_are_in_the_log(journal: JournalFile) -> None:
+def test_a_command_and_its_answer_are_in_the_log(journal: JournalWriter) -> None:
     asked = command(response_topic="desk/7", correlation=b"\x00\x01", details='{"coup":4}')
     assert journal.receive(asked, NOW) is Receipt.NEW
-    (undecided,) = journal.commands(0, 10)
+    (undecided,) = journal.reader.commands(0, 10)
     assert (undecided.done, undecided.answered_utc_us) == (None, None)
     journal.append(Step(replies=(Reply(5, "c1", "open", "chef", done=False, why="A1: it is open"),)), NOW + 1)
-    (row,) = journal.commands(0, 10)
+    (row,) = journal.reader.commands(0, 10)
     assert (row.name, row.by, row.reason, row.details, row.done, row.why, row.answered_utc_us) == (
         "open",
         "chef",
@@ -427,7 +433,7 @@ def test_a_command_and_its_answer_are_in_the_log(journal: JournalFile) -> None:
         "A1: it is open",
         NOW + 1,
     )
-    (reply,) = journal.owed(0, 10)
+    (reply,) = journal.reader.owed(0, 10)
     assert (reply.topic, reply.seq, reply.retain) == ("reply", None, False)
     assert (reply.response_topic, reply.correlation) == ("desk/7", b"\x00\x01")
     assert msgspec.json.decode(reply.payload) == {
@@ -440,14 +446,14 @@ def test_a_command_and_its_answer_are_in_the_log(journal: JournalFile) -> None:
     }
 
 
-def test_a_button_is_logged_and_not_answered(journal: JournalFile) -> None:
+def test_a_button_is_logged_and_not_answered(journal: JournalWriter) -> None:
     journal.append(Step(replies=(Reply(5, None, "rien_va", "button", done=True),)), NOW)
-    (row,) = journal.commands(0, 10)
+    (row,) = journal.reader.commands(0, 10)
     assert (row.id, row.by, row.done) == (None, "button", True)
     assert replies(journal) == []
 
 
-def test_the_same_delivery_again_is_not_new(journal: JournalFile) -> None:
+def test_the_same_delivery_again_is_not_new(journal: JournalWriter) -> None:
     assert journal.receive(command(), NOW) is Receipt.NEW
     assert journal.receive(command(), NOW + 1) is Receipt.PENDING
     assert replies(journal) == []
@@ -457,18 +463,18 @@ def test_the_same_delivery_again_is_not_new(journal: JournalFile) -> None:
     assert journal.receive(command(name="close"), NOW + 4) is Receipt.CONFLICT
     later = NOW + REPEAT_WINDOW_S * 1_000_000
     assert journal.receive(command(), later) is Receipt.NEW
-    assert len(journal.commands(0, 10)) == 2
+    assert len(journal.reader.commands(0, 10)) == 2
 
 
-def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalFile) -> None:
+def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalWriter) -> None:
     """Else a command would be answered "done" by what became of one that nobody remembers."""
     assert journal.receive(command(), NOW + 3600_000_000) is Receipt.NEW
     assert journal.receive(command(), NOW) is Receipt.NEW
 
 
-def test_refused_at_the_door(journal: JournalFile) -> None:
+def test_a_refusal_of_the_intake_is_stored(journal: JournalWriter) -> None:
     journal.refuse(command(None, "dance"), "no such command", NOW)
-    (row,) = journal.commands(0, 10)
+    (row,) = journal.reader.commands(0, 10)
     assert (row.name, row.done, row.why) == ("dance", False, "no such command")
     assert replies(journal)[0]["id"] is None
 
@@ -520,18 +526,18 @@ async def test_commands_that_a_crash_left_undecided_are_refused_at_the_next_star
     await journal.refuse(command("c3"), "no", NOW)
     await journal.close()
     again = await Journal.open(path, at_utc_us=NOW + 5)
-    told = [(m.response_topic, msgspec.json.decode(m.payload)) for m in await again.owed(0, 10)]
-    assert [(reply["id"], reply["why"]) for _, reply in told] == [("c2", ""), ("c3", "no"), ("c1", UNFINISHED)]
-    assert told[-1][0] == "desk"
+    answers = [(m.response_topic, msgspec.json.decode(m.payload)) for m in await again.owed(0, 10)]
+    assert [(reply["id"], reply["why"]) for _, reply in answers] == [("c2", ""), ("c3", "no"), ("c1", UNFINISHED)]
+    assert answers[-1][0] == "desk"
     await again.close()
 
 
 @pytest.mark.parametrize("damage", ["DROP TABLE commands", "PRAGMA user_version = 9"])
 async def test_opening_fails_clean(path: Path, damage: str) -> None:
-    JournalFile(path).close()
+    open_writer(path).close()
     edit(path, damage)
     with pytest.raises(JournalError):
         await Journal.open(path, at_utc_us=NOW)
-    JournalFile(path.with_name("other")).close()
+    open_writer(path.with_name("other")).close()
     path.with_name("other").rename(path)
     await (await Journal.open(path, at_utc_us=NOW)).close()

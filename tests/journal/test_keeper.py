@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -10,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from tests.broker.world import VirtualClock, settle
+from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import START_UTC_US, Evening
-from tests.journal.journals import write_keys
+from tests.journal.journals import open_reader, write_keys
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper, Retention
+from wheeld.journal.rows import StoredEvidence
 from wheeld.journal.seal import FileSigner, public_key
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalFile
 
 DAY_S = 86_400.0
 
@@ -38,7 +37,8 @@ class StoredEvening(Evening):
 class Bench:
     """A table, its journal and its keeper, in virtual time."""
 
-    def __init__(self, journal: Journal, retention: Retention) -> None:
+    def __init__(self, path: Path, journal: Journal, retention: Retention) -> None:
+        self._path = path
         self.journal = journal
         self.clock = VirtualClock(START_UTC_US)
         self.evening = StoredEvening()
@@ -65,13 +65,17 @@ class Bench:
             await settle()
             await self.journal.last_seq()
 
+    def evidence(self, coup: int) -> StoredEvidence | None:
+        with closing(open_reader(self._path)) as reader:
+            return reader.evidence(coup)
+
     async def delivered(self) -> None:
         owed = await self.journal.owed(0, 10_000)
         await self.journal.mark_sent([message.id for message in owed], await_settlement=False)
 
     async def notices(self) -> list[dict[str, Any]]:
         found = [msgspec.json.decode(owed.payload) for owed in await self.journal.owed(0, 10_000)]
-        return [told for told in found if told["schema"] == "notice/1" and told["notice"] == "sealed"]
+        return [notice for notice in found if notice["schema"] == "notice/1" and notice["notice"] == "sealed"]
 
 
 @asynccontextmanager
@@ -79,15 +83,11 @@ async def keeping(directory: Path, retention: Retention | None = None, *, signs:
     private, _ = write_keys(directory)
     signer = FileSigner(private) if signs else None
     journal = await Journal.open(directory / "j", at_utc_us=START_UTC_US, signer=signer)
-    bench = Bench(journal, retention or Retention())
-    tasks = [asyncio.create_task(work) for work in (bench.keeper.seal_shifts(), bench.keeper.prune())]
+    bench = Bench(directory / "j", journal, retention or Retention())
     try:
-        yield bench
-        assert not any(task.done() for task in tasks), tasks
+        async with working(bench.keeper.seal_shifts(), bench.keeper.prune()):
+            yield bench
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
         await journal.close()
 
 
@@ -103,15 +103,15 @@ async def test_the_end_of_a_shift_is_sealed_and_the_seal_published(tmp_path: Pat
         evening.say("close")
         await bench.stored()
         notices = await bench.notices()
-        assert [(told["by"], told["reason"]) for told in notices] == [
+        assert [(notice["by"], notice["reason"]) for notice in notices] == [
             ("wheeld", "change of bouler: nobody to Anna"),
             ("wheeld", "change of bouler: Anna to Bruno"),
             ("wheeld", "the table closed"),
         ]
     key_id, check = public_key(tmp_path / "wheel.pub")
-    with closing(JournalFile(tmp_path / "j", read_only=True)) as journal:
-        for told in notices:
-            figures = told["figures"]
+    with closing(open_reader(tmp_path / "j")) as journal:
+        for notice in notices:
+            figures = notice["figures"]
             report = verify(journal, {key_id: check}, (figures["n"], bytes.fromhex(figures["head"])))
             assert (report.faults, figures["key_id"]) == ([], key_id)
         assert report.sealed is not None
@@ -135,15 +135,15 @@ async def test_evidence_goes_when_it_is_old_and_only_then(tmp_path: Path) -> Non
         await bench.delivered()
         await bench.clock.advance(2 * DAY_S - PRUNING_PERIOD_S)
         await bench.everything()
-        assert await bench.journal._call(bench.journal._file.evidence, 1) is not None
+        assert bench.evidence(1) is not None
         bench.is_clock_trusted = False
         await bench.clock.advance(3 * PRUNING_PERIOD_S)
         await bench.everything()
-        assert await bench.journal._call(bench.journal._file.evidence, 1) is not None
+        assert bench.evidence(1) is not None
         bench.is_clock_trusted = True
         await bench.clock.advance(PRUNING_PERIOD_S)
         await bench.everything()
-        assert await bench.journal._call(bench.journal._file.evidence, 1) is None
+        assert bench.evidence(1) is None
 
 
 async def test_nothing_is_removed_while_a_coup_runs(tmp_path: Path) -> None:
@@ -160,9 +160,9 @@ async def test_nothing_is_removed_while_a_coup_runs(tmp_path: Path) -> None:
         assert bench.evening.table.is_running
         await bench.clock.advance(PRUNING_PERIOD_S)
         await bench.everything()
-        assert await bench.journal._call(bench.journal._file.evidence, 1) is not None
+        assert bench.evidence(1) is not None
         bench.evening.say("rien_va")
         await bench.stored()
         await bench.clock.advance(PRUNING_PERIOD_S)
         await bench.everything()
-        assert await bench.journal._call(bench.journal._file.evidence, 1) is None
+        assert bench.evidence(1) is None

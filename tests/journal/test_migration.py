@@ -1,182 +1,140 @@
-"""A journal of schema 1 becomes one of schema 2, whole, or stays as it was."""
+"""A journal of an earlier schema becomes one of this schema, whole, or stays as it was."""
 
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.broker.feed import Feed
+from tests.journal.journals import open_reader, open_writer
+from tests.journal.old_journal import COUPS, NOW, RECORDS, SETTLED, from_0, log_of, write_version_0
 from wheeld.cli.main import main
 from wheeld.core.step import Evidence, Reply
 from wheeld.exits import Exit
-from wheeld.journal import chain as journal_chain
-from wheeld.journal import schema as journal_schema
-from wheeld.journal.rows import CommandRecord, JournalError, Receipt, State
+from wheeld.journal import schema
+from wheeld.journal.rows import JournalError, State
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalFile
-
-NOW = 1_700_000_000_000_000
-
-# As version 0.1.0 made it.
-SCHEMA_1 = """
-CREATE TABLE messages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    topic TEXT NOT NULL,
-    seq INTEGER UNIQUE,
-    retained INTEGER NOT NULL,
-    payload BLOB NOT NULL,
-    t_us INTEGER,
-    at_utc_us INTEGER NOT NULL,
-    state INTEGER NOT NULL,
-    response_topic TEXT,
-    correlation BLOB
-) STRICT;
-CREATE INDEX messages_owed ON messages (id) WHERE state < 2;
-CREATE INDEX messages_retained ON messages (topic, id) WHERE retained = 1;
-CREATE TABLE evidence (
-    coup INTEGER PRIMARY KEY,
-    verdict TEXT NOT NULL,
-    seq INTEGER,
-    at_utc_us INTEGER NOT NULL,
-    log BLOB NOT NULL
-) STRICT;
-CREATE TABLE commands (
-    row INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT,
-    name TEXT NOT NULL,
-    by TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    details TEXT NOT NULL,
-    response_topic TEXT,
-    correlation BLOB,
-    received_utc_us INTEGER NOT NULL,
-    answered_utc_us INTEGER,
-    done INTEGER,
-    why TEXT
-) STRICT;
-CREATE INDEX commands_id ON commands (id, row);
-CREATE TABLE kept (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
-PRAGMA application_id = 2003332145;
-PRAGMA user_version = 1;
-"""
-
-COUPS = 30
+from wheeld.ports import CommandRecord, Receipt
 
 
-def write_version_1(path: Path) -> Feed:
-    """Coups with evidence and commands; the last ones are owed, or wait for the settlement core."""
-    feed = Feed()
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.executescript(SCHEMA_1)
-        for coup in range(1, COUPS + 1):
-            state = 2 if coup < COUPS - 1 else coup - COUPS + 1
-            for message in feed.step("notice", "result", "table").messages:
-                row = (message.topic, message.seq, message.topic == "table", message.payload, message.t_us, NOW, state)
-                db.execute(
-                    "INSERT INTO messages (topic, seq, retained, payload, t_us, at_utc_us, state)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    row,
-                )
-            log = zlib.compress(b"log %d" % coup)
-            db.execute("INSERT INTO evidence VALUES (?, 'result', ?, ?, ?)", (coup, 2 * coup - 1, NOW, log))
-            answer = (None, None, None) if coup == COUPS else (NOW + 1, 1, "")
-            db.execute(
-                "INSERT INTO commands VALUES (NULL, ?, 'open', 'Anna', 'time', '', 'desk', x'00ff', ?, ?, ?, ?)",
-                (f"c{coup}", NOW, *answer),
-            )
-        db.execute("INSERT INTO kept VALUES ('memory', x'6d'), ('settled', 57)")
-    return feed
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(schema.MIGRATIONS, 0, from_0)
 
 
 def test_everything_is_there_and_chained(tmp_path: Path) -> None:
     path = tmp_path / "wheel.journal"
-    feed = write_version_1(path)
-    with closing(JournalFile(path)) as journal:
-        report = verify(journal)
+    feed = write_version_0(path)
+    with closing(open_writer(path)) as journal:
+        reader = journal.reader
+        report = verify(reader)
         assert report.faults == []
-        assert (report.records, report.messages, report.sequenced, report.coups) == (6 * COUPS - 1, 90, 60, COUPS)
-        assert journal.memory() == b"m"
-        states = [record.state for record in journal.records(0, 1000)]
-        assert states == [State.SETTLED] * 84 + [State.OWED] * 3 + [State.CONFIRMED] * 3
-        assert [message.id for message in journal.owed(0, 100)] == list(range(85, 91))
-        assert journal.settle(60) == 2
-        evidence = journal.evidence(7)
+        assert (report.records, report.messages, report.sequenced, report.coups) == (RECORDS, 90, 60, COUPS)
+        assert reader.memory() == b"m"
+        states = [record.state for record in reader.records(0, 1000)]
+        assert states == [State.SETTLED] * SETTLED + [State.OWED] * 6
+        assert [message.id for message in reader.owed(0, 100)] == list(range(SETTLED + 1, 91))
+        evidence = reader.evidence(7)
         assert evidence is not None
-        assert (evidence.log, evidence.seq) == (b"log 7", 13)
-        assert [row.done for row in journal.commands(0, 100)] == [True] * (COUPS - 1) + [None]
-        # … and life goes on.
-        assert (
-            journal.receive(CommandRecord(id="c3", name="open", by="Anna", reason="time"), NOW + 2) is Receipt.REPEATED
-        )
+        assert (evidence.log, evidence.seq) == (log_of(7), 13)
+        assert [row.done for row in reader.commands(0, 100)] == [True] * (COUPS - 1) + [None]
+        # The migrated journal can be used as any other.
+        asked = CommandRecord(id="c3", name="open", by="Anna", reason="time")
+        assert journal.receive(asked, NOW + 2) is Receipt.REPEATED
         journal.append(feed.step("result", evidence=Evidence(COUPS + 1, "result", b"log")), NOW)
         journal.answer(Reply(0, f"c{COUPS}", "open", "Anna", done=True), NOW)
-        assert verify(journal).faults == []
+        assert verify(reader).faults == []
 
 
-def schema(path: Path) -> set[str]:
+def tables(path: Path) -> set[str]:
     with closing(sqlite3.connect(path)) as db:
         return {"".join(row[0].split()) for row in db.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
 
 
+def version(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
 def test_the_tables_are_those_of_a_new_journal(tmp_path: Path) -> None:
-    write_version_1(tmp_path / "old")
-    JournalFile(tmp_path / "old").close()
-    JournalFile(tmp_path / "new").close()
-    assert schema(tmp_path / "old") == schema(tmp_path / "new")
+    write_version_0(tmp_path / "old")
+    open_writer(tmp_path / "old").close()
+    open_writer(tmp_path / "new").close()
+    assert tables(tmp_path / "old") == tables(tmp_path / "new")
+    assert version(tmp_path / "old") == version(tmp_path / "new") == schema.VERSION
 
 
-@pytest.mark.parametrize("step", range(0, 200, 7))
+def test_steps_are_done_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "wheel.journal"
+    write_version_0(path)
+    monkeypatch.setattr(schema, "VERSION", 3)
+
+    def from_version(step: int, db: sqlite3.Connection) -> None:
+        db.execute(f"CREATE TABLE of_step_{step} AS SELECT count(*) FROM sqlite_schema WHERE name LIKE 'of_step%'")
+
+    for step in (1, 2):
+        monkeypatch.setitem(schema.MIGRATIONS, step, partial(from_version, step))
+    open_writer(path).close()
+    assert version(path) == 3
+    with closing(sqlite3.connect(path)) as db:
+        found = [db.execute(f"SELECT * FROM of_step_{step}").fetchone()[0] for step in (1, 2)]
+    assert found == [0, 1]
+
+
+@pytest.mark.parametrize("step", range(0, RECORDS + 7, 7))
 def test_what_fails_on_the_way_leaves_the_old_journal(
     tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk fails at the n-th record that is chained; the next start migrates."""
+    """The disk fails after the n-th record is chained; the next start migrates."""
     path = tmp_path / "wheel.journal"
-    write_version_1(path)
-    before, follow, count = schema(path), journal_chain.follow, 0
+    write_version_0(path)
+    before = tables(path)
 
-    def failing(*arguments: object) -> object:
-        nonlocal count
-        count += 1
-        if count > step:
-            raise sqlite3.OperationalError("disk I/O error")
-        return follow(*arguments)  # type: ignore[arg-type]
+    def failing(db: sqlite3.Connection) -> None:
+        from_0(db)
+        db.execute("DELETE FROM chain WHERE n > ?", (step,))
+        raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(journal_schema, "follow", failing)
-    if step < 6 * COUPS - 1:
-        with pytest.raises(JournalError, match="disk I/O error"):
-            JournalFile(path)
-        assert schema(path) == before
-    monkeypatch.undo()
-    with closing(JournalFile(path)) as journal:
-        assert verify(journal).faults == []
+    monkeypatch.setitem(schema.MIGRATIONS, 0, failing)
+    with pytest.raises(JournalError, match="disk I/O error"):
+        open_writer(path)
+    assert (tables(path), version(path)) == (before, 0)
+    monkeypatch.setitem(schema.MIGRATIONS, 0, from_0)
+    with closing(open_writer(path)) as journal:
+        assert verify(journal.reader).faults == []
 
 
-def test_damaged_evidence_is_not_sworn_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", [0, -1, -(2**31)])
+def test_a_version_without_a_step_is_refused_and_stays(
+    tmp_path: Path, damaged: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "wheel.journal"
-    write_version_1(path)
-    before = schema(path)
+    write_version_0(path)
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE evidence SET log = x'00' WHERE coup = 9")
-    with pytest.raises(JournalError, match="evidence in it is damaged") as caught:
-        JournalFile(path)
-    assert caught.value.fault == "corrupt"
-    assert schema(path) == before
+        db.execute(f"PRAGMA user_version = {damaged}")
+    before = tables(path)
+    monkeypatch.delitem(schema.MIGRATIONS, 0)
+    with pytest.raises(JournalError, match=f"schema {damaged} is too old") as caught:
+        open_writer(path)
+    assert caught.value.fault == "older"
+    assert (tables(path), version(path)) == (before, damaged)
 
 
 @pytest.mark.parametrize(
-    "migrating", [lambda path: main(["journal", "migrate", str(path)]), lambda path: JournalFile(path).close()]
+    "migrating", [lambda path: main(["journal", "migrate", str(path)]), lambda path: open_writer(path).close()]
 )
 def test_a_reader_says_what_to_do_with_an_old_journal(
     tmp_path: Path, migrating: Callable[[Path], object], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "wheel.journal"
-    write_version_1(path)
+    write_version_0(path)
+    with pytest.raises(JournalError, match="older") as caught:
+        open_reader(path)
+    assert caught.value.fault == "older"
     assert main(["journal", "verify", str(path)]) == Exit.BAD_DATA
     assert "wheeld journal migrate" in capsys.readouterr().err
     migrating(path)

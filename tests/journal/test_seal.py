@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from tests.broker.feed import Feed
-from tests.journal.journals import NOW, write_journal, write_keys
+from tests.journal.journals import NOW, open_reader, open_writer, write_journal, write_keys
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.step import Evidence
@@ -24,7 +24,7 @@ from wheeld.journal import writer as journal_file
 from wheeld.journal.journal import Journal
 from wheeld.journal.seal import FileSigner, KeyFileError, is_signed, public_key, sign_message
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import PRUNED_AT_ONCE, JournalFile
+from wheeld.journal.writer import PRUNED_AT_ONCE, JournalWriter
 
 Captured = pytest.CaptureFixture[str]
 S_US = 1_000_000
@@ -35,14 +35,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "wheel.journal"
 
 
-def filled(path: Path, coups: int, size: int = 100) -> JournalFile:
+def filled(path: Path, coups: int, size: int = 100) -> JournalWriter:
     """A journal with evidence of coups 1, 2, …, stored a second apart; everything is delivered."""
-    journal, feed = JournalFile(path), Feed()
-    journal._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
+    journal, feed = open_writer(path), Feed()
+    journal.database._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
     for coup in range(1, coups + 1):
         log = bytes((coup * i * i) % 251 for i in range(size))
         journal.append(feed.step("result", evidence=Evidence(coup, "result", log)), NOW + coup * S_US)
-    journal.mark_sent([message.id for message in journal.owed(0, 10_000)], await_settlement=False)
+    journal.mark_sent([message.id for message in journal.reader.owed(0, 10_000)], await_settlement=False)
     return journal
 
 
@@ -50,12 +50,12 @@ def filled(path: Path, coups: int, size: int = 100) -> JournalFile:
 
 
 def test_without_a_key_or_a_record_there_is_no_seal(path: Path) -> None:
-    with closing(JournalFile(path)) as journal:
+    with closing(open_writer(path)) as journal:
         journal.append(Feed().step("result"), NOW)
         assert journal.seal(by="Anna", why="close", at_utc_us=NOW) is None
-        assert journal.tip()[0] == 1
+        assert journal.database.tip()[0] == 1
     private, _ = write_keys(path.parent)
-    with closing(JournalFile(path.with_name("empty"), signer=FileSigner(private))) as empty:
+    with closing(open_writer(path.with_name("empty"), signer=FileSigner(private))) as empty:
         assert empty.seal(by="Anna", why="close", at_utc_us=NOW) is None
 
 
@@ -70,7 +70,7 @@ async def test_the_daemon_s_journal_seals_and_prunes(path: Path) -> None:
     assert (sealed.n, sealed.by, sealed.why) == (2, "Anna", "shift change")
     assert await journal.prune(NOW + S_US, max_age_s=0.5) == 1
     await journal.close()
-    with closing(JournalFile(path, read_only=True)) as reader:
+    with closing(open_reader(path)) as reader:
         report = verify(reader, dict([public_key(public)]))
     assert (report.faults, report.records, report.pruned) == ([], 4, 1)
 
@@ -92,7 +92,7 @@ def test_openssl_s_keys_do(tmp_path: Path, path: Path) -> None:
     "content", [b"letters", b"AAAA", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "p256"]
 )
 def test_what_is_no_key(tmp_path: Path, path: Path, content: bytes | str, capsys: Captured) -> None:
-    JournalFile(path).close()
+    open_writer(path).close()
     private, public = tmp_path / "k.key", tmp_path / "k.pub"
     for file in (private, public):
         file.write_bytes(content if isinstance(content, bytes) else b"")
@@ -102,14 +102,14 @@ def test_what_is_no_key(tmp_path: Path, path: Path, content: bytes | str, capsys
         public.write_bytes(key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo))
     assert main(["journal", "seal", str(path), "--key", str(private), "--why", "x"]) == Exit.BAD_DATA
     assert main(["journal", "verify", str(path), "--public-key", str(public)]) == Exit.BAD_DATA
-    told = capsys.readouterr().err.splitlines()
-    assert [line.startswith(f"wheeld: {file}: n") for line, file in zip(told, (private, public), strict=True)] == [
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(f"wheeld: {file}: n") for line, file in zip(lines, (private, public), strict=True)] == [
         True,
         True,
     ]
 
 
-def test_a_missing_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     private, public = write_keys(tmp_path)
     for module in ("cryptography", "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.asymmetric"):
         monkeypatch.setitem(sys.modules, module, None)
@@ -133,7 +133,7 @@ def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> No
     private, public = write_keys(path.parent)
     seal = ["journal", "seal", str(path), "--key", str(private), "--why", "inspection"]
     assert main(seal) == Exit.NO_INPUT
-    JournalFile(path).close()
+    open_writer(path).close()
     assert main(seal) == Exit.BAD_DATA
     assert "nothing in it yet" in capsys.readouterr().err
     filled(path, 1).close()
@@ -141,14 +141,14 @@ def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> No
     noted = capsys.readouterr().out.split()[-1]
     assert noted.startswith("2:")
     assert main(["journal", "verify", str(path), "--public-key", str(public), "--head", noted]) == Exit.OK
-    told = capsys.readouterr().out.splitlines()[-1]
-    assert told.startswith("sealed up to record 2: 20")
-    assert " by Anna, inspection, key " in told
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line.startswith("sealed up to record 2: 20")
+    assert " by Anna, inspection, key " in last_line
     assert main(["journal", "verify", str(path)]) == Exit.OK
     assert "the signature was not checked" in capsys.readouterr().out
     assert main(["journal", "verify", str(path), "--head", "9:" + "0" * 64]) == Exit.BAD_DATA
     assert "fault: records 4 to 9: cut off" in capsys.readouterr().out
-    assert main(seal) == Exit.OK  # by whoever is logged in
+    assert main(seal) == Exit.OK  # by the user who is logged in
 
 
 def test_a_journal_in_use_is_not_sealed_from_outside(path: Path, capsys: Captured) -> None:
@@ -170,24 +170,24 @@ def test_the_oldest_go_by_age_a_few_at_a_time(path: Path) -> None:
         while count := journal.prune(now, max_age_s=15):
             removed.append(count)
         assert removed == [PRUNED_AT_ONCE, PRUNED_AT_ONCE, 4]
-        assert journal.coups() == list(range(coups - 5, coups + 1))
-        report = verify(journal)
+        assert journal.reader.coups() == list(range(coups - 5, coups + 1))
+        report = verify(journal.reader)
         assert (report.faults, report.coups, report.pruned) == ([], coups, coups - 6)
-        assert journal.evidence(1) is None
+        assert journal.reader.evidence(1) is None
 
 
 def test_the_oldest_go_by_size(path: Path) -> None:
     with closing(filled(path, 20, size=2000)) as journal:
-        sizes = {coup: len(journal.packed_log(coup) or b"") for coup in journal.coups()}
+        sizes = {coup: len(journal.reader.packed_log(coup) or b"") for coup in journal.reader.coups()}
         keep = sum(size for coup, size in sizes.items() if coup > 12)
         assert journal.prune(NOW, max_bytes=sum(sizes.values())) == 0
         assert journal.prune(NOW, max_bytes=keep + sizes[12] - 1, max_age_s=1e6) == 12
         assert journal.prune(NOW, max_bytes=keep) == 0
-        assert journal.coups() == list(range(13, 21))
-        pruning = journal.pruning(12)
+        assert journal.reader.coups() == list(range(13, 21))
+        pruning = journal.reader.pruning(12)
         assert pruning is not None
         assert (pruning.at_utc_us, pruning.why) == (NOW, "size")
-        assert verify(journal).faults == []
+        assert verify(journal.reader).faults == []
 
 
 def test_what_is_owed_keeps_its_evidence(path: Path) -> None:
@@ -195,10 +195,10 @@ def test_what_is_owed_keeps_its_evidence(path: Path) -> None:
         journal.reopen(4)
         assert journal.prune(NOW + 1000 * S_US, max_age_s=1) == 3
         assert journal.prune(NOW + 1000 * S_US, max_bytes=0) == 0
-        assert journal.coups() == [4, 5]
+        assert journal.reader.coups() == [4, 5]
 
 
-def test_pruned_evidence_is_told_by_export_and_verify(path: Path, capsys: Captured) -> None:
+def test_export_and_verify_report_pruned_evidence(path: Path, capsys: Captured) -> None:
     with closing(filled(path, 3)) as journal:
         journal.prune(NOW + 3 * S_US, max_age_s=1.5)
     assert main(["journal", "export", str(path), "--coup", "1"]) == Exit.NO_INPUT
@@ -217,18 +217,18 @@ def test_with_a_key_the_feed_is_stored_signed(path: Path) -> None:
     private, public = write_keys(path.parent)
     feed = Feed()
     first, second = feed.step("table", "notice", "result"), feed.step("void")
-    with closing(JournalFile(path)) as journal:
+    with closing(open_writer(path)) as journal:
         journal.append(first, NOW)
-    with closing(JournalFile(path, signer=FileSigner(private))) as journal:
+    with closing(open_writer(path, signer=FileSigner(private))) as journal:
         journal.append(second, NOW)
         journal.append(second, NOW)  # the same once more is the same, signed or not
-        stored = [message.payload for message in journal.owed(0, 10)]
+        stored = [message.payload for message in journal.reader.owed(0, 10)]
         journal.seal(by="Anna", why="close", at_utc_us=NOW)
     assert stored[:3] == [message.payload for message in first.messages]
     key_id, check = public_key(public)
     assert [is_signed(payload, check) for payload in (stored[0], stored[3])] == [False, True]
     assert unsigned(stored[3]) == second.messages[0].payload
-    with closing(JournalFile(path, read_only=True)) as journal:
+    with closing(open_reader(path)) as journal:
         report = verify(journal, {key_id: check})
         assert (report.faults, report.sequenced, report.signed) == ([], 3, 1)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.broker.feed import Feed
+from tests.journal.journals import open_reader, open_writer
 from wheeld.core.step import Evidence
 from wheeld.journal.verify import FAULTS_MAX, verify
-from wheeld.journal.writer import JournalFile
 
 NOW = 1_700_000_000_000_000
 
@@ -29,7 +29,7 @@ def edit(path: Path, *statements: str) -> None:
 
 
 def filled(path: Path) -> None:
-    journal, feed = JournalFile(path), Feed()
+    journal, feed = open_writer(path), Feed()
     for coup in range(1, 6):
         journal.append(feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log")), NOW)
     journal.close()
@@ -37,17 +37,17 @@ def filled(path: Path) -> None:
 
 def test_an_untouched_journal_verifies(path: Path) -> None:
     filled(path)
-    journal = JournalFile(path, read_only=True)
+    journal = open_reader(path)
     report = verify(journal)
     assert (report.messages, report.sequenced, report.last_seq, report.coups, report.faults) == (15, 10, 10, 5, [])
-    assert (report.records, report.head) == journal.tip()
+    assert (report.records, report.head) == journal.database.tip()
     assert (report.records, report.pruned, report.sealed) == (20, 0, None)
     assert report.last_hash.encode() in journal.messages(10, 1)[0].payload
     journal.close()
 
 
 @pytest.mark.parametrize(
-    ("statements", "told"),
+    ("statements", "expected"),
     [
         (
             ["UPDATE messages SET payload = cast(replace(payload, '\"n\":2', '\"n\":3') AS BLOB) WHERE id = 5"],
@@ -55,7 +55,7 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
         ),
         (
             ["UPDATE messages SET payload = cast('nothing' AS BLOB) WHERE id = 5"],
-            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its payload is not a sealed"],
+            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its payload is no message of the feed"],
         ),
         (
             ['UPDATE messages SET payload = cast(\'{"seq":3,"hash":"0"}\' AS BLOB) WHERE id = 5'],
@@ -99,23 +99,23 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
         (["UPDATE messages SET topic = CAST(x'ff' AS TEXT) WHERE id = 1"], ["record 1 (message 1): edited"]),
     ],
 )
-def test_what_verify_finds(path: Path, statements: list[str], told: list[str]) -> None:
+def test_what_verify_finds(path: Path, statements: list[str], expected: list[str]) -> None:
     filled(path)
     edit(path, *statements)
-    journal = JournalFile(path, read_only=True)
+    journal = open_reader(path)
     faults = verify(journal).faults
-    assert len(faults) >= len(told), faults
-    assert all(fault.startswith(start) for fault, start in zip(faults, told, strict=False)), faults
+    assert len(faults) >= len(expected), faults
+    assert all(fault.startswith(start) for fault, start in zip(faults, expected, strict=False)), faults
     journal.close()
 
 
 def test_a_flood_of_faults_is_cut(path: Path) -> None:
-    journal, feed = JournalFile(path), Feed()
+    journal, feed = open_writer(path), Feed()
     for _ in range(FAULTS_MAX + 5):
         journal.append(feed.step("result"), NOW)
     journal.close()
     edit(path, "UPDATE messages SET payload = x'7b7d'")
-    reader = JournalFile(path, read_only=True)
+    reader = open_reader(path)
     faults = verify(reader).faults
     assert len(faults) == FAULTS_MAX + 1
     assert faults[-1] == "and more"

@@ -178,12 +178,12 @@ async def test_the_wheel_does_its_work_and_no_other(broker: ShippedBroker) -> No
         assert (await asyncio.wait_for(connection.inbox.get(), 30)).leaf == "cmd/rien_va"
 
 
-async def test_a_table_that_the_certificate_is_not_for_is_told(broker: ShippedBroker) -> None:
+async def test_a_table_that_the_certificate_is_not_for_is_logged(broker: ShippedBroker) -> None:
     """Nobody would see that wheel online; its log says why."""
     files = broker.house.issue("wheel-campione-03")
     wanted = settings(broker.port, ca_file=files.ca_file, cert_file=files.cert_file, key_file=files.key_file)
     with capture_logs() as logs:
         async with connecting(wanted, root="wheel/v1/campione/campione-04/") as (connection, _):
             await session_of(connection)
-    (told,) = [log for log in logs if log["log_level"] == "error"]
-    assert (told["event"], told["answer"]) == ("availability.refused", "Not authorized")
+    (entry,) = [log for log in logs if log["log_level"] == "error"]
+    assert (entry["event"], entry["answer"]) == ("availability.refused", "Not authorized")

@@ -37,15 +37,15 @@ def until(over: asyncio.Event, events: Iterable[SimEvent]) -> Iterator[SimEvent]
 
 @pytest.mark.parametrize(("pin", "found"), [("board_serial", "WB-0043"), ("config_hash", "f" * 16)])
 async def test_another_board_plays_a_whole_coup_for_nobody(tmp_path: Path, pin: str, found: str) -> None:
-    night = script(["valid"], seed=3)
+    played = script(["valid"], seed=3)
     said = {**OURS, pin: found}
-    setup = replace(setup_of(night), serial=said["board_serial"], config_hash=said["config_hash"])
+    setup = replace(setup_of(played), serial=said["board_serial"], config_hash=said["config_hash"])
     with Mosquitto(tmp_path) as broker:
-        config = write_config(tmp_path, night, broker_port=broker.port, more=pinned())
+        config = write_config(tmp_path, played, broker_port=broker.port, more=pinned())
         async with running(config) as daemon, listening(broker.port) as listener:
             with Pty(tmp_path / "board") as pty:
                 player, over = Player(SimBoard(setup), pty, speed=HASTE), asyncio.Event()
-                task = asyncio.create_task(player.play(until(over, night.events())))
+                task = asyncio.create_task(player.play(until(over, played.events())))
                 refused = await daemon.until("board.refused")
                 await asyncio.wait_for(over.wait(), PATIENCE_S)
                 await daemon.until("board.link_fault")
@@ -56,17 +56,17 @@ async def test_another_board_plays_a_whole_coup_for_nobody(tmp_path: Path, pin: 
     assert refused["what"] == pin
     assert found in str(refused)
     assert not listener.of("result", "void")
-    assert {told["state"] for told in listener.of("table")} <= {"closed", "suspended"}
+    assert {message["state"] for message in listener.of("table")} <= {"closed", "suspended"}
 
 
 async def test_the_pinned_board_is_believed(tmp_path: Path) -> None:
-    night = script(["valid"], seed=3)
-    setup = replace(setup_of(night), serial=OURS["board_serial"], config_hash=OURS["config_hash"])
+    played = script(["valid"], seed=3)
+    setup = replace(setup_of(played), serial=OURS["board_serial"], config_hash=OURS["config_hash"])
     with Mosquitto(tmp_path) as broker:
-        config = write_config(tmp_path, night, broker_port=broker.port, more=pinned())
+        config = write_config(tmp_path, played, broker_port=broker.port, more=pinned())
         async with running(config) as daemon, listening(broker.port) as listener:
             await daemon.until("broker.connected")
-            async with playing(night, SimBoard(setup), tmp_path / "board"):
+            async with playing(played, SimBoard(setup), tmp_path / "board"):
                 identified = await daemon.until("board.identified")
                 await listener.until(lambda heard: heard.of("result") != [], "a result")
             assert await daemon.end() == 0

@@ -1,4 +1,4 @@
-"""Nothing that whoever may publish to a table can send makes the daemon fall over, or fill its memory or its disk."""
+"""Nothing that a client may publish to a table ends the daemon, or fills its memory or its disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.broker.mqtt_bench import ROOT, connecting, observing, session_of, set
 from tests.broker.test_commands import GOOD, Bench, bench
 from tests.mosquitto import Mosquitto
 from wheeld.broker.commands import COMMAND_BYTES_MAX, CORRELATION_BYTES_MAX
-from wheeld.broker.mqtt import PACKET_BYTES_MAX
+from wheeld.broker.mqtt_client import PACKET_BYTES_MAX
 
 __all__ = ["bench"]
 
@@ -36,7 +36,7 @@ async def test_an_ack_that_is_none(bench: Bench, payload: bytes) -> None:
     with capture_logs() as logs:
         await bench.send("ack", payload)
     assert [log["event"] for log in logs] == ["ack.malformed"]
-    assert bench.door.counters["acks_malformed"] == 1
+    assert bench.intake.counters["acks_malformed"] == 1
 
 
 @pytest.mark.parametrize("leaf", ["cmd/open", "cmd/resend", "cmd/bouler", "cmd/" + "x" * 60_000])
@@ -56,7 +56,7 @@ async def test_numbers_that_the_journal_cannot_hold(bench: Bench, number: int) -
     await bench.send("cmd/open", GOOD | {"id": "c-2", "coup": number})
     await bench.send("ack", {"seq": number})
     assert ["<= 9007199254740991" in str(answer["why"]) for answer in await bench.answers()] == [True, True]
-    assert bench.door.counters["acks_malformed"] == 1
+    assert bench.intake.counters["acks_malformed"] == 1
 
 
 @pytest.mark.parametrize("member", ["id", "by", "reason", "who"])
@@ -84,7 +84,7 @@ async def test_a_correlation_is_stored_up_to_its_limit(bench: Bench, size: int) 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 async def test_a_packet_larger_than_anything_we_hear(tmp_path: Path, protocol: str) -> None:
-    """MQTT 5 lets the broker keep it; whoever speaks 3.1.1 gets it, and must not queue a thousand of them."""
+    """MQTT 5 lets the broker keep it; a client of 3.1.1 gets it, and must not queue a thousand of them."""
     with Mosquitto(tmp_path) as broker, capture_logs() as logs:
         async with observing(broker) as observer, connecting(settings(broker.port, protocol=protocol)) as (ours, _):
             await session_of(ours)

@@ -20,7 +20,7 @@ from tests.cli.live import Daemon, running
 from tests.live.bench import write_config
 from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority
-from wheeld.broker.mqtt import PASSWORD_BYTES_MAX
+from wheeld.broker.mqtt_client import PASSWORD_BYTES_MAX
 
 PASSWORD = "Tr0ub4dor&3-of-the-wheel"
 
@@ -83,7 +83,7 @@ def of_process(daemon: Daemon, name: str) -> bytes:
     return Path(f"/proc/{daemon.process.pid}/{name}").read_bytes()
 
 
-def told(daemon: Daemon) -> bytes:
+def logs_of(daemon: Daemon) -> bytes:
     return json.dumps(daemon.logs, ensure_ascii=False).encode()
 
 
@@ -98,7 +98,7 @@ async def test_a_good_run(table: Table) -> None:
                 await observer.until("/wheel/v1/live/wheel-1/health")
                 heard = b"".join(message.payload for message in observer.seen)
             assert await daemon.end() == 0
-    table.must_not_be_in(logs=told(daemon), journal=table.journal(), heard=heard, **places)
+    table.must_not_be_in(logs=logs_of(daemon), journal=table.journal(), heard=heard, **places)
 
 
 async def test_a_run_that_the_broker_refuses(table: Table) -> None:
@@ -110,8 +110,8 @@ async def test_a_run_that_the_broker_refuses(table: Table) -> None:
             assert "authori" in str(refused["why"]).lower()
             table.password.write_text(PASSWORD)
             assert await daemon.end() == 0
-    table.must_not_be_in(logs=told(daemon), journal=table.journal())
-    assert PASSWORD[::-1].encode() not in told(daemon) + table.journal()
+    table.must_not_be_in(logs=logs_of(daemon), journal=table.journal())
+    assert PASSWORD[::-1].encode() not in logs_of(daemon) + table.journal()
 
 
 @pytest.mark.parametrize("open_to_all", ["mqtt-password", "wheel-1.key"])
@@ -122,7 +122,7 @@ def test_a_run_with_an_open_secret(table: Table, open_to_all: str) -> None:
     ended = subprocess.run(run, capture_output=True, timeout=30, check=False)
     assert ended.returncode == 78
     assert b"is open to everyone on this computer" in ended.stderr
-    table.must_not_be_in(told=ended.stdout + ended.stderr)
+    table.must_not_be_in(output=ended.stdout + ended.stderr)
 
 
 def test_the_search_finds_what_it_looks_for(table: Table) -> None:
@@ -141,8 +141,8 @@ def test_the_search_finds_what_it_looks_for(table: Table) -> None:
         (PASSWORD.encode() * PASSWORD_BYTES_MAX, "holds not 1 to"),
     ],
 )
-async def test_a_password_that_became_none_is_told_and_asked_again(tmp_path: Path, content: bytes, said: str) -> None:
-    """While the daemon runs: it must neither end nor tell what is there."""
+async def test_a_password_that_became_none_is_logged_and_read_again(tmp_path: Path, content: bytes, said: str) -> None:
+    """While the daemon runs: it must neither end nor repeat what is there."""
     path = tmp_path / "password"
     path.write_bytes(content)
     with Mosquitto(tmp_path) as broker, capture_logs() as logs:

@@ -19,7 +19,8 @@ from structlog.testing import capture_logs
 from tests.broker.mqtt_bench import RetryClock, connecting, session_of, settings
 from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority, strict
-from wheeld.broker.mqtt import FILES_CHECK_S, MqttSettings
+from wheeld.broker.mqtt import FILES_CHECK_S
+from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFiles, TlsFilesError, fault
 from wheeld.ports import Publication
 
@@ -54,9 +55,9 @@ async def refusal(wanted: MqttSettings) -> str:
         async with connecting(wanted) as (connection, clock):
             await clock.waiting()
             assert connection.counters["connections"] == 0
-    (told,) = logs
-    assert told["event"] == "broker.unreachable"
-    return str(told["why"])
+    (entry,) = logs
+    assert entry["event"] == "broker.unreachable"
+    return str(entry["why"])
 
 
 def names_in(broker: Mosquitto) -> list[str]:
@@ -112,7 +113,7 @@ async def test_a_revoked_certificate_is_kept_out_and_another_is_not(tmp_path: Pa
     ("days", "host", "authority", "said"),
     [
         (-1, "127.0.0.1", "house", "the broker's certificate has expired: it has to be renewed at the broker"),
-        (30, "127.0.0.1", "another", "the broker's certificate is of no authority in ca_file"),
+        (30, "127.0.0.1", "another", "the broker's certificate is not of an authority in ca_file"),
         (30, "127.0.0.2", "house", "the broker's certificate is for another address than `host`"),
     ],
 )
@@ -127,19 +128,19 @@ async def test_we_keep_out_of_a_broker_and_say_why(
 
 def test_names_for_what_only_other_brokers_say() -> None:
     wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1)")
-    assert "does not speak TLS on this port" in fault(wrong)
+    assert "does not use TLS on this port" in fault(wrong)
     assert fault(OSError(111, "Connection refused")) == ""
 
 
-@pytest.mark.parametrize(("host", "told"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
-async def test_a_password_without_tls_is_told(tmp_path: Path, house: Authority, host: str, told: int) -> None:
+@pytest.mark.parametrize(("host", "warnings"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
+async def test_a_password_without_tls_is_logged(tmp_path: Path, house: Authority, host: str, warnings: int) -> None:
     (tmp_path / "password").write_text("x")
     with Mosquitto(tmp_path) as broker:
         wanted = settings(broker.port, host=host, username="wheel", password_file=tmp_path / "password")
         with capture_logs() as logs:
             async with connecting(wanted) as (connection, _):
                 await session_of(connection)
-    assert [log["event"] for log in logs].count("password.in_clear") == told
+    assert [log["event"] for log in logs].count("password.in_clear") == warnings
 
 
 # --- renewed without a restart -----------------------------------------------------------------------------------
@@ -174,8 +175,8 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
             await clock.waiting()  # the next look at the files: no wait before the new connection was needed
     assert names_in(broker) == ["wheel-3", "renewed"]
     assert connection.counters["failures"] == 0
-    told = [log["event"] for log in logs]
-    assert told == ["broker.connected", "tls.not_renewed", "tls.renewed"]
+    events = [log["event"] for log in logs]
+    assert events == ["broker.connected", "tls.not_renewed", "tls.renewed"]
     assert "do not belong together" in logs[1]["why"]
 
 
@@ -232,7 +233,7 @@ def test_files_that_make_no_context(tmp_path: Path, house: Authority) -> None:
         with pytest.raises(TlsFilesError, match=said):
             files.context()
     locked(mine)
-    with pytest.raises(TlsFilesError, match="locked by a passphrase"):
+    with pytest.raises(TlsFilesError, match="has a passphrase"):
         mine.context()
 
 
@@ -243,7 +244,7 @@ def test_old_versions_of_tls_are_not_spoken() -> None:
     assert context.verify_mode == ssl.CERT_REQUIRED
 
 
-async def test_a_file_of_no_use_is_told_and_tried_again(broker: Mosquitto, house: Authority, tmp_path: Path) -> None:
+async def test_a_file_of_no_use_is_logged_and_tried_again(broker: Mosquitto, house: Authority, tmp_path: Path) -> None:
     files = house.issue("wheel-3")
     assert files.key_file is not None
     hidden = files.key_file.rename(tmp_path / "hidden")

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, FakeBroker, VirtualClock
+from tests.journal.journals import open_writer
 from wheeld.broker.outbox import Outbox
 from wheeld.core.observations import Observation, TimePassed
-from wheeld.journal.writer import JournalFile
 from wheeld.ports import Publication
 from wheeld.service.watchdog import FEEDS, TurningClock, TurningPublisher, Watch, watched
 from wheeld.sources.board.board import Board
@@ -54,7 +54,7 @@ class Bench:
 
     def __init__(self, path: Path) -> None:
         self.clock, self.broker, self.messages = VirtualClock(), SlowBroker(), Feed()
-        self.store = DirectStore(JournalFile(path))
+        self.store = DirectStore(open_writer(path))
         self.fed_s: list[float] = []
         self.judged_us = 0
         self.judges, self.takes, self.answers = True, asyncio.Event(), asyncio.Event()

@@ -137,11 +137,8 @@ async def test_a_command_is_of_the_present(is_up: bool, expected_us: int) -> Non
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
         rig.board.is_up = is_up
-        requests: asyncio.Queue[Command] = asyncio.Queue()
-        forwarding: asyncio.Task[None] = asyncio.create_task(rig.desk.forward(requests))
         await rig.desk.put(Batch([TimePassed(9)], None))
-        requests.put_nowait(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await rig.desk.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
         await settle()
         (reply,) = rig.stored[-1].replies
         assert (reply.id, reply.done, reply.t_us) == ("a", True, expected_us)
-        forwarding.cancel()

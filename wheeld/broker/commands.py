@@ -1,7 +1,7 @@
-"""Commands in: strict at the door, noted in the journal before anything is done, each delivery answered once.
+"""Takes commands and acknowledgements from the broker. Each command is stored before it is done, and answered once.
 
-Whoever may publish to `cmd/{name}` may command; who that is, is the broker's access list. Here it is decided whether
-what came is a command, whether it is still meant, and whether it is new. The core decides whether it is lawful now.
+The broker's access list decides who may publish to `cmd/{name}`. This module decides whether a message is a command,
+whether it is still valid, and whether it is new. The core decides whether it is lawful now.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from wheeld.broker.outbox import Outbox, ResendError
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPayload, CommandPayload, ResendPayload
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
-from wheeld.journal.journal import Journal
-from wheeld.journal.rows import CommandRecord, Receipt, StoredSeal
+from wheeld.ports import CommandRecord, Receipt
 
 COMMAND_BYTES_MAX = 4096
-"""A reason of 500 characters and everything else fit three times over; more is not a command. Nor is it an ack."""
+"""Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
 
 TOPIC_CHARACTERS_MAX = 256
-"""Of a response topic: ours have about 60, and each answer is stored with it."""
+"""Of a response topic: ours have about 60 characters, and each answer is stored with it."""
 
 CORRELATION_BYTES_MAX = 128
-"""A UUID has 16, and each answer is stored with it."""
+"""Of an MQTT 5 correlation: a UUID has 16, and each answer is stored with it."""
 
 DAMAGED_TEXT_MAX = 64
 """How much of an id or name that breaks the limits is quoted back."""
@@ -39,46 +38,85 @@ class _Identified(msgspec.Struct):
 
 
 class _RefusedError(Exception):
-    """The command is refused at the door; the text is for its sender."""
+    """The intake refuses the command; the text is for its sender."""
+
+
+class CommandLog(Protocol):
+    """The durable log of commands and their answers. Every call raises the journal's error."""
+
+    async def receive(self, command: CommandRecord, at_utc_us: int) -> Receipt:
+        """Store a command before anything is done about it; one answered already is answered again in the same way."""
+        ...
+
+    async def answer(self, reply: Reply, at_utc_us: int) -> None:
+        """Store the result of a received command and owe its answer, in one transaction."""
+        ...
+
+    async def refuse(self, command: CommandRecord, why: str, at_utc_us: int) -> None:
+        """Store a command that the intake refuses and owe its answer, in one transaction."""
+        ...
+
+
+class SealedHead(Protocol):
+    """What a seal covers: the journal up to record `n`, whose head is `head`."""
+
+    @property
+    def n(self) -> int:
+        """The number of the last record that the seal covers."""
+        ...
+
+    @property
+    def head(self) -> bytes:
+        """The head of that record."""
+        ...
 
 
 class Seal(Protocol):
-    """Seals the journal: `JournalKeeper.seal`."""
+    """Seals the journal."""
 
-    def __call__(self, *, by: str, why: str) -> Awaitable[StoredSeal | None]:
+    def __call__(self, *, by: str, why: str) -> Awaitable[SealedHead | None]:
         """Seal everything stored so far; None without a key."""
         ...
 
 
-class CommandDoor:
-    """Takes what the broker brings; lawful-looking commands come out of `requests`, answers go to the journal.
+class CommandIntake:
+    """Takes what the broker brings: valid new commands go to `submit`, answers to `journal`.
 
-    What concerns the journal (`resend`, `seal`) is done here. The daemon takes each `Command`, gives it its time
-    (`t_us` is 0 here), applies it and stores the step: the step's reply is the answer.
+    Commands about the journal (`resend`, `seal`) are done here. `submit` takes each other `Command` (its `t_us` is 0),
+    gives it its time, applies it and stores the step: the step's reply is the answer.
     """
 
-    def __init__(self, *, journal: Journal, outbox: Outbox, seal: Seal, root: str, utc_us: Callable[[], int]) -> None:
-        self.requests: asyncio.Queue[Command] = asyncio.Queue()
+    def __init__(
+        self,
+        *,
+        journal: CommandLog,
+        outbox: Outbox,
+        seal: Seal,
+        submit: Callable[[Command], Awaitable[None]],
+        root: str,
+        utc_us: Callable[[], int],
+    ) -> None:
         self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
         self._journal = journal
         self._outbox = outbox
         self._seal = seal
+        self._submit = submit
         self._root = root
         self._utc_us = utc_us
         self._log = structlog.get_logger("commands")
 
     async def run(self, inbox: asyncio.Queue[Incoming]) -> None:
-        """Handle what arrives, in order, for ever."""
+        """Handle what arrives, in order; ends by cancellation or the journal's error."""
         while True:
             await self.handle(await inbox.get())
 
     async def handle(self, incoming: Incoming) -> None:
-        """One message from the broker: an ack, or a command. Raises only JournalError."""
+        """Handle one message from the broker, an ack or a command. Raises only the journal's error."""
         kind, _, name = incoming.leaf.partition("/")
         if kind == "ack":
             await self._acknowledge(incoming.payload)
         elif kind == "cmd" and name and not (incoming.retained and not incoming.payload):
-            # An empty retained payload is how MQTT clears a retained message: nobody commands anything.
+            # MQTT clears a retained message by an empty retained payload: that is no command.
             await self._command(name, incoming)
         else:
             self.counters["unknown_topics"] += 1
@@ -114,7 +152,7 @@ class CommandDoor:
         elif name == "seal":
             await self._seal_journal(payload, now_utc_us)
         else:
-            self.requests.put_nowait(_observation(name, payload))
+            await self._submit(_observation(name, payload))
 
     async def _note(self, record: CommandRecord, now_utc_us: int) -> bool:
         receipt = await self._journal.receive(record, now_utc_us)
@@ -138,7 +176,7 @@ class CommandDoor:
         await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
 
     def _record(self, name: str, incoming: Incoming) -> CommandRecord:
-        """What can be noted of it before it is understood."""
+        """What can be stored of a command before its payload is validated."""
         try:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
         except UNREADABLE:
@@ -158,8 +196,9 @@ class CommandDoor:
         return incoming.correlation
 
     def _response_topic(self, incoming: Incoming) -> str | None:
-        """Where the sender wants its answer too. Never below `wheel/`: nobody may have us write into a table's feed."""
+        """The topic on which the sender wants a copy of its answer; None when it may have none."""
         topic = incoming.response_topic
+        # Never below `wheel/`: a sender could make us publish in a table's feed.
         if topic is None or topic == self._root + "reply":
             return None
         if topic.startswith(("wheel/", "$")) or set(topic) & set("+#\0") or len(topic) > TOPIC_CHARACTERS_MAX:
@@ -169,12 +208,12 @@ class CommandDoor:
 
 
 def _quoted(text: str) -> str:
-    """As much of it as anyone needs to know it again, and nothing that plays with the reader's terminal."""
+    """The beginning of a text, enough to recognise it, without characters that control the reader's terminal."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text[:DAMAGED_TEXT_MAX])
 
 
 def _short(payload: bytes) -> bytes:
-    """The payload, unless it is too long to be looked at: then raises _RefusedError."""
+    """The payload; raises _RefusedError when it is too long."""
     if len(payload) > COMMAND_BYTES_MAX:
         raise _RefusedError(f"{len(payload)} bytes are more than the {COMMAND_BYTES_MAX} it may have")
     return payload
@@ -192,7 +231,7 @@ def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
     except UNREADABLE as error:
         raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
     if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
-        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it still holds")
+        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it is still wanted")
     return payload
 
 

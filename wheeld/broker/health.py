@@ -1,7 +1,7 @@
-"""Statistics: one retained payload from which a cable, a clock, a broker or a hot box can be diagnosed from afar.
+"""Health: one retained payload that shows from afar a bad cable, a bad clock, a lost broker, a hot computer.
 
-Counters are cumulative since the daemon's start, so a lost report loses nothing. Published at QoS 0, on a change of
-what matters and every ten seconds.
+Counters are cumulative since the daemon's start, so a lost report loses nothing. It is published at QoS 0, every ten
+seconds and soon after a change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wheeld.broker.payloads import Health
 from wheeld.ports import HostClock, Publication, Publisher, PublishError
 
 PERIOD_S = 10.0
-"""Interfaces: every 10 s; three missed ones are a daemon to look at."""
+"""The feed's contract. When three reports in a row are missing, the daemon needs attention."""
 
 CHANGE_GAP_S = 1.0
 """Changes closer than this go out together: a sensor that flickers must not flood the displays."""
@@ -32,7 +32,7 @@ def temperatures_c(root: Path = THERMAL_ROOT) -> dict[str, float]:
             name = (zone / "type").read_text(encoding="ascii").strip()
             degrees = int((zone / "temp").read_text(encoding="ascii")) / 1000
         except (OSError, ValueError):
-            continue  # A zone without a sensor answers with an error; that is no news about the wheel.
+            continue  # A zone without a sensor answers with an error.
         found[f"{name}/{zone.name.removeprefix('thermal_zone')}" if name in found else name] = degrees
     return found
 
@@ -50,11 +50,11 @@ class HealthReporter:
         self._change = asyncio.Event()
 
     def changed(self) -> None:
-        """Something that the report tells has changed: a sensor, the link, the state."""
+        """Report soon: something in the report has changed (a sensor, the link, the state)."""
         self._change.set()
 
     async def run(self) -> None:
-        """Report for ever. Without a broker nothing is owed: the next connection gets a fresh report."""
+        """Publish reports; ends by cancellation. A report that fails is not repeated: the next one is newer."""
         while True:
             session = await self._publisher.connected()
             self._change.clear()

@@ -1,75 +1,48 @@
-"""The connection to the broker: it comes and goes, this keeps asking for it, and says so once a change.
+"""The daemon's connection to the broker: it connects, connects again when a session ends, and logs each change once.
 
-One aiomqtt client is used for one connection, always with a clean session: what must survive is in the journal,
-and commands that wait in a broker while the daemon is away would act on a coup that nobody meant.
+What must survive is in the journal, so nothing is kept here between one session and the next.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import Any, Literal
+from enum import Enum
+from typing import Any
 
 import aiomqtt
 import msgspec
 import structlog
-from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
-from paho.mqtt.reasoncodes import ReasonCode
-from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from wheeld.broker.mqtt_client import MqttClient
-from wheeld.broker.tls import Stamp, TlsFiles, TlsFilesError, fault
-from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishRefusedError
+from wheeld.broker.mqtt_client import PACKET_BYTES_MAX, new_client, opened, tls_files, unless_gone
+from wheeld.broker.mqtt_session import End, EndKind, MqttSession
+from wheeld.broker.settings import MqttSettings
+from wheeld.broker.tls import Stamp, TlsFilesError, fault
+from wheeld.ports import ConnectionLostError, HostClock, Publication
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 30.0
 """Ceiling of the doubling wait between attempts: a broker that is back is found within half a minute."""
 
 STABLE_S = 10.0
-"""One that lasted less doubles the wait too: two daemons with one client id would otherwise chase each other off."""
+"""A session that lasted less doubles the wait too: two daemons with one client id would otherwise end each other's
+session again and again."""
 
 BRIEF_MAX = 3
-"""Connections in a row that ended as soon as they stood; somebody has to look then."""
-THROWN_OUT = "connections end as soon as they stand: give every client its own client_id, or the broker keeps falling"
+"""After so many sessions in a row that ended at once the log asks a person to look."""
+THROWN_OUT = (
+    "connections end as soon as they are made: give every client its own client_id, or look why the broker fails"
+)
+
 INBOX_MAX = 1000
-"""Commands and acks not yet looked at. People send a few a minute; a thousand is a sender out of order, the rest is
-dropped and counted."""
-
-PACKET_BYTES_MAX = 16_384
-"""A command of the largest size with its topics fits twice over. An MQTT 5 broker is told, and keeps larger packets to
-itself; of any other they are dropped and counted here, or a full inbox could hold a gigabyte."""
-
-PASSWORD_BYTES_MAX = 4096
-"""A long token fits. MQTT ends at 65,535, with an error that would end the daemon."""
+"""Commands and acks that wait to be handled. People send a few a minute; a thousand comes from a faulty sender, and the
+rest is dropped and counted."""
 
 FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Hosts between which and us nobody listens."""
-RENEWED = "its TLS files were renewed"
-FAREWELL_S = 1.0
-"""How long a stopping daemon waits for the broker to take its `offline`."""
-
-
-class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the broker is and how to speak to it. TLS is on when any of the three files is given."""
-
-    host: str
-    client_id: str
-    port: int = 1883
-    username: str | None = None
-    password_file: Path | None = None
-    ca_file: Path | None = None
-    cert_file: Path | None = None
-    key_file: Path | None = None
-    keepalive_s: int = 5
-    publish_timeout_s: float = 5.0
-    protocol: Literal["5", "3.1.1"] = "5"
+"""Names of this computer: a password sent to them crosses no network."""
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,19 +55,45 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     correlation: bytes | None = None
 
 
-class _Session:
-    """One connection: its number, and the future that ends when it is over (its result says why)."""
+class ConnectionState(Enum):
+    """Whether there is a session, and if not, why."""
 
-    def __init__(self, number: int, client: MqttClient) -> None:
-        self.number = number
-        self.client = client
-        self.over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        # One QoS 1 publication at a time: order on the wire, and a refusal belongs to the one that waits.
-        self.turn = asyncio.Lock()
+    NEW = "new"
+    """No attempt has ended yet."""
+    CONNECTED = "connected"
+    """There is a session; it may be used."""
+    CLOSING = "closing"
+    """The session is over, and its socket is being closed."""
+    UNREACHABLE = "unreachable"
+    """The last attempt failed, or the last session ended; the next attempt follows."""
 
-    def end(self, why: str) -> None:
-        if not self.over.done():
-            self.over.set_result(why)
+
+class _Status(msgspec.Struct, frozen=True):
+    """The state; with it the session while there is one, and while there is none the reason."""
+
+    state: ConnectionState
+    session: MqttSession | None = None
+    why: str = ""
+
+
+class _Retries:
+    """Counts attempts that led to nothing, and how long to wait after them."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.brief = 0
+        """Sessions in a row that ended at once."""
+        self._failures = 0
+        self._rng = rng
+
+    def note(self, *, connected: bool, stable: bool) -> None:
+        """An attempt is over: did it lead to a session, and did it last?"""
+        self._failures = 0 if stable else self._failures + 1
+        self.brief = self.brief + 1 if connected and not stable else 0
+
+    def wait_s(self) -> float:
+        """The wait before the next attempt."""
+        longest: float = min(RETRY_MAX_S, RETRY_FIRST_S * 2 ** min(self._failures, 16))
+        return longest * self._rng.uniform(0.5, 1.0)
 
 
 class MqttConnection:
@@ -117,176 +116,98 @@ class MqttConnection:
         self._online = online
         self._offline = offline
         self._clock = clock
-        self._rng = rng
-        self._files = TlsFiles(ca_file=settings.ca_file, cert_file=settings.cert_file, key_file=settings.key_file)
-        self._session: _Session | None = None
+        self._retries = _Retries(rng)
+        self._files = tls_files(settings)
+        self._status = _Status(ConnectionState.NEW)
         self._up = asyncio.Event()
-        self._told: str | None = ""
         self._log = structlog.get_logger("mqtt")
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a connection now."""
-        return self._session is not None
+        """Whether there is a session now."""
+        return self._status.session is not None
 
     async def run(self) -> None:
-        """Connect, and connect again, for ever; ends only by cancellation, after having said `offline`."""
+        """Connect, and connect again; ends only by cancellation, after having published `offline`."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
-            self._log.warning("password.in_clear", host=settings.host, then="whoever listens has it: give ca_file")
-        failures = brief = 0
+            self._log.warning(
+                "password.in_clear", host=settings.host, then="anyone on the network can read it: give ca_file"
+            )
         while True:
             connections = self.counters["connections"]
             started_ns = self._clock.monotonic_ns()
-            try:
-                why = await self._connect_once()
-            except (aiomqtt.MqttError, OSError, TlsFilesError) as error:
-                why = fault(error) or str(error)
-            if why == RENEWED:
+            end = await self._attempt()
+            if end.kind is EndKind.RENEWED:
                 self._log.info("tls.renewed", then="connecting with the new files at once")
                 continue
-            self._tell(why)
+            self._enter(_Status(ConnectionState.UNREACHABLE, why=end.why))
             self.counters["failures"] += 1
-            stable = self._clock.monotonic_ns() - started_ns > STABLE_S * 1e9
-            failures = 0 if stable else failures + 1
-            brief = brief + 1 if self.counters["connections"] > connections and not stable else 0
-            if brief == BRIEF_MAX:
-                self._log.error("broker.throws_us_out", client_id=settings.client_id, times=brief, why=THROWN_OUT)
-            wait_s = min(RETRY_MAX_S, RETRY_FIRST_S * 2 ** min(failures, 16))
-            await self._clock.sleep(wait_s * self._rng.uniform(0.5, 1.0))
+            self._retries.note(
+                connected=self.counters["connections"] > connections,
+                stable=self._clock.monotonic_ns() - started_ns > STABLE_S * 1e9,
+            )
+            if (times := self._retries.brief) == BRIEF_MAX:
+                self._log.error("broker.throws_us_out", client_id=settings.client_id, times=times, why=THROWN_OUT)
+            await self._clock.sleep(self._retries.wait_s())
 
     async def connected(self) -> int:
         """Wait for a connection and return its number."""
-        while self._session is None:
+        while (session := self._status.session) is None:
             await self._up.wait()
-        return self._session.number
+        return session.number
 
     async def lost(self, session: int) -> None:
         """Return when connection `session` is over."""
-        live = self._session
+        live = self._status.session
         if live is not None and live.number == session:
             await asyncio.wait({live.over})
 
     async def publish(self, publication: Publication, *, session: int) -> None:
         """Return when the broker has it (QoS 1: confirmed); raises ConnectionLostError or PublishRefusedError."""
-        live = self._session
+        live = self._status.session
         if live is None or live.number != session:
             raise ConnectionLostError("not connected")
-        if publication.qos == 0:
-            await self._send(live, publication)
-            return
-        async with live.turn:
-            live.client.refusal = None
-            await self._send(live, publication)
-            if live.client.refusal is not None:
-                raise PublishRefusedError(f"the broker refuses {publication.topic}: {live.client.refusal}")
+        await live.publish(publication)
 
     # --- one connection ----------------------------------------------------------------------------------------
 
-    async def _connect_once(self) -> str:
-        """One whole connection; returns why it ended."""
+    async def _attempt(self) -> End:
+        """One attempt to connect, and the whole session if it succeeds; returns why it is over."""
         files = self._files.stamp()
-        async with self._open(await self._client()) as client:
-            await _unless_gone(self._greet(client), client)
-            session = self._begin(client)
-            receiving = asyncio.create_task(self._receive(session), name="mqtt-receive")
-            renewing = asyncio.create_task(self._watch_files(session, files), name="mqtt-files")
-            try:
-                ends: set[asyncio.Future[Any]] = {session.over, receiving}
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                await self._farewell(client)
-                raise
-            finally:
-                receiving.cancel()
-                renewing.cancel()
-                self._session = None
-                self._up.clear()
-                session.end("the daemon is stopping")
-            if receiving.done():
-                receiving.result()
-            return session.over.result()
-
-    @asynccontextmanager
-    async def _open(self, client: MqttClient) -> AsyncIterator[MqttClient]:
-        entering = asyncio.ensure_future(client.__aenter__())
+        will = aiomqtt.Will(self._root + "availability", self._offline, qos=1, retain=True)
         try:
-            await asyncio.shield(entering)
+            async with opened(await new_client(self._settings, will)) as client:
+                number = self.counters["connections"] + 1
+                is_mqtt_5 = self._settings.protocol == "5"
+                session = MqttSession(number, client, root=self._root, is_mqtt_5=is_mqtt_5, counters=self.counters)
+                await unless_gone(session.greet(self._online), client)
+                self.counters["connections"] = number
+                return await self._serve(session, files)
+        except (aiomqtt.MqttError, OSError, TlsFilesError) as error:
+            return End(EndKind.LOST, fault(error) or str(error))
+
+    async def _serve(self, session: MqttSession, files: Stamp) -> End:
+        """Let the session be used until it is over; returns why."""
+        self._enter(_Status(ConnectionState.CONNECTED, session))
+        receiving = asyncio.create_task(session.receive(self._take), name="mqtt-receive")
+        renewing = asyncio.create_task(self._watch_files(session, files), name="mqtt-files")
+        try:
+            ends: set[asyncio.Future[Any]] = {session.over, receiving}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            # aiomqtt cannot take back half a connection: let it become a whole one or fail, then leave.
-            with suppress(aiomqtt.MqttError):
-                await entering
-                await client.__aexit__(None, None, None)
+            await session.farewell(self._offline)
             raise
-        try:
-            yield client
         finally:
-            with suppress(aiomqtt.MqttError):
-                await client.__aexit__(None, None, None)
+            receiving.cancel()
+            renewing.cancel()
+            self._enter(_Status(ConnectionState.CLOSING))
+            session.end(EndKind.STOPPED, "the daemon is stopping")
+        if receiving.done():
+            receiving.result()
+        return session.over.result()
 
-    async def _client(self) -> MqttClient:
-        """Its files are read anew each time, so that a changed password or certificate needs no restart."""
-        settings = self._settings
-        tls = await asyncio.to_thread(self._files.context) if self._files.named else None
-        newest = settings.protocol == "5"
-        clean: dict[str, Any] = {"clean_session": True}
-        if newest:
-            limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
-            limits.MaximumPacketSize = PACKET_BYTES_MAX
-            clean = {"clean_start": True, "properties": limits}
-        return MqttClient(
-            settings.host,
-            settings.port,
-            identifier=settings.client_id,
-            username=settings.username,
-            password=_read_password(settings.password_file),
-            protocol=aiomqtt.ProtocolVersion.V5 if newest else aiomqtt.ProtocolVersion.V311,
-            will=aiomqtt.Will(self._root + "availability", self._offline, qos=1, retain=True),
-            keepalive=settings.keepalive_s,
-            timeout=settings.publish_timeout_s,
-            tls_context=tls,
-            **clean,
-        )
-
-    async def _greet(self, client: MqttClient) -> None:
-        """Online means that commands are heard, so subscribe first."""
-        await self._subscribe(client)
-        topic = self._root + "availability"
-        await client.publish(topic, self._online, qos=1, retain=True)
-        if client.refusal is not None:
-            why = "the broker's access list keeps us from being seen: is this certificate or user for this table?"
-            self._log.error("availability.refused", topic=topic, answer=client.refusal, why=why)
-
-    async def _subscribe(self, client: MqttClient) -> None:
-        leaves = ("ack", "cmd/+")
-        if self._settings.protocol == "5":
-            # Retain as published: a retained command is then known as one even while we are connected.
-            options = SubscribeOptions(qos=1, retainAsPublished=True)
-            granted = await client.subscribe([(self._root + leaf, options) for leaf in leaves])
-        else:
-            granted = await client.subscribe([(self._root + leaf, 1) for leaf in leaves])
-        for leaf, code in zip(leaves, granted, strict=True):
-            if isinstance(code, ReasonCode) and code.is_failure:
-                why = "the broker's access list keeps it from us; allow it and restart the connection"
-                self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
-
-    def _begin(self, client: MqttClient) -> _Session:
-        self.counters["connections"] += 1
-        session = _Session(self.counters["connections"], client)
-        self._tell(None)
-        self._session = session
-        self._up.set()
-        return session
-
-    async def _receive(self, session: _Session) -> None:
-        try:
-            async for message in session.client.messages:
-                self.counters["received"] += 1
-                self._accept(message)
-        except aiomqtt.MqttError as error:
-            session.end(f"{error}: {error.__cause__}")
-
-    async def _watch_files(self, session: _Session, used: Stamp) -> None:
+    async def _watch_files(self, session: MqttSession, used: Stamp) -> None:
         """End `session` when the TLS files have changed and can be used: half a renewal must not end a connection."""
         refused = used
         while self._files.named:
@@ -301,14 +222,19 @@ class MqttConnection:
                 then = "the connection made with the former files stays until they are right"
                 self._log.error("tls.not_renewed", why=str(wrong), then=then)
             else:
-                session.end(RENEWED)
+                session.end(EndKind.RENEWED, "its TLS files were renewed")
                 return
 
-    def _accept(self, message: aiomqtt.Message) -> None:
+    def _take(self, message: aiomqtt.Message) -> None:
+        """Put a message that arrived on the inbox, unless it is too large or the inbox is full."""
+        self.counters["received"] += 1
         if len(message.payload) > PACKET_BYTES_MAX:
             self.counters["oversized"] += 1
             self._log.error(
-                "message.oversized", topic=message.topic.value, limit=PACKET_BYTES_MAX, why="nothing we hear"
+                "message.oversized",
+                topic=message.topic.value,
+                limit=PACKET_BYTES_MAX,
+                why="no command or ack is so large",
             )
             return
         properties = message.properties
@@ -323,79 +249,19 @@ class MqttConnection:
             self.inbox.put_nowait(incoming)
         except asyncio.QueueFull:
             self.counters["dropped"] += 1
-            self._log.error("inbox.full", topic=message.topic.value, limit=INBOX_MAX, why="its sender floods us")
+            self._log.error("inbox.full", topic=message.topic.value, limit=INBOX_MAX, why="its sender sends too many")
 
-    async def _send(self, session: _Session, publication: Publication) -> None:
-        sending = asyncio.create_task(self._hand_over(session.client, publication), name="mqtt-publish")
-        try:
-            ends: set[asyncio.Future[Any]] = {sending, session.over}
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            if not sending.done():
-                raise ConnectionLostError(f"the connection ended before the broker confirmed: {session.over.result()}")
-            sending.result()
-        except (aiomqtt.MqttError, OSError, ValueError) as error:
-            # A broker that takes and does not confirm is no broker: a new connection, and everything owed again. The
-            # library also lets through what the event loop says of a socket that has just been closed.
-            self.counters["timeouts"] += 1
-            session.end(f"no confirmation of a publication: {error}")
-            raise ConnectionLostError(str(error)) from error
-        finally:
-            sending.cancel()
-
-    async def _hand_over(self, client: MqttClient, publication: Publication) -> None:
-        properties = None
-        if publication.correlation is not None and self._settings.protocol == "5":
-            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-            properties.CorrelationData = publication.correlation
-        await client.publish(
-            publication.topic,
-            publication.payload,
-            qos=publication.qos,
-            retain=publication.retain,
-            properties=properties,
-        )
-
-    async def _farewell(self, client: MqttClient) -> None:
-        """An orderly disconnection cancels the last will, so say it ourselves."""
-        with suppress(aiomqtt.MqttError):
-            topic = self._root + "availability"
-            await client.publish(topic, self._offline, qos=1, retain=True, timeout=FAREWELL_S)
-
-    def _tell(self, why: str | None) -> None:
-        """Once a change: `why` there is no connection, None when there is one."""
-        if why == self._told:
-            return
-        self._told = why
+    def _enter(self, status: _Status) -> None:
+        """Change the state, and log it where it is news."""
+        before, self._status = self._status, status
         where = {"host": self._settings.host, "port": self._settings.port}
-        if why is None:
+        # CLOSING, then CONNECTED: a session with renewed files, which is logged as `tls.renewed`.
+        if status.state is ConnectionState.CONNECTED and before.state is not ConnectionState.CLOSING:
             self._log.info("broker.connected", **where)
+        if status.state is ConnectionState.UNREACHABLE and status != before:
+            then = "messages wait in the journal; trying again"
+            self._log.warning("broker.unreachable", why=status.why, **where, then=then)
+        if status.session is None:
+            self._up.clear()
         else:
-            self._log.warning("broker.unreachable", why=why, **where, then="messages wait in the journal; trying again")
-
-
-async def _unless_gone(work: Coroutine[Any, Any, None], client: MqttClient) -> None:
-    """aiomqtt waits by `asyncio.wait_for`, which does not end with the connection, and before Python 3.12 can lose a
-    cancellation: so in a task of its own. Raises MqttError."""
-    task = asyncio.create_task(work, name="mqtt-greet")
-    try:
-        await asyncio.wait({task, client.gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise aiomqtt.MqttError("the broker closed the connection before it answered what we sent first")
-        task.result()
-    finally:
-        task.cancel()
-
-
-def _read_password(path: Path | None) -> str | None:
-    """What the file holds; raises OSError, or MqttError when that can be no password. Never tells what it holds."""
-    if path is None:
-        return None
-    with path.open("rb") as file:
-        raw = file.read(PASSWORD_BYTES_MAX + 1).rstrip(b"\r\n")
-    try:
-        password = raw.decode()
-    except UnicodeDecodeError:
-        raise aiomqtt.MqttError(f"password_file {path} is not UTF-8 text") from None
-    if not 0 < len(raw) <= PASSWORD_BYTES_MAX:
-        raise aiomqtt.MqttError(f"password_file {path} holds not 1 to {PASSWORD_BYTES_MAX} bytes")
-    return password
+            self._up.set()

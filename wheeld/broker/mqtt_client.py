@@ -1,23 +1,38 @@
-"""The MQTT library's client, made to tell two things that it knows and keeps to itself."""
+"""One client of the MQTT library, made from the settings: opened once, closed once."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import aiomqtt
 from paho.mqtt.client import Client as PahoClient
 from paho.mqtt.client import DisconnectFlags
 from paho.mqtt.enums import LogLevel
+from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from wheeld.broker.settings import MqttSettings
+from wheeld.broker.tls import TlsFiles
+
+PACKET_BYTES_MAX = 16_384
+"""Twice a command of the largest size with its topics. A broker of MQTT 5 is given this limit and keeps larger packets
+to itself; from any other they are dropped and counted here, or a full inbox could hold a gigabyte."""
+
+PASSWORD_BYTES_MAX = 4096
+"""A long token fits. MQTT ends at 65,535 bytes, with an error that would end the daemon."""
+
 
 class MqttClient(aiomqtt.Client):
-    """aiomqtt drops the reason in a PUBACK, so that a publication that the broker threw away looks stored.
+    """aiomqtt's client, with two facts that aiomqtt drops.
 
-    And where a broker leaves before it has answered the connection, with TLS 1.3 to refuse a certificate, it waits out
-    its time limit, and says that the time was out.
+    It ignores the reason in a PUBACK, so that a publication that the broker refused looks stored. And where a broker
+    leaves before it has answered the connection, as with TLS 1.3 to refuse a certificate, aiomqtt waits until its time
+    limit and reports only that.
     """
 
     refusal: str | None = None
@@ -34,7 +49,7 @@ class MqttClient(aiomqtt.Client):
         return future
 
     def _note_fault(self, _client: PahoClient, _userdata: Any, level: int, text: str) -> None:
-        """The only place where paho tells what it met on the socket, a TLS alert say."""
+        """paho reports what happened on the socket, such as a TLS alert, only in its log."""
         if level == LogLevel.MQTT_LOG_ERR:
             self._fault = text
 
@@ -51,7 +66,8 @@ class MqttClient(aiomqtt.Client):
             return
         super()._on_disconnect(client, userdata, flags, reason_code, properties)
         if self.gone.done():
-            self.gone.exception()  # looked at, or the collector prints it between the lines of our log
+            # Read here, or the garbage collector prints it between the lines of our log.
+            self.gone.exception()
 
     def _on_publish(
         self, client: PahoClient, userdata: Any, mid: int, reason_code: ReasonCode, properties: Properties
@@ -59,3 +75,83 @@ class MqttClient(aiomqtt.Client):
         if reason_code.is_failure:
             self.refusal = str(reason_code)
         super()._on_publish(client, userdata, mid, reason_code, properties)
+
+
+def tls_files(settings: MqttSettings) -> TlsFiles:
+    """The files of TLS that are configured."""
+    return TlsFiles(ca_file=settings.ca_file, cert_file=settings.cert_file, key_file=settings.key_file)
+
+
+async def new_client(settings: MqttSettings, will: aiomqtt.Will) -> MqttClient:
+    """A client for one connection. Raises OSError, MqttError, TlsFilesError for files that cannot be used."""
+    # The files are read each time, so that a changed password or certificate needs no restart.
+    files = tls_files(settings)
+    tls = await asyncio.to_thread(files.context) if files.named else None
+    # Always a clean session: commands that wait in a broker while the daemon is away would act on a later coup.
+    clean: dict[str, Any] = {"clean_session": True}
+    is_mqtt_5 = settings.protocol == "5"
+    if is_mqtt_5:
+        limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        limits.MaximumPacketSize = PACKET_BYTES_MAX
+        clean = {"clean_start": True, "properties": limits}
+    return MqttClient(
+        settings.host,
+        settings.port,
+        identifier=settings.client_id,
+        username=settings.username,
+        password=_read_password(settings.password_file),
+        protocol=aiomqtt.ProtocolVersion.V5 if is_mqtt_5 else aiomqtt.ProtocolVersion.V311,
+        will=will,
+        keepalive=settings.keepalive_s,
+        timeout=settings.publish_timeout_s,
+        tls_context=tls,
+        **clean,
+    )
+
+
+@asynccontextmanager
+async def opened(client: MqttClient) -> AsyncIterator[MqttClient]:
+    """The client, connected until this is left. Raises MqttError."""
+    entering = asyncio.ensure_future(client.__aenter__())
+    try:
+        await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        # aiomqtt cannot take back half a connection: wait until it is a whole one or has failed, then leave.
+        with suppress(aiomqtt.MqttError):
+            await entering
+            await client.__aexit__(None, None, None)
+        raise
+    try:
+        yield client
+    finally:
+        with suppress(aiomqtt.MqttError):
+            await client.__aexit__(None, None, None)
+
+
+async def unless_gone(work: Coroutine[Any, Any, None], client: MqttClient) -> None:
+    """Do `work`, but not beyond the end of the connection. Raises MqttError."""
+    # In a task of its own: aiomqtt waits by `asyncio.wait_for`, which does not end with the connection, and before
+    # Python 3.12 can lose a cancellation.
+    task = asyncio.create_task(work, name="mqtt-greet")
+    try:
+        await asyncio.wait({task, client.gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise aiomqtt.MqttError("the broker closed the connection before it answered what we sent first")
+        task.result()
+    finally:
+        task.cancel()
+
+
+def _read_password(path: Path | None) -> str | None:
+    """The password in the file; raises OSError, MqttError when it can be none. No error repeats what the file holds."""
+    if path is None:
+        return None
+    with path.open("rb") as file:
+        raw = file.read(PASSWORD_BYTES_MAX + 1).rstrip(b"\r\n")
+    try:
+        password = raw.decode()
+    except UnicodeDecodeError:
+        raise aiomqtt.MqttError(f"password_file {path} is not UTF-8 text") from None
+    if not 0 < len(raw) <= PASSWORD_BYTES_MAX:
+        raise aiomqtt.MqttError(f"password_file {path} holds not 1 to {PASSWORD_BYTES_MAX} bytes")
+    return password

@@ -1,7 +1,7 @@
-"""The outbox: reads the journal, in order, and owes each message to the broker until it is confirmed.
+"""The outbox: reads the journal in order and publishes each message until the broker has confirmed it.
 
-The journal is the only queue. Nothing is kept here but a position in it; a new connection starts again at the oldest
-owed message, so publication is at least once and in order, and `seq` makes it exactly once for whoever counts.
+The journal is the only queue. Only a position in it is kept here; a new connection starts again at the oldest owed
+message. So each message is published at least once and in order, and a reader who counts `seq` takes it exactly once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from wheeld.ports import (
 )
 
 BATCH_MAX = 64
-"""Messages published before they are marked in one transaction; what a crash in between sends twice."""
+"""Messages published before they are marked in one transaction. A crash in between publishes them twice."""
 
 REFUSED_RETRY_S = 5.0
-"""A broker that refuses a message (access list, quota) is asked again after this time: the list may be put right."""
+"""A message that the broker refuses (access list, quota) is published again after this time: the list may change."""
 
 
 class ResendError(Exception):
-    """A resend that cannot be done: there is nothing from there on. The text is for the one who asked."""
+    """A resend that cannot be done, because no message has that `seq`. The text is for the sender of the command."""
 
     def __init__(self, from_seq: int, last_seq: int) -> None:
         self.last_seq = last_seq
@@ -50,13 +50,13 @@ class Outbox:
         self._root = root
         self._settlement_ack = settlement_ack
         self._cursor = 0
-        # Held for a batch: a position moved back in the middle of one would be lost, and its messages with it.
+        # Held for a batch: when the position moves back in the middle of one, the batch would move it on again.
         self._position = asyncio.Lock()
         self._log = structlog.get_logger("outbox")
         self.counters = {"published": 0, "refused": 0, "interrupted": 0, "acks": 0, "acks_refused": 0, "resends": 0}
 
     async def run(self) -> None:
-        """Publish for ever; ends only by cancellation or by the store's error."""
+        """Publish what is owed; ends only by cancellation or by the store's error."""
         while True:
             session = await self._publisher.connected()
             await self._start_over()
@@ -67,7 +67,7 @@ class Outbox:
                 self._log.debug("publication.interrupted", why=str(error))
 
     async def acknowledge(self, seq: int) -> None:
-        """The settlement core has stored everything up to `seq`; late and repeated ones do no harm."""
+        """The settlement core has stored everything up to `seq`; an ack that is late or repeated changes nothing."""
         last_seq = await self._store.last_seq()
         if seq > last_seq:
             self.counters["acks_refused"] += 1
@@ -97,7 +97,7 @@ class Outbox:
             self._cursor = 0
 
     async def _serve(self, session: int) -> None:
-        """Until the connection is lost, which is always said by ConnectionLostError."""
+        """Publish over connection `session` until it is lost; always ends by ConnectionLostError."""
         while True:
             try:
                 if not await self._publish_next(session):
@@ -147,7 +147,7 @@ class Outbox:
             await self._copy_to(message, session)
 
     async def _copy_to(self, message: OwedMessage, session: int) -> None:
-        """The requester's own topic: a refusal there is the requester's loss and must not hold up the feed."""
+        """Publish a copy on the topic that the sender of the command chose; a refusal there must not stop the feed."""
         copy = Publication(topic=message.response_topic or "", payload=message.payload, correlation=message.correlation)
         try:
             await self._publisher.publish(copy, session=session)

@@ -1,4 +1,4 @@
-"""Payloads of the topics that the edges speak for themselves: commands in, acks, being there, health."""
+"""Payloads of the topics that do not come from the core: commands, acks, availability, health."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from msgspec import Meta
 from wheeld.core.observations import CommandName
 
 VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
-"""No control characters, no line ends, nothing that turns the direction of writing: whoever reads the log of commands
-in a terminal must see what was sent, on one line."""
+"""No control characters, no line ends, nothing that changes the direction of writing: a person who reads the log of
+commands in a terminal must see what was sent, on one line."""
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern=VISIBLE)]
-"""An id or a person: 64 characters hold a UUID with a prefix, or a full name and a staff number."""
+"""An id or a person: 64 characters are enough for a UUID with a prefix, or a full name and a staff number."""
 
 Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, pattern=VISIBLE)]
-"""A reason, as the control office will read it."""
+"""A reason, for the control office to read."""
 
 WHOLE_MAX = 2**53 - 1
-"""Every JSON reader holds it exactly, SQLite too: a larger number would end the daemon where it meets the journal."""
+"""Every JSON reader holds it exactly, and SQLite too: storing a larger number would end the daemon."""
 
 
 class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every command carries: `id` (chosen by the sender, for the reply), `by` whom and the `reason`.
+    """What every command has: `id` (chosen by the sender, for the reply), `by` (the person), and the `reason`.
 
-    `coup`: only if that is still the current one; `expires_at`: not after this moment (RFC 3339).
+    `coup`: refused unless this is the current coup; `expires_at`: refused after this moment (RFC 3339).
     """
 
     id: Name
@@ -44,7 +44,7 @@ class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/confirm`: the chef answers for what no sensor proves of coup `coup`, the one whose number awaits him."""
+    """`cmd/confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this."""
 
     coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 
@@ -56,13 +56,13 @@ class ResendPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 class AckPayload(msgspec.Struct, frozen=True):
-    """`ack`: the settlement core has stored everything up to `seq`. Unknown keys are its own business."""
+    """`ack`: the settlement core has stored everything up to `seq`. Unknown members are ignored."""
 
     seq: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 
 
 class Availability(msgspec.Struct, frozen=True, kw_only=True):
-    """`availability`: online, with the version and the boot; the last will and a stopped daemon say offline."""
+    """`availability`: online, with the version and the boot; offline when the daemon stops, and by its last will."""
 
     schema: Literal["availability/1"] = "availability/1"
     state: Literal["online", "offline"]
@@ -73,8 +73,8 @@ class Availability(msgspec.Struct, frozen=True, kw_only=True):
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
     """How well the sensing clock is known on the host; null while it is not.
 
-    `synchronised`: whether a time server has set the host's UTC right, null where nobody says. Unless it is true, dates
-    in UTC may be wrong; `t_us` and the order of verdicts are not.
+    `synchronised`: whether a time server has set the host's UTC, null where that is not known. Unless it is true, dates
+    in UTC may be wrong; `t_us` and the order of verdicts are right all the same.
     """
 
     error_us: int | None = None
@@ -98,7 +98,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding of strange bytes may raise: also for a text that is not UTF-8, and for a thousand brackets."""
+"""What decoding may raise for wrong bytes: also for a text that is not UTF-8, and for a thousand brackets."""
 
 COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]

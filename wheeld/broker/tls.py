@@ -1,4 +1,4 @@
-"""TLS to the broker: a context made of files that may be renewed at any time, and whose fault a failure is."""
+"""TLS to the broker: a context made of files that may be renewed at any time, and the causes of failures in words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TypeAlias
 import msgspec
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
-"""Which version of each file is there: inode, modification time and size; None for one that is not."""
+"""The version of each file: inode, modification time and size; None for one that is not there."""
 
 _OF_BROKER = {
     9: "is not valid yet: the broker's or this computer's clock is wrong",
     10: "has expired: it has to be renewed at the broker, unless this computer's clock is wrong",
-    62: "is for another name than `host`: correct `host`, or it is another broker",
-    64: "is for another address than `host`: correct `host`, or it is another broker",
+    62: "is for another name than `host`: correct `host`, unless it is another broker",
+    64: "is for another address than `host`: correct `host`, unless it is another broker",
 }
-"""What OpenSSL's verification codes mean for the broker's certificate; any other is one of its authority."""
+"""What OpenSSL's verification codes mean for the broker's certificate; all others concern its authority."""
 
 _OF_US = {
     "ALERT_CERTIFICATE_REQUIRED": "the broker asks for a client certificate: give cert_file and key_file",
@@ -25,17 +25,17 @@ _OF_US = {
     "ALERT_CERTIFICATE_REVOKED": "the broker says that our certificate is revoked: have a new cert_file issued",
     "ALERT_UNKNOWN_CA": "the broker does not know the authority of our certificate: correct cert_file, or its cafile",
     "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file",
-    "WRONG_VERSION_NUMBER": "the broker does not speak TLS on this port: correct `port`",
+    "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
 }
-"""What the broker answers, by what OpenSSL calls it."""
+"""What the broker's answers mean, by OpenSSL's names for them."""
 
 
 class TlsFilesError(Exception):
-    """The files make no usable context; the text says which one, and why. Never what is in them."""
+    """The files make no usable context. The text names the file and the cause, and never repeats its content."""
 
 
 class TlsFiles(msgspec.Struct, frozen=True):
-    """PEM files: whom to believe (the system's authorities by default), and how to be believed."""
+    """PEM files: the authorities that we accept (by default the system's), our certificate and its key."""
 
     ca_file: Path | None = None
     cert_file: Path | None = None
@@ -43,15 +43,15 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> list[Path]:
-        """Those that are configured; TLS is on when there is any."""
+        """The files that are configured; TLS is on when there is any."""
         return [path for path in (self.ca_file, self.cert_file, self.key_file) if path is not None]
 
     def stamp(self) -> Stamp:
-        """Differs when a file was replaced or written; follows links, as renewing programs change those."""
+        """Changes when a file is replaced or written. Follows links: programs that renew certificates change those."""
         return tuple(_stamp(path) for path in self.named)
 
     def context(self) -> ssl.SSLContext:
-        """A new context of what the files hold now: TLS 1.2 or later, certificate and name verified.
+        """A new context from what the files hold now: TLS 1.2 or later, certificate and name verified.
 
         Blocks for some ms. Raises TlsFilesError.
         """
@@ -67,10 +67,10 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
 
 def fault(error: BaseException) -> str:
-    """Whose fault a failed connection is, in words, where TLS was the reason; empty where it was not."""
+    """The cause of a failed connection, in words, if TLS was the cause; else an empty text."""
     cause = error.__cause__ or error.__context__
     if isinstance(cause, ssl.SSLCertVerificationError):
-        unknown = "is of no authority in ca_file: another broker, or the wrong ca_file"
+        unknown = "is not of an authority in ca_file: it is another broker, or the wrong ca_file"
         return f"the broker's certificate {_OF_BROKER.get(cause.verify_code, unknown)} ({cause.verify_message})"
     text = str(error).upper().replace(" ", "_")
     return next((words for name, words in _OF_US.items() if name in text), "")
@@ -106,5 +106,5 @@ def _load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) -
 
 
 def _no_passphrase() -> str:
-    """OpenSSL would ask on the terminal, and wait for ever."""
-    raise TlsFilesError("key_file is locked by a passphrase, which nobody is there to type: use one that is not")
+    """Called for a key with a passphrase. Without it OpenSSL would ask on the terminal and wait."""
+    raise TlsFilesError("key_file has a passphrase, and nobody is there to type it: use a key without one")

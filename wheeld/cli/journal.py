@@ -17,12 +17,14 @@ from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.words import describe
 from wheeld.core.instants import to_text
 from wheeld.exits import Exit
+from wheeld.journal import schema
+from wheeld.journal.database import Database
+from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
-from wheeld.journal.schema import SCHEMA_VERSION
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
-from wheeld.journal.writer import JournalFile
+from wheeld.journal.writer import JournalWriter
 from wheeld.service.host_clock import SystemClock
 
 PAGE = 1000
@@ -65,7 +67,7 @@ def seal(asked: argparse.Namespace) -> Exit:
     except KeyFileError as wrong:
         return _refuse(str(wrong))
     _require(asked.file)
-    with closing(JournalFile(asked.file, signer=signer)) as journal:
+    with closing(JournalWriter(Database(asked.file), signer=signer)) as journal:
         sealed = journal.seal(by=asked.by or _user(), why=asked.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
         return _refuse(f"{asked.file}: nothing in it yet that could be sealed")
@@ -76,8 +78,8 @@ def seal(asked: argparse.Namespace) -> Exit:
 def migrate(asked: argparse.Namespace) -> Exit:
     """Bring a journal that no daemon has open to this version's schema; raises JournalError, OSError."""
     _require(asked.file)
-    JournalFile(asked.file).close()
-    sys.stdout.write(f"{asked.file}: schema {SCHEMA_VERSION}\n")
+    Database(asked.file).close()
+    sys.stdout.write(f"{asked.file}: schema {schema.VERSION}\n")
     return Exit.OK
 
 
@@ -117,13 +119,13 @@ def export(asked: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-def _open(path: Path) -> JournalFile:
+def _open(path: Path) -> JournalReader:
     _require(path)
-    return JournalFile(path, read_only=True)
+    return JournalReader(Database(path, read_only=True))
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[JournalFile]:
+def _reading(path: Path) -> Iterator[JournalReader]:
     """An open journal; a value of another kind than was written, which only damage makes, is a JournalError too."""
     with closing(_open(path)) as journal:
         try:
@@ -168,12 +170,12 @@ def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
     return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
 
 
-def _records(journal: JournalFile) -> Iterator[StoredMessage]:
+def _records(journal: JournalReader) -> Iterator[StoredMessage]:
     last_id = 0
     while page := journal.records(last_id, PAGE):
         yield from page
         if page[-1].id <= last_id:
-            raise JournalError("corrupt", journal.path, f"messages after {last_id} are out of their order")
+            raise JournalError("corrupt", journal.database.path, f"messages after {last_id} are out of their order")
         last_id = page[-1].id
 
 

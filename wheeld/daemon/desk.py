@@ -52,11 +52,6 @@ class TableDesk:
         """Have it judged after what came before; waits while the queue is full."""
         await self._queue.put(work)
 
-    async def forward(self, requests: asyncio.Queue[Command]) -> NoReturn:
-        """Put in whatever comes out of `requests`, for ever."""
-        while True:
-            await self.put(await requests.get())
-
     async def run(self) -> NoReturn:
         """Judge and store, for ever; ends by the store's error or by cancellation."""
         while True:

@@ -14,11 +14,12 @@ import msgspec
 import structlog
 
 from firmware_protocol.host import Position
-from wheeld.broker.commands import CommandDoor
+from wheeld.broker.commands import CommandIntake
 from wheeld.broker.health import HealthReporter, temperatures_c
-from wheeld.broker.mqtt import MqttConnection, MqttSettings
+from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
+from wheeld.broker.settings import MqttSettings
 from wheeld.config.file import Config
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
@@ -142,12 +143,17 @@ class Daemon:
             retention=_retention(config),
             is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
         )
-        self._door = CommandDoor(
-            journal=journal, outbox=self._outbox, seal=self._keeper.seal, root=root, utc_us=clock.utc_us
-        )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
         self._desk = TableDesk(
             self._table, self._sensing, clock=clock, store=journal.append, on_change=self._tell_change
+        )
+        self._intake = CommandIntake(
+            journal=journal,
+            outbox=self._outbox,
+            seal=self._keeper.seal,
+            submit=self._desk.put,
+            root=root,
+            utc_us=clock.utc_us,
         )
 
     async def run(self) -> None:
@@ -180,8 +186,7 @@ class Daemon:
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {
             "table": self._desk.run(),
-            "commands": self._desk.forward(self._door.requests),
-            "door": self._door.run(self._mqtt.inbox),
+            "commands": self._intake.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
             **self._source.tasks(
@@ -245,7 +250,7 @@ class Daemon:
                 **self._source.counters,
                 "mqtt": self._mqtt.counters,
                 "outbox": self._outbox.counters,
-                "commands": self._door.counters,
+                "commands": self._intake.counters,
             },
             temperatures_c=temperatures_c(),
         )

@@ -1,4 +1,4 @@
-"""The other end of the feed: every sequenced message of one table, in order, once, for whoever pays on it.
+"""The other end of the feed: every sequenced message of one table, in order and once, for systems that pay on it.
 
     async with Feed("broker", root="wheel/v1/campione/campione-03", after_seq=41, after_hash=h) as feed:
         async for message in feed:
@@ -8,9 +8,9 @@
 This directory needs Python 3.11 and aiomqtt (`cryptography` too, where signatures are checked) and nothing else of
 wheeld: copy it, as `wheeld/feed`, to where it is used.
 
-What it proves: losses, repeats, accidents and careless edits show by `seq` and chain. Whoever may publish in the
-wheel's place can reckon hashes as well; against them stand the broker's access list and the signature (`public_key`).
-Without one, a false message that fits shows only when the true one comes.
+What it proves: `seq` and chain show losses, repeats, accidents and careless edits. Someone who may publish in the
+wheel's place can compute hashes too; against that stand the broker's access list and the signature (`public_key`).
+Without a signature a false message that fits is found only when the true one comes.
 """
 
 from wheeld.feed.connection import Feed, Login

@@ -1,4 +1,4 @@
-"""The feed over MQTT: connects, and connects again; hears, asks, acknowledges."""
+"""The feed over MQTT: connects again and again, receives, asks for what is missing, acknowledges."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from wheeld.feed.message import SEQUENCED, FeedError, FeedMessage, ed25519, read
 from wheeld.feed.order import Manner, Order
 
 INBOX_MAX = 5_000
-"""Messages waiting in memory, more than a day of them; what comes on top is discarded, missed, and asked for again."""
+"""Messages waiting in memory: more than a day of them. Any more are discarded, then missed and asked for again."""
 READY_MAX = 100
-"""Messages ahead of a caller that is slow to store."""
+"""Messages kept ready for a caller that is slow to store."""
 STABLE_S = 10.0
-"""A connection that lasted less lengthens the wait: two feeds with one client id would chase each other off."""
+"""A connection that lasted less lengthens the wait: two feeds with one client id end each other's connections."""
 PUBLISH_TIMEOUT_S = 5.0
-"""A broker that takes and does not confirm is no broker: another connection."""
+"""When the broker has not confirmed a message after this time, another connection is made."""
 REFUSED = 0x80
-"""From here on a SUBACK's code means no (MQTT 3.1.1, 3.9.3)."""
+"""A SUBACK's codes from here on are refusals (MQTT 3.1.1, 3.9.3)."""
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
-"""Each ack is a write to the wheel's disk, and one speaks for all before it: a long backlog must not cost one each."""
+"""Each ack is a write to the wheel's disk and covers all before it: a long backlog must not cost one for each."""
 FAREWELL_S = 2.0
 """How long leaving waits for the last ack to reach the broker."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Login:
-    """How to speak to the broker; TLS is on when any of its three files is given. Files are read at each connection.
+    """How to log in to the broker; TLS is on when any of its three files is given. Files are read at each connection.
 
-    With a `client_id`, yours alone, the broker keeps for you what comes while you are away, as long as it can.
+    With a `client_id` of your own the broker keeps what comes while you are away, as long as it can.
     """
 
     port: int = 1883
@@ -51,10 +51,10 @@ class Login:
 
 
 class Feed:
-    """The messages of `root` after `after_seq`, an async iterator. Raises FeedError for each one not to be believed;
-    iterating again goes on. 0 is everything that the wheel ever said, None begins at what comes first.
+    """The messages of `root` after `after_seq`, an async iterator. Raises FeedError for each that must not be used;
+    then iterate on. 0 is everything that the wheel has ever published, None begins at the message that comes first.
 
-    Always give the `after_hash` that you stored: without it the first message is taken on trust.
+    Always give the `after_hash` that you stored: without it the first message cannot be checked against its `prev`.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Feed:
         self._acked_s = -ACK_EVERY_S
         self._ack_sent.set()
         self._handed_seq = self._stored_seq = 0
-        self._told: str | None = None
+        self._trouble: str | None = None
         self._keeping: asyncio.Task[None] | None = None
 
     @property
@@ -96,7 +96,7 @@ class Feed:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Hand the last ack to the broker if it can be had soon, and leave."""
+        """Give the last ack to the broker if that can be done soon, and leave."""
         if self._keeping is None:
             return
         with suppress(TimeoutError):
@@ -116,7 +116,7 @@ class Feed:
                 self._keeping.result()
             self._news.clear()
             await self._news.wait()
-        # Nothing is awaited from here on: whoever cancels a waiting caller must not take a message with it.
+        # Nothing is awaited from here on: when a waiting caller is cancelled, no message may be lost with it.
         item = self._ready.popleft()
         self._room.set()
         if isinstance(item, FeedError):
@@ -125,15 +125,15 @@ class Feed:
         return item
 
     async def ack(self, message: FeedMessage) -> None:
-        """`message` and all before it are stored: the wheel may close its debt. Returns at once; it is said soon, and
-        again in each new connection and whenever the wheel sends what it covers. Raises ValueError for a message that
-        was not handed out yet.
+        """`message` and all before it are stored: the wheel need not keep them owed. Returns at once; the ack is sent
+        soon, and again in each new connection and whenever the wheel sends a message that it covers. Raises ValueError
+        for a message that was not handed out yet.
         """
         if message.seq > self._handed_seq:
             raise ValueError(f"seq {message.seq} was not handed out yet: {self._handed_seq} is the last one")
         self._stored_seq = max(self._stored_seq, message.seq)
         self._owe_ack()
-        await asyncio.sleep(0)  # a caller with much to store would else let nobody send it
+        await asyncio.sleep(0)  # or a caller with much to store would keep the ack from being sent
 
     def _owe_ack(self) -> None:
         if self._stored_seq:
@@ -151,14 +151,14 @@ class Feed:
             try:
                 await self._connect_once()
             except (aiomqtt.MqttError, OSError) as error:
-                self._tell(f"{self._host}:{self._login.port}: {error}; trying again")
+                self._report(f"{self._host}:{self._login.port}: {error}; trying again")
             failures = 0 if clock() - started_s > STABLE_S else failures + 1
             longest = min(self._manner.retry_s_max, self._manner.retry_s * 2.0 ** min(failures - 1, 16))
             await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  as above
 
     async def _connect_once(self) -> None:
         async with self._client() as client:
-            self._tell(await self._subscribe(client))
+            self._report(await self._subscribe(client))
             self._order.connected(asyncio.get_running_loop().time())
             self._owe_ack()
             tasks = {asyncio.create_task(work) for work in (self._listen(client), self._talk(client))}
@@ -166,19 +166,22 @@ class Feed:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 await _end(tasks)
-            # Both asked: an exception that nobody asks for is told as one that got lost.
+            # Both are read: asyncio logs an exception that was never read as lost.
             errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
             if errors:
                 raise errors[0]
 
     async def _subscribe(self, client: aiomqtt.Client) -> str | None:
-        """What the broker will not let us hear; a broker that grants and then keeps it back is known by silence."""
+        """Subscribe; returns what the broker refuses in words, None when it grants all.
+
+        A broker that grants and does not send is noticed only by its silence.
+        """
         leaves = (*SEQUENCED, "reply")
         granted: Sequence[Any] = await client.subscribe([(f"{self._root}/{leaf}", 1) for leaf in leaves])
         refused = [
             leaf for leaf, code in zip(leaves, granted, strict=True) if int(getattr(code, "value", code)) >= REFUSED
         ]
-        return f"the broker's access list keeps {', '.join(refused)} from us" if refused else None
+        return f"the broker's access list refuses {', '.join(refused)}" if refused else None
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[aiomqtt.Client]:
@@ -199,7 +202,7 @@ class Feed:
         try:
             await asyncio.shield(entering)
         except asyncio.CancelledError:
-            # aiomqtt cannot take back half a connection: let it become a whole one or fail, then leave.
+            # aiomqtt cannot take back half a connection: wait until it is a whole one or has failed, then leave.
             with suppress(aiomqtt.MqttError):
                 await entering
                 await client.__aexit__(None, None, None)
@@ -229,12 +232,12 @@ class Feed:
             self._order.answered(payload, now_s)
             return
         if not payload:
-            return  # how MQTT clears a retained message: nobody said anything
+            return  # this is how MQTT clears a retained message
         message = read_message(leaf, payload, root=self._root, verify=self._verify)
         if self._order.take(message, now_s):
             self._hand_out(message)
         elif message.seq <= self._stored_seq:
-            # Sent again because it is still owed: the ack was lost, or somebody asked for it.
+            # Sent again because it is still owed: the ack was lost, or another feed asked for it.
             self._owe_ack()
 
     def _hand_out(self, item: FeedMessage | FeedError) -> None:
@@ -247,7 +250,7 @@ class Feed:
             self._work.clear()
             if self._ack_wait_s(clock()) == 0.0:
                 await self._send_ack(client)
-            # Whatever is unread may be what we would ask for, or the answer.
+            # What is unread may be what we would ask for, or the answer.
             may_ask = len(self._ready) < READY_MAX and not len(client.messages)
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
@@ -261,7 +264,7 @@ class Feed:
         return max(0.0, self._acked_s + ACK_EVERY_S - now_s) if self._ack_is_due else None
 
     async def _send_ack(self, client: aiomqtt.Client) -> None:
-        """Once for all that is stored by now. A connection that ends in the middle says it again in the next."""
+        """Send one ack for all that is stored by now. If the connection ends meanwhile, the next one sends it again."""
         self._ack_is_due = False
         self._acked_s = asyncio.get_running_loop().time()
         try:
@@ -272,10 +275,10 @@ class Feed:
         if not self._ack_is_due:
             self._ack_sent.set()
 
-    def _tell(self, trouble: str | None) -> None:
-        """Once a change; None when there is none."""
-        if trouble != self._told:
-            self._told = trouble
+    def _report(self, trouble: str | None) -> None:
+        """Report a change of the trouble that there is, once; None when there is none."""
+        if trouble != self._trouble:
+            self._trouble = trouble
             self._manner.tell(trouble or f"{self._host}:{self._login.port}: connected")
 
 

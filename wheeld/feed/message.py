@@ -1,4 +1,4 @@
-"""One message of the feed, true in itself or refused: its bytes, its table, its signature."""
+"""One message of the feed, checked by itself: its bytes, its table, its signature."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SEQUENCED = ("result", "void", "table")
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
-"""The longest message of a table has about 2,000 bytes; more is somebody else's."""
+"""The longest message of a table has about 2,000 bytes; a longer one is of another program."""
 SEQ_MAX = 2**53
-"""JSON readers agree on whole numbers up to here; a wheel would need a billion years."""
+"""JSON readers agree on whole numbers up to here; a wheel would need a billion years to reach it."""
 
 Fault: TypeAlias = Literal["malformed", "foreign", "edited", "signature", "chain", "conflict", "rolled_back"]
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
@@ -25,11 +25,11 @@ Verify: TypeAlias = Callable[[bytes, bytes], bool]
 
 
 class FeedError(Exception):
-    """A message that must not be believed, and was not handed out. Iterate on: the true one is asked for.
+    """A message that must not be used, and was not handed out. Iterate on: the true one is asked for.
 
     `malformed`: not JSON of a feed; `foreign`: of another table or topic; `edited`: its bytes do not have its hash;
-    `signature`: missing or wrong; `chain`: it does not follow the one before; `conflict`: its number was already
-    another message's; `rolled_back`: the wheel no longer knows what it published.
+    `signature`: missing or wrong; `chain`: it does not follow the one before; `conflict`: another message had its
+    number before; `rolled_back`: the wheel no longer has what it published.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -40,7 +40,7 @@ class FeedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FeedMessage:
-    """One `result`, `void` or `table` (`topic`): its exact bytes, and what they say (the JSON Schemas tell)."""
+    """One `result`, `void` or `table` (`topic`): its exact bytes, and its members as the JSON Schemas describe them."""
 
     seq: int
     topic: str
@@ -50,26 +50,26 @@ class FeedMessage:
     hash: str
 
 
-_SEALED = re.compile(
+_CLOSED = re.compile(
     rb'(.*,"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"(?:,"signature":"([A-Za-z0-9+/]{86}==)")?\}', re.DOTALL
 )
 """The hash is SHA-256 of everything before `,"hash"`; the signature, if any, is Ed25519 over the hash in hex."""
 
 
 def read_message(topic: str, payload: bytes, *, root: str, verify: Verify | None = None) -> FeedMessage:
-    """What came on `root`/`topic`, true in itself: its hash, its table, its signature. Raises FeedError."""
+    """The message that came on `root`/`topic`, with its hash, table and signature checked. Raises FeedError."""
     body, seq = _body(topic, payload)
-    sealed = _SEALED.fullmatch(payload)
-    if sealed is None:
-        raise FeedError("edited", seq, "it carries no hash at its end: it was not sealed, or was cut")
-    content, prev, digest, signature = sealed.groups()
+    closed = _CLOSED.fullmatch(payload)
+    if closed is None:
+        raise FeedError("edited", seq, "it has no hash at its end: it never had one, or was cut")
+    content, prev, digest, signature = closed.groups()
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise FeedError("edited", seq, "its bytes do not have its hash: it was edited")
     whose = f"wheel/v1/{body.get('site')}/{body.get('table')}: {body.get('schema')}"
     if whose != f"{root}: {topic}/1":
         raise FeedError("foreign", seq, f"it is of {whose[:200]!r} and came on {root}/{topic}")
     if verify is not None and (signature is None or not verify(base64.b64decode(signature), digest)):
-        raise FeedError("signature", seq, "its signature is wrong" if signature else "it carries no signature")
+        raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
     return FeedMessage(seq, topic, payload, body, prev.decode(), digest.decode())
 
 
@@ -82,8 +82,8 @@ def _body(topic: str, payload: bytes) -> tuple[dict[str, Any], int]:
         if type(seq) is int and 0 < seq <= SEQ_MAX:
             return body, seq
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise FeedError("malformed", None, f"on {topic} came what is no message of a feed: {error}") from error
-    raise FeedError("malformed", None, f"on {topic} came one whose seq is no number from 1 on")
+        raise FeedError("malformed", None, f"what came on {topic} is no message of a feed: {error}") from error
+    raise FeedError("malformed", None, f"a message on {topic} has a seq that is no number from 1 on")
 
 
 def ed25519(public_key: bytes) -> Verify:

@@ -1,4 +1,4 @@
-"""The order of the feed, decided without clock or connection: what is the next message, and what must be asked for."""
+"""The order of the feed, without clock or connection: which message is the next, and what must be asked for."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, SEQ_MAX, FeedError, FeedMessage
 
 REMEMBERED = 10_000
-"""Hashes kept to tell a repeat from another message with its number: three days of coups; older ones are dropped."""
+"""Hashes kept to distinguish a repeat from another message with its number: three days of coups."""
 CONTRADICTIONS_MAX = 3
-"""So often we ask again for what was announced and the wheel says it never had; then the wheel is believed."""
+"""How often to ask again for a number that came and that the wheel reports it never had; then the wheel is right."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manner:
-    """How to ask the wheel for what is missing (`by` whom), how long to wait, and whom to `tell` of trouble.
+    """How to ask the wheel for what is missing (`by` whom), how long to wait, and where to report trouble (`tell`).
 
-    Without `ask` nothing is asked for: what is missing is told, and skipped. Only for those who just look on.
+    Without `ask` nothing is asked for: what is missing is reported and skipped. Only for systems that only look on.
     """
 
     by: str = "wheeld.feed"
@@ -45,7 +45,7 @@ class Order:
         if after_seq and after_hash:
             self._known[after_seq] = after_hash
         self._manner = manner
-        self._unsure = False  # whether something may have come that we never heard of
+        self._unsure = False  # whether there may be messages that we do not know of
         self._beyond = 0  # the highest number known to exist
         self._asked: str | None = None  # the question that is not answered yet
         self._asked_from = 0
@@ -55,20 +55,20 @@ class Order:
         self._silences = 0
 
     def connected(self, now_s: float) -> None:
-        """Whatever came meanwhile may be lost, and an answer with it: ask, once what the broker kept has come."""
+        """A new connection: messages and an answer may be lost, so ask when what the broker kept has come."""
         self._asked, self._tries = None, 0
         self._unsure = True
         self._due_s = now_s + self._manner.every_s / 2
 
     def doubt(self, now_s: float) -> None:
-        """A message could not be believed: it may have been the next one."""
+        """A message had to be refused: it may have been the next one."""
         self.counters["faults"] += 1
-        # Rubbish must not make the wheel answer, and note, a question for each piece of it.
+        # Not one question for each bad message: the wheel would have to store and answer them all.
         self._want(now_s, spacing_s=self._manner.answer_s)
         self._unsure = True
 
     def take(self, message: FeedMessage, now_s: float) -> bool:
-        """Whether this is the next one: then hand it out. Raises FeedError (`chain`, `conflict`)."""
+        """Take the message if it is the next one; returns whether it is. Raises FeedError (`chain`, `conflict`)."""
         if self.seq is not None and message.seq <= self.seq:
             self._repeat(message)
             return False
@@ -81,7 +81,7 @@ class Order:
         return True
 
     def answered(self, payload: bytes, now_s: float) -> None:
-        """A reply came. Raises FeedError (`rolled_back`)."""
+        """Take a reply that came. Raises FeedError (`rolled_back`)."""
         try:
             reply = json.loads(payload[:MESSAGE_BYTES_MAX])
             asked, done, last, why = reply["id"], reply["done"] is True, reply.get("last_seq"), str(reply["why"])
@@ -91,10 +91,10 @@ class Order:
             return
         self._asked, self._silences = None, 0
         if type(last) is not int or not 0 <= last <= SEQ_MAX:
-            self._manner.tell(f"the wheel would not send again from seq {self._asked_from}: {why[:200]}")
+            self._manner.tell(f"the wheel refused to send again from seq {self._asked_from}: {why[:200]}")
             self._due_s = now_s + self._patience_s()
             return
-        self._judge(last, now_s, done=done)
+        self._compare(last, now_s, done=done)
 
     def question(self, now_s: float) -> bytes | None:
         """The command `resend` that is due now, if one is."""
@@ -105,7 +105,7 @@ class Order:
             self._silences += 1
             self._manner.tell(
                 f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is away, or "
-                "the broker's access list keeps the question or the answer back"
+                "the broker's access list refuses the question or the answer"
             )
         self.counters["questions"] += 1
         self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
@@ -138,7 +138,7 @@ class Order:
             raise FeedError("conflict", message.seq, "another message with this number came before: one is not true")
 
     def _wait_for_the_rest(self, seq: int, now_s: float) -> bool:
-        """Resend brings this one too, so it need not be kept. Who does not ask goes on with it, unable to link it."""
+        """Note a gap; returns whether to wait for what is missing. Resend brings this one too, so it is not kept."""
         first = (self.seq or 0) + 1
         if self._beyond < first:
             self.counters["gaps"] += 1
@@ -160,17 +160,19 @@ class Order:
         if self._asked is not None:  # the answer comes after all that it brings
             self._due_s = now_s + self._patience_s()
 
-    def _judge(self, last: int, now_s: float, *, done: bool) -> None:
-        """The wheel has the numbers up to `last`, and has just sent what was asked for."""
+    def _compare(self, last: int, now_s: float, *, done: bool) -> None:
+        """Compare with the wheel, which has the numbers up to `last` and has just sent what was asked for."""
         seq = self.seq or 0
         self._unsure = False
         if last < self._asked_from - 1:
-            why = f"it was handed out, and the wheel says that its last one is {last}: its journal was replaced or cut"
+            why = (
+                f"it was handed out, and the wheel reports that its last one is {last}: its journal was replaced or cut"
+            )
             self._beyond = 0
             raise FeedError("rolled_back", seq, why)
         if not done and self._beyond > last and self._tries >= CONTRADICTIONS_MAX:
             self._manner.tell(
-                f"seq {self._beyond} came, and the wheel says that {last} is its last: it was not its own"
+                f"seq {self._beyond} came, and the wheel reports that {last} is its last: the message was not its own"
             )
             self._beyond = last
         self._beyond = max(self._beyond, last)

@@ -6,7 +6,7 @@ record's kind and key, the record's digest, and `head`, which depends on everyth
     digest = SHA-256(columns in the order below, each as a netstring: <bytes>:<the value as text or bytes>, NULL as -)
     head   = SHA-256(head of n-1, then "<n> <kind> <key> " in ASCII, then digest); the head of 0 is 32 zero bytes
 
-The record's digest stands by itself so that whatever is taken away leaves a chain that can still be followed.
+The digest is kept apart from the head, so that the chain can still be followed when a record is gone.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import NamedTuple, TypeAlias
 Value: TypeAlias = int | str | bytes | None
 
 FIRST_HEAD = bytes(32)
-"""What the first link follows."""
+"""The head before the first link."""
 
 SEAL_MARK = b"wheeld journal head 1\n"
-"""What the signature of a seal covers begins with this: whatever else the key may sign is no seal."""
+"""The bytes that a seal's signature covers begin with this, so that nothing else signed with the key is a seal."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Link(NamedTuple):
 
 
 def canonical(values: Iterable[Value]) -> bytes:
-    """The one way to write a record's columns as bytes."""
+    """A record's columns as bytes, as the digest and the signature cover them."""
     return b"".join(b"-" if value is None else _netstring(value) for value in values)
 
 

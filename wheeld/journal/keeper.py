@@ -1,7 +1,7 @@
-"""Keeps the journal: seals it at each change of shift, when the table closes, on demand, at the start and at the stop;
-removes old evidence. Without a signing key nothing is sealed, without limits nothing is removed.
+"""Seals the journal at a change of bouler, when the table closes, on command, at start and stop; removes old evidence.
 
-A seal proves what was stored before it only to whoever knows its head from elsewhere, so each is published as a notice.
+Without a signing key nothing is sealed, without limits nothing is removed. Each seal is published as a notice: to
+someone who has its head from elsewhere it also proves that the journal was not cut back.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from wheeld.journal.rows import StoredSeal
 from wheeld.ports import HostClock
 
 PRUNING_PERIOD_S = 60.0
-"""A busy table adds a coup's evidence in about this time: so little is removed at a time that nobody waits for it."""
+"""A busy table adds the evidence of one coup in about this time, so only little is removed at a time."""
 
 DAY_S = 86_400.0
 DAEMON = "wheeld"
-"""Who seals when no person asked for it."""
+"""The `by` of a seal for which no person asked."""
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """How long evidence is kept, and how much of it (bytes on disk, compressed); None: for ever, all of it."""
+    """How long evidence is kept, and how much of it (bytes on disk, compressed); None: without limit."""
 
     age_days: float | None = None
     bytes_max: int | None = None
 
 
 class JournalKeeper:
-    """Looks at `table` and keeps `journal`. `is_clock_trusted`: or a wrong year would remove everything."""
+    """Seals and prunes `journal` as `table` changes; prunes by age only while `is_clock_trusted`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class JournalKeeper:
         self._log = structlog.get_logger("journal")
 
     def look(self) -> None:
-        """The table may have changed: a shift that ended is due to be sealed."""
+        """Compare the table with what it was: a shift that ended is due to be sealed."""
         if self._table.bouler != self._bouler:
             self._due.put_nowait(f"change of bouler: {self._bouler or 'nobody'} to {self._table.bouler}")
         if self._table.is_closed and not self._is_closed:
@@ -64,7 +64,7 @@ class JournalKeeper:
         self._bouler, self._is_closed = self._table.bouler, self._table.is_closed
 
     async def seal_shifts(self) -> NoReturn:
-        """Seal what is due, for ever; ends by the journal's error or by cancellation."""
+        """Seal what is due; ends by the journal's error or by cancellation."""
         while True:
             await self.seal(by=DAEMON, why=await self._due.get())
 
@@ -81,7 +81,7 @@ class JournalKeeper:
         return sealed
 
     async def prune(self) -> NoReturn:
-        """Remove what is past its time, for ever, and only between coups: no verdict waits for it."""
+        """Remove what is beyond the limits, between coups, so that no verdict waits; ends as `seal_shifts` does."""
         while True:
             while not self._table.is_running and (removed := await self._prune_once()):
                 self._log.info("journal.pruned", logs=removed)

@@ -1,9 +1,9 @@
-"""What the journal holds and how it fails, told to the rest of the daemon."""
+"""The journal's records as structures, and its errors."""
 
 from __future__ import annotations
 
 import sqlite3
-from enum import Enum, IntEnum
+from enum import IntEnum
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -13,10 +13,10 @@ Fault: TypeAlias = Literal["full", "io", "corrupt", "locked", "foreign", "newer"
 
 
 class JournalError(Exception):
-    """The journal cannot keep its promise; the daemon must halt and not try again.
+    """The journal cannot be used any more; the daemon must halt and not try again.
 
     `fault` is the kind: `full` (disk), `io`, `corrupt`, `locked` (another daemon), `foreign` (not a journal),
-    `newer` or `older` (written by another version), `conflict` (the program asked for what contradicts the stored).
+    `newer` or `older` (written by another version), `conflict` (the program asked to store a contradiction).
     """
 
     def __init__(self, fault: Fault, path: Path, why: str) -> None:
@@ -29,33 +29,15 @@ class State(IntEnum):
     """How far a message has come. Everything below `SETTLED` is owed."""
 
     OWED = 0
+    """Stored; the broker does not have it yet, or has to get it again."""
     CONFIRMED = 1
+    """The broker has it; the settlement core has not acknowledged it yet."""
     SETTLED = 2
-
-
-class Receipt(Enum):
-    """What a received command is: the first of its id, one that was delivered again, or another under a used id."""
-
-    NEW = "new"
-    PENDING = "pending"
-    REPEATED = "repeated"
-    CONFLICT = "conflict"
-
-
-class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name."""
-
-    id: str | None
-    name: str
-    by: str = ""
-    reason: str = ""
-    details: str = ""
-    response_topic: str | None = None
-    correlation: bytes | None = None
+    """Everybody who has to have it has it."""
 
 
 class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the feed, as stored; `t_us` is None for replies that the daemon's edge gave."""
+    """One message, as stored; `t_us` is None for replies that did not come from the core."""
 
     id: int
     topic: str
@@ -83,9 +65,9 @@ class StoredCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """The observation log of one coup, uncompressed, beside its verdict and the verdict's `seq`.
+    """The observation log of one coup, uncompressed, with its verdict and the verdict's `seq`.
 
-    `digest` is the SHA-256 of the log when it was stored; it remains when retention takes the log.
+    `digest` is the SHA-256 of the log when it was stored; it remains when retention removes the log.
     """
 
     coup: int
@@ -97,7 +79,7 @@ class StoredEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredPruning(msgspec.Struct, frozen=True, kw_only=True):
-    """Evidence that retention took: of which coup, when, and by which rule (`age`, `size`)."""
+    """Evidence that retention removed: of which coup, when, and by which rule (`age`, `size`)."""
 
     coup: int
     at_utc_us: int
@@ -105,7 +87,7 @@ class StoredPruning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
-    """A signed head: up to record `n` the journal was so when `by` sealed it. `key_id` tells which key signed."""
+    """A signed head: what the journal held up to record `n` when `by` sealed it. `key_id` is the key that signed."""
 
     n: int
     head: bytes
@@ -124,7 +106,7 @@ class Signer(Protocol):
         """Which key it is: 16 hexadecimal digits of the SHA-256 of its public key."""
         ...
 
-    def sign(self, told: bytes) -> bytes:
+    def sign(self, data: bytes) -> bytes:
         """The signature of these bytes."""
         ...
 
@@ -135,7 +117,7 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
     sqlite3.SQLITE_READONLY: ("io", "the file or its disk is read-only; check it, then start again"),
     sqlite3.SQLITE_CANTOPEN: ("io", "the file cannot be opened; check the path and its permissions"),
     sqlite3.SQLITE_BUSY: ("locked", "another program is writing to it; stop that program"),
-    # A read that fails is for SQLite the same as what it cannot understand.
+    # SQLite reports a failed read in the same way as a damaged page.
     sqlite3.SQLITE_CORRUPT: (
         "corrupt",
         "the file is damaged, or the disk fails to read it; check it, keep the file for examination, start a new one",
@@ -148,7 +130,7 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
 def explain(error: sqlite3.Error, path: Path) -> JournalError:
     """The journal's error for one of SQLite's.
 
-    Errors name their primary code in the low byte; what is not in the table is told as SQLite tells it.
+    The low byte of an error's code is its primary code; a code that is not in the table keeps SQLite's own text.
     """
     code = getattr(error, "sqlite_errorcode", -1) & 0xFF
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))

@@ -24,14 +24,14 @@ RAW_BYTES = 32
 """Of an Ed25519 key, private or public (RFC 8032)."""
 
 KEY_ID_HEX = 16
-"""Enough of the public key's hash to tell a house's keys apart; the signature proves the rest."""
+"""Enough of the public key's hash to distinguish the keys of a house; the signature proves the rest."""
 
 Check: TypeAlias = Callable[[bytes, bytes], bool]
-"""(signature, what it covers) → is it this key's?"""
+"""(signature, the bytes that it covers) → whether this key made it."""
 
 
 class KeyFileError(ValueError):
-    """A key file that is none, or no library to use it; the text says which file and what to do."""
+    """A file that holds no key, or no library to use it; the text names the file and what to do."""
 
 
 class FileSigner:
@@ -41,20 +41,20 @@ class FileSigner:
         self._key = _private_key(path)
         self.key_id = _key_id(self._key.public_key())
 
-    def sign(self, told: bytes) -> bytes:
+    def sign(self, data: bytes) -> bytes:
         """The signature of these bytes."""
-        return self._key.sign(told)
+        return self._key.sign(data)
 
 
 def public_key(path: Path) -> tuple[str, Check]:
     """The public key in a file: its id, and what checks a signature. Raises OSError, KeyFileError."""
     key = _public_key(path)
 
-    def check(signature: bytes, told: bytes) -> bool:
+    def check(signature: bytes, data: bytes) -> bool:
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  optional: see above
 
         try:
-            key.verify(signature, told)
+            key.verify(signature, data)
         except InvalidSignature:
             return False
         return True
@@ -68,12 +68,12 @@ def raw_public_key(path: Path) -> bytes:
 
 
 def sign_message(payload: bytes, signer: Signer) -> bytes:
-    """A sealed message of the feed, closed with its signature. SealError when it is not sealed."""
+    """A message of the feed with its signature. Raises SealError when it is not closed with its hash."""
     return signed(payload, base64.b64encode(signer.sign(sealed_hash(payload))))
 
 
 def is_signed(payload: bytes, check: Check) -> bool:
-    """Whether a sealed message carries a signature of its hash that `check` knows. SealError when it is not sealed."""
+    """Whether a message has a signature of its hash that `check` accepts. Raises SealError when it has no hash."""
     in_base64 = signature(payload)
     return in_base64 is not None and check(base64.b64decode(in_base64), sealed_hash(payload))
 

@@ -1,8 +1,8 @@
-"""Is the journal what the daemon wrote? The chain over every record, the seals, the evidence, the feed's own chain.
+"""Verifies that the journal is what the daemon wrote: the chain over every record, the seals, the evidence, the feed.
 
-The chain shows an edit, a removal, an insertion or a move of any record to whoever follows it. Someone who writes the
-whole chain anew after a change is shown by the next seal, which only the key can make; what was stored after the last
-seal, and a journal cut back to an earlier seal, only by a head that was noted elsewhere (`noted`).
+The chain shows that a record was edited, removed, inserted or moved. If someone writes the whole chain anew after a
+change, the next seal shows it, because only the key can make one. A change after the last seal, and a journal cut back
+to an earlier seal, are shown only by a head that was noted elsewhere (`noted`).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from wheeld.journal.chain import (
     follow,
     seal_bytes,
 )
+from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import Check, is_signed
-from wheeld.journal.writer import JournalFile
 
 PAGE = 1000
-"""Links read at a time: a journal of years is checked in a few megabytes of memory."""
+"""Links read at a time: a journal of years is verified in a few megabytes of memory."""
 
 UTC_US_MAX = 253_402_300_800_000_000
 """The year 10,000, in which the calendar ends."""
@@ -41,7 +41,7 @@ FAULTS_MAX = 20
 
 
 class Sealed(msgspec.Struct, frozen=True):
-    """The last good seal: up to record `n` the journal is as it was when `by` sealed it."""
+    """The last good seal: up to record `n` the journal is what it was when `by` sealed it."""
 
     n: int
     at_utc_us: int
@@ -51,7 +51,7 @@ class Sealed(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, kw_only=True):
-    """What was found; the journal is whole when `faults` is empty. After a broken link the chain goes on from there."""
+    """What was found; the journal is whole when `faults` is empty."""
 
     records: int = 0
     head: bytes = FIRST_HEAD
@@ -79,13 +79,12 @@ class _Link(msgspec.Struct):
 
 
 def verify(
-    journal: JournalFile, keys: Mapping[str, Check] | None = None, noted: tuple[int, bytes] | None = None
+    journal: JournalReader, keys: Mapping[str, Check] | None = None, noted: tuple[int, bytes] | None = None
 ) -> Verification:
     """Check everything in the journal; raises JournalError only when it cannot be read.
 
     With `keys` (by key id) every seal and every signature of a message must be by one of them, and there must be a
-    seal. `noted` is a record's number and
-    its head as someone wrote them down.
+    seal. `noted` is a record's number and its head as someone noted them. After a broken link the check goes on.
     """
     walk = _Walk(journal, keys, noted)
     while page := journal.links(walk.report.records, PAGE):
@@ -96,20 +95,22 @@ def verify(
     return walk.report
 
 
-def _refuse_damage(journal: JournalFile, link: Link, after_n: int) -> None:
-    """JournalError for what no statement can have stored in that table: only damage to the file makes it.
-
-    Links that come out of their order could be walked for ever.
-    """
+def _refuse_damage(journal: JournalReader, link: Link, after_n: int) -> None:
+    """Raises JournalError for a link that no statement can have stored: only damage to the file makes one."""
+    # Links out of their order could make the walk endless.
     kinds = tuple(type(value) for value in link)
     if kinds != (int, str, int, bytes, bytes) or link.n <= after_n:
-        raise JournalError("corrupt", journal.path, f"the file is damaged where record {after_n + 1} should be")
+        raise JournalError(
+            "corrupt", journal.database.path, f"the file is damaged where record {after_n + 1} should be"
+        )
 
 
 class _Walk:
-    """From the first link to the last."""
+    """The walk from the first link to the last."""
 
-    def __init__(self, journal: JournalFile, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None) -> None:
+    def __init__(
+        self, journal: JournalReader, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None
+    ) -> None:
         self.report = Verification()
         self._journal = journal
         self._keys = keys
@@ -128,7 +129,7 @@ class _Walk:
         report.records, report.head = link.n, link.head
 
     def end(self) -> None:
-        """What only shows when all links are known."""
+        """The checks that need all links."""
         for kind in KINDS.values():
             if (ref := self._journal.unlinked(kind.name)) is not None:
                 self.report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
@@ -187,10 +188,10 @@ class _Walk:
         elif check is not None and not check(signature, seal_bytes(columns[:-1])):
             self.report.blame(f"{where}: the signature is false: {changed}")
         elif not (at_utc_us.isdigit() and int(at_utc_us) < UTC_US_MAX):
-            self.report.blame(f"{where}: sealed at no time: edited")
+            self.report.blame(f"{where}: the date of its seal is no date: edited")
         else:
-            told = (text.decode(errors="replace") for text in (by, why, key_id))
-            self.report.sealed = Sealed(n, int(at_utc_us), *told)
+            texts = (text.decode(errors="replace") for text in (by, why, key_id))
+            self.report.sealed = Sealed(n, int(at_utc_us), *texts)
 
     def _check_message(self, where: str, columns: tuple[bytes | None, ...]) -> None:
         self.report.messages += 1
@@ -199,26 +200,26 @@ class _Walk:
             self._check_feed(f"seq {seq.decode(errors='replace')} ({where})", seq, payload)
 
     def _check_feed(self, where: str, seq: bytes, payload: bytes) -> None:
-        """What subscribers check: numbers without a gap, each message bound to the one before by its `prev`."""
+        """The checks that a subscriber makes: numbers without a gap, and each `prev` the hash of the message before."""
         report = self.report
         if seq != b"%d" % (report.last_seq + 1):
             report.blame(f"{where}: it follows seq {report.last_seq}")
         try:
-            told = msgspec.json.decode(payload, type=_Link)
-            if seq != b"%d" % told.seq:
-                report.blame(f"{where}: its payload says seq {told.seq}")
+            link = msgspec.json.decode(payload, type=_Link)
+            if seq != b"%d" % link.seq:
+                report.blame(f"{where}: its payload says seq {link.seq}")
             report.last_hash = verify_link(payload, report.last_hash)
             self._check_signature(where, payload)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            report.blame(f"{where}: its payload is not a sealed message ({error})")
+            report.blame(f"{where}: its payload is no message of the feed ({error})")
         except SealError as error:
             report.blame(f"{where}: {error}")
-            report.last_hash = told.hash
+            report.last_hash = link.hash
         report.sequenced += 1
         report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
 
     def _check_signature(self, where: str, payload: bytes) -> None:
-        """A message without one was stored while no key was configured: its link is what vouches for it."""
+        """Check the signature, if there is one: a message stored while no key was configured has only its link."""
         if signature(payload) is None:
             return
         self.report.signed += 1

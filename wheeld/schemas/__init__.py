@@ -1,7 +1,7 @@
 """JSON Schemas of every MQTT payload, made from the structures that the daemon itself encodes and decodes.
 
-The files beside this module ship with the package, for whoever writes the other side; `asyncapi.yaml` describes the
-topics that carry them. `python -m wheeld.schemas` writes the files anew after a structure has changed.
+The files beside this module ship with the package, for people who write the other side; `asyncapi.yaml` describes the
+topics that carry them. After a structure has changed, `python -m wheeld.schemas` writes the files again.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
 
 
 def document(name: str) -> dict[str, Any]:
-    """The JSON Schema of one payload, with what the structure alone does not tell."""
+    """The JSON Schema of one payload, completed by what the structure does not express."""
     structure = PAYLOADS[name]
     schema = msgspec.json.schema(structure)
     body = schema["$defs"][structure.__name__]
     if "schema" in body["properties"]:
         body["properties"]["schema"] = {"const": f"{name}/{VERSION}"}
     if name in SEQUENCED:
-        # Optional in the structure only because the seal adds it last: no message leaves without.
+        # Optional in the structure only because the hash is added last: every message has one.
         body["required"].append("hash")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:wheeld:{name}:{VERSION}", **schema}
 
 
 def file_of(name: str) -> Path:
-    """Where the schema of one payload lies."""
+    """The file of the schema of one payload."""
     return DIRECTORY / f"{name}.schema.json"
 
 
 def text_of(name: str) -> bytes:
-    """What the file has to contain."""
+    """The text of that file."""
     return msgspec.json.format(msgspec.json.encode(document(name)), indent=2) + b"\n"
