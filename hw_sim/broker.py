@@ -50,7 +50,7 @@ def choose(wanted: Wanted, port: int, *, path: str | None = None) -> Kind:
     if wanted == "mosquitto":
         raise DemoError("mosquitto is not installed: apt-get install mosquitto, or leave --broker out")
     if find_spec("amqtt") is None:
-        raise DemoError("there is no broker: pip install 'wheeld[demo]' (amqtt), or apt-get install mosquitto")
+        raise DemoError("there is no broker: pip install './hw_sim[demo]' (amqtt), or apt-get install mosquitto")
     return Kind("amqtt", [sys.executable, "-m", "amqtt.scripts.broker_script", "-c"], _for_amqtt(port), "3.1.1")
 
 

@@ -104,6 +104,6 @@ def view_of(heard: Heard, out: TextIO | None = None) -> Iterator[View]:
     try:
         from rich.console import Console  # noqa: PLC0415
     except ImportError:
-        raise DemoError("rich is not installed: pip install 'wheeld[demo]', or | cat for plain lines") from None
+        raise DemoError("rich is not installed: pip install './hw_sim[demo]', or | cat for plain lines") from None
     with Screen(heard, Console(file=out)).on() as screen:
         yield screen

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXTRA = ("matplotlib", "rich")
-HINT = "pip install 'wheeld[campaign]'"
+HINT = "in the source tree: pip install './hw_sim[campaign]'"
 
 
 class MissingExtraError(Exception):

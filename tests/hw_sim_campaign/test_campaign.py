@@ -189,7 +189,7 @@ def test_a_missing_package_is_told_before_anything_is_played(
 ) -> None:
     monkeypatch.setattr(pictures, "find_spec", lambda name: None if name == "matplotlib" else object())
     assert main(["campaign", "--out", str(tmp_path)]) == 69
-    assert "pip install 'wheeld[campaign]'" in capsys.readouterr().err
+    assert "pip install './hw_sim[campaign]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wanted", ["0", "-1", "x"])

@@ -152,4 +152,4 @@ def test_drawing_without_matplotlib_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["coup", COUP, "--svg", str(tmp_path / "x.svg")]) == 69
-    assert "pip install 'wheeld[campaign]'" in capsys.readouterr().err
+    assert "pip install './hw_sim[campaign]'" in capsys.readouterr().err

@@ -48,7 +48,7 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DemoError, match="apt-get install mosquitto"):
         choose("mosquitto", 1, path="")
     monkeypatch.setattr(broker, "find_spec", lambda name: None)
-    with pytest.raises(DemoError, match=r"pip install 'wheeld\[demo\]' \(amqtt\)"):
+    with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]' \(amqtt\)"):
         choose("auto", 1, path="")
 
 

@@ -56,5 +56,5 @@ def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.Mo
 def test_without_rich_a_terminal_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, "rich.console", missing)
-    with pytest.raises(DemoError, match=r"pip install 'wheeld\[demo\]'"), view_of(Heard(), Terminal()):
+    with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]'"), view_of(Heard(), Terminal()):
         pass
