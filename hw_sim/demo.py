@@ -21,13 +21,13 @@ from hw_sim.board import SimBoard
 from hw_sim.broker import Broker, Wanted, broker
 from hw_sim.child import DemoError, child
 from hw_sim.configuration import board_setup, sections
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import named, repeatable
 from hw_sim.events import Person, SimEvent
-from hw_sim.heard import Heard
+from hw_sim.live_table import QUICK, Night, drawn
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Heard
 from hw_sim.view import View, view_of
 from hw_sim.wheel import Layout
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hw_sim.events import Direction, SimEvent
 from hw_sim.scenarios import SCENARIOS, Scenario
-from hw_sim.stage import Outcome, Stage
+from hw_sim.table import Outcome, Stage
 from hw_sim.wheel import Layout
 from hw_sim.world import World
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from hw_sim.events import SimEvent
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 
 _encode = msgspec.json.Encoder().encode
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from hw_sim.endless import Night
 from hw_sim.events import SimEvent
-from hw_sim.heard import Heard
+from hw_sim.live_table import Night
 from hw_sim.scenarios import Scenario
-from hw_sim.stage import Outcome, Stage
+from hw_sim.subscriber import Heard
+from hw_sim.table import Outcome, Stage
 
 STEPS_MAX = 20
 """From any state three or four steps lead to "faites vos jeux"; a table that needs so many does not obey."""

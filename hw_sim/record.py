@@ -12,7 +12,7 @@ from hw_sim import log
 from hw_sim.evening import Evening, UnknownScenarioError, evening, script
 from hw_sim.events import SimEvent
 from hw_sim.faults import GROSS, Rates, spoil
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import UnknownScenarioError, draw_layout, named, repeatable
 from hw_sim.events import End, SimEvent
+from hw_sim.live_table import QUICK, Night, drawn
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
-from hw_sim.stage import Outcome, Stage
+from hw_sim.table import Outcome, Stage
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

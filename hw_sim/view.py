@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from hw_sim.child import DemoError
-from hw_sim.heard import Heard, numbers_text
 from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Heard, numbers_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

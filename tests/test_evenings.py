@@ -12,7 +12,7 @@ from hw_sim import log
 from hw_sim.evening import Evening, evening, script
 from hw_sim.faults import GROSS, Rates, spoil
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 from tests.truth import differences, verdicts
 from wheeld.core.observations import Header, Observation
 from wheeld.core.replay import replay, told

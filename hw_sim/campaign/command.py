@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign import page, pictures, plots, report
 from hw_sim.campaign.black_box import NoBlackBoxError, find
-from hw_sim.campaign.crew import nights
-from hw_sim.campaign.night import Night, Plan
+from hw_sim.campaign.evening_run import Night, Plan
+from hw_sim.campaign.processes import nights
 
 if TYPE_CHECKING:
     from collections.abc import Callable

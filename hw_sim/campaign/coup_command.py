@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from hw_sim import log
 from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
 from hw_sim.campaign.command import EXIT_CANNOT_WRITE, EXIT_FAILED, EXIT_UNAVAILABLE, add_plan
+from hw_sim.campaign.comparison import Account, Judged, Listening
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.judge import Account, Judged, Listening
-from hw_sim.campaign.night import Plan, judged
+from hw_sim.campaign.evening_run import Plan, judged
 from hw_sim.campaign.pictures import MissingExtraError
 from hw_sim.campaign.slices import Slice
-from hw_sim.campaign.story import Part, story
+from hw_sim.campaign.timeline import Part, story
 from hw_sim.faults import KINDS, Harm
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -14,7 +14,7 @@ from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
 from hw_sim.campaign.command import EXIT_CANNOT_WRITE, EXIT_UNAVAILABLE
 from hw_sim.campaign.drawing import draw
 from hw_sim.campaign.pictures import MissingExtraError
-from hw_sim.campaign.story import story
+from hw_sim.campaign.timeline import story
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from hw_sim.campaign.pictures import blank, svg
-from hw_sim.campaign.story import Part, Story
+from hw_sim.campaign.timeline import Part, Story
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

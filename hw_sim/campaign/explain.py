@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hw_sim.campaign.black_box import replay
-from hw_sim.campaign.judge import Listening
+from hw_sim.campaign.comparison import Listening
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening
 from hw_sim.faults import KINDS, Harm, Spoilt

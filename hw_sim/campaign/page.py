@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from hw_sim.campaign.judge import KINDS
+from hw_sim.campaign.comparison import KINDS
 from hw_sim.campaign.plots import Plot
 
 SHOWN_MOST = 500

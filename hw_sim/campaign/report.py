@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any, TypeVar
 
-from hw_sim.campaign.judge import FINE, KINDS, Kind
-from hw_sim.campaign.night import Night, Plan
+from hw_sim.campaign.comparison import FINE, KINDS, Kind
+from hw_sim.campaign.evening_run import Night, Plan
 from hw_sim.campaign.rows import Row, Warned
 
 LAPS_SLACK = 0.02

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from hw_sim.campaign.black_box import Told
-from hw_sim.campaign.judge import Account, Judged, Kind
+from hw_sim.campaign.comparison import Account, Judged, Kind
 from hw_sim.world import World
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hw_sim import log
-from hw_sim.campaign.judge import Span
+from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
 from hw_sim.events import ClockReading, End, ForeignObject, Person, SensorState, SimEvent
 from hw_sim.faults import Spoilt
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from hw_sim.events import BallPass
-from hw_sim.faults.lies import Lies, Scene, Window, mending
+from hw_sim.faults.effects import Lies, Scene, Window, mending
 
 DOUBLE_US = (500, 15_000)
 """The ball shades a beam for 5 to 40 ms (20 mm at 0.5 to 4 m/s); a second pulse falls within that."""

@@ -7,7 +7,7 @@ import random
 from bisect import bisect_right
 from functools import lru_cache
 
-from hw_sim.faults.lies import Lies, Scene, Slip, Window
+from hw_sim.faults.effects import Lies, Scene, Slip, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
 SLIP_SECTORS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from hw_sim.events import ClockReading
-from hw_sim.faults.lies import Lies, Scene, Window
+from hw_sim.faults.effects import Lies, Scene, Window
 
 FRAME_US = (20_000, 60_000)
 """What one to three frames at 115200 baud hold."""

@@ -6,7 +6,7 @@ import random
 
 from hw_sim.events import Sighting
 from hw_sim.faults.beams import STUCK_S
-from hw_sim.faults.lies import Lies, Scene, Window, mending
+from hw_sim.faults.effects import Lies, Scene, Window, mending
 from hw_sim.wheel import POCKETS, pocket_index
 from hw_sim.world import us
 

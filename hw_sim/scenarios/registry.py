@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hw_sim.stage import Stage
+from hw_sim.table import Stage
 
 Play: TypeAlias = Callable[[Stage], None]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hw_sim.scenarios.registry import scenario
-from hw_sim.stage import Stage
+from hw_sim.table import Stage
 
 GENTLY_REV_S2 = (0.02, 0.1)
 """How hard a hand brakes that only slows a rotor: a whole stop takes it 3 to 15 s."""

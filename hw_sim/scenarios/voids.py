@@ -5,7 +5,7 @@ from __future__ import annotations
 from hw_sim.fall import FALL_S
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close, valid
-from hw_sim.stage import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, Stage
+from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, Stage
 from hw_sim.wheel import BallRun
 
 STOP_KNOWN_S = 2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hw_sim.evening import repeatable
-from hw_sim.stage import Stage
+from hw_sim.table import Stage
 from hw_sim.wheel import Layout
 from wheeld.core.observations import Observation, Rotor
 

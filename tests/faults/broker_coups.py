@@ -9,8 +9,8 @@ from itertools import chain
 import msgspec
 
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import repeatable
+from hw_sim.live_table import QUICK, Night, drawn
 from wheeld.core.messages.chain import GENESIS, seal
 from wheeld.core.observations import Observation
 from wheeld.core.setting import TableSetting

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import QUICK, Night
 from hw_sim.evening import repeatable
 from hw_sim.events import End, SimEvent
-from hw_sim.heard import Heard
+from hw_sim.live_table import QUICK, Night
 from hw_sim.people import READY, outcome_name
 from hw_sim.scenarios import Scenario
-from hw_sim.stage import Stage
+from hw_sim.subscriber import Heard
+from hw_sim.table import Stage
 from wheeld.feed import SEQUENCED, FeedMessage, Manner
 from wheeld.feed.message import read_message
 from wheeld.feed.order import Order

@@ -18,8 +18,8 @@ import wheeld.daemon.sources
 import wheeld.journal.journal
 from hw_sim import wired
 from hw_sim.cammegh.coups import Model
+from hw_sim.cammegh.evening_coups import watched
 from hw_sim.cammegh.head import HeadSetup, SimHead
-from hw_sim.cammegh.watching import watched
 from hw_sim.evening import Evening
 from hw_sim.events import Person
 from hw_sim.pins import SimPins

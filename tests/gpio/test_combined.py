@@ -9,7 +9,7 @@ import pytest
 
 from hw_sim.cammegh.coups import Model
 from hw_sim.evening import Evening, evening, script
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 from tests.gpio.combined import played
 
 SCRIPTS = {

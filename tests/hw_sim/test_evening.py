@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from hw_sim import stage as stage_module
+from hw_sim import table as table_module
 from hw_sim.evening import Evening, Mark, UnknownScenarioError, campaign_evening, drawable, evening, script
 from hw_sim.events import End, Person
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Outcome, Stage, laps_safe
+from hw_sim.table import Outcome, Stage, laps_safe
 from hw_sim.wheel import Layout, Track
 from hw_sim.world import us
-from tests.hw_sim.reading import Log
+from tests.hw_sim.log_reader import Log
 
 CASES = [(name, seed) for name in SCENARIOS for seed in range(4)]
 SEEDS = range(8)
@@ -311,7 +311,7 @@ def test_a_valid_coup_has_laps_to_prove() -> None:
 def test_a_good_push_suits_the_track(
     bouler: tuple[float, float], track: Track, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_module, "LAUNCH_REV_S", bouler)
+    monkeypatch.setattr(table_module, "LAUNCH_REV_S", bouler)
     layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
     stage = Stage(layout, random.Random(1), 0)
     stage.track = track

@@ -8,7 +8,7 @@ import pytest
 
 from hw_sim.evening import script
 from hw_sim.log import lines
-from tests.hw_sim.reading import Log
+from tests.hw_sim.log_reader import Log
 
 SEEDS = range(15)
 

@@ -14,9 +14,9 @@ import pytest
 
 from hw_sim.campaign import command, coup_command, pictures
 from hw_sim.campaign.black_box import Told, find, replay
-from hw_sim.campaign.crew import nights
+from hw_sim.campaign.evening_run import Night, Plan, play
 from hw_sim.campaign.explain import Doubt, Explanation, explain
-from hw_sim.campaign.night import Night, Plan, play
+from hw_sim.campaign.processes import nights
 from hw_sim.campaign.report import Timing, report
 from hw_sim.campaign.slices import Slice
 from hw_sim.cli import main

@@ -14,12 +14,12 @@ import pytest
 
 from hw_sim.campaign import coup_command
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.night import Plan
-from hw_sim.campaign.story import Part, Rotor, Said, Seen, Story, story
+from hw_sim.campaign.evening_run import Plan
+from hw_sim.campaign.timeline import Part, Rotor, Said, Seen, Story, story
 from hw_sim.cli import main
-from tests.hw_sim.reading import Log
+from tests.hw_sim.log_reader import Log
+from tests.hw_sim_campaign.messages import state, void
 from tests.hw_sim_campaign.stand_in import stand_in
-from tests.hw_sim_campaign.told import state, void
 
 COUP = "short/3/2"
 STORY = Story(

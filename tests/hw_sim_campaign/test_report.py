@@ -8,17 +8,17 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from hw_sim.campaign.black_box import Told
+from hw_sim.campaign.comparison import Account, Judged, Span, judge
+from hw_sim.campaign.evening_run import Night, Plan
 from hw_sim.campaign.explain import Explanation
-from hw_sim.campaign.judge import Account, Judged, Span, judge
-from hw_sim.campaign.night import Night, Plan
 from hw_sim.campaign.page import page
 from hw_sim.campaign.plots import plots
 from hw_sim.campaign.report import Timing, report
 from hw_sim.campaign.rows import Row, Warned, rows, warned
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 from hw_sim.wheel import Layout
 from hw_sim.world import World
-from tests.hw_sim_campaign.told import came_out, notice, result, void, was_void
+from tests.hw_sim_campaign.messages import came_out, notice, result, void, was_void
 
 PLAN = Plan("s", 1.0)
 TIMING = Timing(10.0, 6.0, 12.0)

@@ -19,7 +19,7 @@ from hw_sim.demo import FIRST, Demo
 from hw_sim.evening import named
 from hw_sim.events import Person, RotorEdge
 from hw_sim.people import TableStuckError
-from tests.hw_sim_demo.test_heard import result, void
+from tests.hw_sim_demo.test_subscriber import result, void
 from wheeld.config.file import parse
 
 
@@ -28,8 +28,8 @@ def made(tmp_path: Path, *more: str) -> Demo:
 
 
 def test_the_first_scenarios_show_all_eight_causes_in_twelve_verdicts() -> None:
-    from hw_sim.endless import Night
     from hw_sim.evening import repeatable
+    from hw_sim.live_table import Night
 
     night = Night(demo.LAYOUT, repeatable("first"), 17)
     for scenario in named(FIRST):

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import Night
 from hw_sim.evening import named, repeatable
 from hw_sim.events import Person
-from hw_sim.heard import Heard, Verdict
+from hw_sim.live_table import Night
 from hw_sim.people import STEPS_MAX, People, TableStuckError
 from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Heard, Verdict
 
 OBEYS = {
     "open": "faites_vos_jeux",

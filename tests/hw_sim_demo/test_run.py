@@ -16,9 +16,9 @@ from hw_sim import run
 from hw_sim.board import SimBoard
 from hw_sim.cli import main
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import Night
 from hw_sim.evening import named, repeatable
 from hw_sim.events import End, Person, SimEvent
+from hw_sim.live_table import Night
 from hw_sim.pty_link import Pty
 from hw_sim.run import told
 from wheeld.config.file import parse

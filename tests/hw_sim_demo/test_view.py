@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from hw_sim.child import DemoError
-from hw_sim.heard import Heard
 from hw_sim.scenarios import SCENARIOS
+from hw_sim.subscriber import Heard
 from hw_sim.view import ROWS, view_of
-from tests.hw_sim_demo.test_heard import TABLE, result, said, void
+from tests.hw_sim_demo.test_subscriber import TABLE, result, said, void
 
 
 class Terminal(io.StringIO):

@@ -19,13 +19,13 @@ import aiomqtt
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import QUICK, Night
 from hw_sim.evening import repeatable
 from hw_sim.events import SensorState, SimEvent
+from hw_sim.live_table import QUICK, Night
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.registry import Play
-from hw_sim.stage import Outcome, Stage
+from hw_sim.table import Outcome, Stage
 from hw_sim.world import us
 from tests.cli.live import PATIENCE_S, Daemon, running
 

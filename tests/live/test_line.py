@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.stage import Stage
+from hw_sim.table import Stage
 from tests.live.bench import SPEED, cut, expected, table
 from tests.mosquitto import Mosquitto
 

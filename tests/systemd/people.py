@@ -18,12 +18,12 @@ import aiomqtt
 
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import draw_layout, repeatable
 from hw_sim.events import Person, SimEvent
-from hw_sim.heard import SEQUENCED, Heard
+from hw_sim.live_table import QUICK, Night, drawn
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
+from hw_sim.subscriber import SEQUENCED, Heard
 
 SITE, TABLE = "test", "whole"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"

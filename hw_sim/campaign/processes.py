@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol, cast
 
-from hw_sim.campaign.night import Night, Plan, play
+from hw_sim.campaign.evening_run import Night, Plan, play
 
 
 class _Later(Protocol):

@@ -14,9 +14,9 @@ import msgspec
 from hw_sim.evening import Evening, repeatable
 from hw_sim.events import BallPass, End, ForeignObject, Person, RotorEdge, SensorState, Sighting, SimEvent
 from hw_sim.faults import beams, encoder, frames, readers
-from hw_sim.faults.lies import Fault, Harm, Lies, Scene, Window
+from hw_sim.faults.effects import Fault, Harm, Lies, Scene, Window
 from hw_sim.faults.rates import KINDS, Rates
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 from hw_sim.world import T_US
 
 FAULTS: dict[str, Fault] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hw_sim.heard import Heard
+from hw_sim.subscriber import Heard
 
 TABLE: dict[str, Any] = {"state": "closed", "bets": "closed", "waiting_for": "ouverture", "last_number": 17}
 

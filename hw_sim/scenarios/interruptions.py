@@ -5,7 +5,7 @@ from __future__ import annotations
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, valid
 from hw_sim.scenarios.voids import block_or_fall, restore
-from hw_sim.stage import AT_ONCE_S, SIGHTINGS_TO_CALL, Stage
+from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, Stage
 
 
 def _running(stage: Stage) -> None:

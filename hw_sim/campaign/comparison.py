@@ -13,7 +13,7 @@ from itertools import combinations, zip_longest
 from typing import Literal, TypeAlias
 
 from hw_sim.campaign.black_box import Told
-from hw_sim.stage import Outcome, laps_safe
+from hw_sim.table import Outcome, laps_safe
 
 EVIDENCE_SLACK_US = 1_000
 """Two programs round the instant of the evidence apart; earlier than this a void was said before there was any."""

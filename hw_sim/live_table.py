@@ -9,7 +9,7 @@ from hw_sim.evening import drawable
 from hw_sim.events import End, SimEvent
 from hw_sim.scenarios import Scenario
 from hw_sim.scenarios.registry import Play
-from hw_sim.stage import Stage
+from hw_sim.table import Stage
 from hw_sim.wheel import Layout
 from hw_sim.world import us
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hw_sim.campaign.black_box import Told
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 
 EVIDENCE_US, DEADLINE_US = 10_000_000, 12_000_000
 

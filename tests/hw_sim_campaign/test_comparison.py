@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hw_sim.campaign.black_box import Told
-from hw_sim.campaign.judge import FINE, KINDS, Kind, Listening, Span, judge
-from hw_sim.stage import Outcome
-from tests.hw_sim_campaign.told import DEADLINE_US, EVIDENCE_US, came_out, notice, result, state, void, was_void
+from hw_sim.campaign.comparison import FINE, KINDS, Kind, Listening, Span, judge
+from hw_sim.table import Outcome
+from tests.hw_sim_campaign.messages import DEADLINE_US, EVIDENCE_US, came_out, notice, result, state, void, was_void
 
 TWO_BEAMS = (10.0, 100.0)
 

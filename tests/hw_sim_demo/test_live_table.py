@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import Night, drawn
 from hw_sim.evening import draw_layout, drawable, repeatable
 from hw_sim.events import End, Person, SimEvent
+from hw_sim.live_table import Night, drawn
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Stage
+from hw_sim.table import Stage
 from hw_sim.world import World
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hw_sim.campaign.black_box import Ended, replay
+from hw_sim.campaign.comparison import Account, Listening
 from hw_sim.campaign.explain import Doubt, Explanation, explain
-from hw_sim.campaign.judge import Account, Listening
 from hw_sim.campaign.rows import Row, Warned, rows, warned
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening, campaign_evening, repeatable
