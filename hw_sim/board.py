@@ -111,9 +111,9 @@ class SimBoard:
         self.advance(event.t_us)
         if isinstance(event, sim.SensorState) and event.sensor == "link":
             self.cable.cut = not event.ok
-        elif (seen := self._seen(event)) is not None and not self.silent:
+        elif (message := self._message_of(event)) is not None and not self.silent:
             self._overwritten += len(self._ring) == self._ring.maxlen and self.oldest_seq >= self.acked_seq
-            self._ring.append(m.TimedEvent(self.board_us, seen))
+            self._ring.append(m.TimedEvent(self.board_us, message))
             self.next_seq += 1
 
     def babble(self, data: bytes) -> None:
@@ -126,7 +126,7 @@ class SimBoard:
             return
         for frame in self._decoder.feed(self.cable.carry(data)):
             try:
-                self._hear(decode_from_host(frame))
+                self._handle(decode_from_host(frame))
             except MessageError:
                 self._rejected += 1
 
@@ -142,7 +142,7 @@ class SimBoard:
             frame = self._next_frame() if len(data) + ENCODED_BYTES_MAX < room else None
         return self.cable.carry(data)
 
-    def _seen(self, event: sim.SimEvent) -> m.Event | None:
+    def _message_of(self, event: sim.SimEvent) -> m.Event | None:
         match event:
             case sim.RotorEdge():
                 return m.RotorEdge(event.tick, event.direction)
@@ -154,7 +154,7 @@ class SimBoard:
                 return m.ObjectSeen(event.present)
             case sim.SensorState():
                 return self._sensor(event)
-            case sim.Person(name=name) if name in _BUTTONS:
+            case sim.TableCommand(name=name) if name in _BUTTONS:
                 return m.ButtonPress(_BUTTONS[name])
         return None
 
@@ -165,7 +165,7 @@ class SimBoard:
 
     # What the host says
 
-    def _hear(self, message: m.FromHost) -> None:
+    def _handle(self, message: m.FromHost) -> None:
         match message:
             case m.Hello():
                 self._hello = message

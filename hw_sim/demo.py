@@ -22,12 +22,12 @@ from hw_sim.broker import Broker, Wanted, broker
 from hw_sim.child import DemoError, child
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
-from hw_sim.events import Person, SimEvent
-from hw_sim.live_table import QUICK, Night, drawn
+from hw_sim.events import SimEvent, TableCommand
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
-from hw_sim.subscriber import Heard
+from hw_sim.subscriber import Subscriber
 from hw_sim.view import View, view_of
 from hw_sim.wheel import Layout
 
@@ -118,20 +118,20 @@ class Demo:
         self._coups: int = args.coups
         self._broker: Wanted = args.broker
         self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
-        self.heard = Heard()
+        self.subscriber = Subscriber()
         self._rng = repeatable(f"demo {self.seed}")
-        night = Night(LAYOUT, self._rng, None)
-        night.stage.leisure = QUICK
+        live = LiveTable(LAYOUT, self._rng, None)
+        live.table.pause_factor = QUICK_PAUSE_FACTOR
         self._view: View | None = None
-        self._panel: asyncio.Queue[Person] = asyncio.Queue()
+        self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
-        self.people = People(night, self.heard, look_s=LOOK_S * self._speed, tell=self._playing)
+        self.people = People(live, self.subscriber, look_s=LOOK_S * self._speed, tell=self._playing)
 
     async def run(self) -> None:
         """Until so many verdicts, or a signal. Raises DemoError when a part is missing or fails."""
         _end_at_a_signal()
         try:
-            with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.heard) as self._view:
+            with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
                 async with broker(self._broker, Path(name)) as served:
                     await self._beside(served, Path(name))
         except asyncio.CancelledError:
@@ -169,17 +169,17 @@ class Demo:
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
-                self._tell(self.heard.take(leaf, message.payload))
-            if 0 < self._coups <= len(self.heard.verdicts):
+                self._tell(self.subscriber.take(leaf, message.payload))
+            if 0 < self._coups <= len(self.subscriber.verdicts):
                 return
 
     async def _play(self, pty: Pty) -> None:
-        events = self.people.evening(drawn(LAYOUT, self._rng, named(FIRST)))
+        events = self.people.evening(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
         await Player(self._board, pty, speed=self._speed, happen=self._happen).play(events)
 
     def _happen(self, event: SimEvent) -> None:
         """Buttons know neither who nor why: whoever gives a reason uses a panel, which is an MQTT client."""
-        if isinstance(event, Person) and (event.reason or event.who):
+        if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
         else:
             self._board.feed(event)
@@ -193,26 +193,26 @@ class Demo:
 
     def _playing(self, scenario: Scenario) -> None:
         assert self._view is not None
-        self._view.playing(scenario)
+        self._view.show_scenario(scenario)
 
     def _tell(self, line: str | None) -> None:
         assert self._view is not None
-        self._view.news(line)
+        self._view.show_message(line)
 
     def tally(self) -> list[str]:
         """What it came to, in a few lines."""
-        heard, tally = self.heard, self.heard.tally
+        subscriber, tally = self.subscriber, self.subscriber.tally
         self.people.compare(whole=False)
         voids = ", ".join(
             f"{name.removeprefix('void ')} {count}" for name, count in sorted(tally.items()) if "void" in name
         )
-        span = f"seq {heard.seqs[0]} to {heard.seqs[-1]}" if heard.seqs else "no message"
+        span = f"seq {subscriber.seqs[0]} to {subscriber.seqs[-1]}" if subscriber.seqs else "no message"
         return [
             "",
-            f"{len(heard.verdicts)} verdicts: {tally['results']} results, "
-            f"{len(heard.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
-            f"{span}, {heard.gaps or 'nothing'} missing; luck was --seed {self.seed}",
-            *([f"not as it was played: {words}" for words in self.people.different] or ["each as it was played"]),
+            f"{len(subscriber.verdicts)} verdicts: {tally['results']} results, "
+            f"{len(subscriber.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
+            f"{span}, {subscriber.gaps or 'nothing'} missing; luck was --seed {self.seed}",
+            *([f"not as it was played: {words}" for words in self.people.differences] or ["each as it was played"]),
             f"kept: {self._state / 'journal.sqlite'} (wheeld journal verify reads it; the next demo goes on with it)",
         ]
 

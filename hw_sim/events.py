@@ -54,7 +54,7 @@ class SensorState(_Event, frozen=True, tag="sensor"):
     ok: bool
 
 
-class Person(_Event, frozen=True, tag="command"):
+class TableCommand(_Event, frozen=True, tag="command"):
     """Someone at the table gives command `name`; on the board it is a button, which knows neither `by` nor `reason`.
 
     `bouler` (with `who`) has no button: such a command reaches the daemon over MQTT only.
@@ -78,4 +78,4 @@ class End(_Event, frozen=True, tag="end"):
     """Nothing more happens; time ran to here."""
 
 
-SimEvent: TypeAlias = RotorEdge | BallPass | Sighting | ForeignObject | SensorState | Person | ClockReading | End
+SimEvent: TypeAlias = RotorEdge | BallPass | Sighting | ForeignObject | SensorState | TableCommand | ClockReading | End

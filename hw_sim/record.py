@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.evening import Evening, UnknownScenarioError, evening, script
+from hw_sim.evening import Evening, UnknownScenarioError, draw_evening, script
 from hw_sim.events import SimEvent
-from hw_sim.faults import GROSS, Rates, spoil
+from hw_sim.faults import GROSS, Rates, add_faults
 from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
@@ -46,28 +46,28 @@ def chosen(args: argparse.Namespace) -> Evening:
     """The evening that the options ask for. Raises UnknownScenarioError."""
     if args.scenario:
         return script(args.scenario, args.seed)
-    return evening(args.seed, margin=args.margin)
+    return draw_evening(args.seed, margin=args.margin)
 
 
-def _told(night: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
+def _told(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
     """What the sensors told, and the truth on their clock."""
     if not args.noise and args.faults is None:
-        return night.events(), night.truth
+        return evening.events(), evening.truth
     rates = Rates() if args.noise else Rates().times(args.faults)
-    spoilt = spoil(night, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
+    spoilt = add_faults(evening, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
     return spoilt.events, spoilt.truth
 
 
 def run(args: argparse.Namespace) -> int:
     """Write both files. Returns the exit code."""
     try:
-        night = chosen(args)
+        evening = chosen(args)
     except UnknownScenarioError as error:
         sys.stderr.write(f"hw-sim record: {error}\n")
         return EXIT_USAGE
-    events, truth = _told(night, args)
+    events, truth = _told(evening, args)
     try:
-        log.write(args.out, night.header, events)
+        log.write(args.out, evening.header, events)
         log.write_truth(args.truth or log.truth_path(args.out), truth)
     except OSError as error:
         sys.stderr.write(f"hw-sim record: cannot write {error.filename}: {error.strerror}\n")

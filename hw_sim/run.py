@@ -14,10 +14,10 @@ from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import UnknownScenarioError, draw_layout, named, repeatable
 from hw_sim.events import End, SimEvent
-from hw_sim.live_table import QUICK, Night, drawn
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
-from hw_sim.table import Outcome, Stage
+from hw_sim.table import Outcome, SimTable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -67,13 +67,13 @@ def run(args: argparse.Namespace) -> int:
     rng = repeatable(f"run {args.seed}")
     layout = draw_layout(rng, french=any(play.french_only for play in plays or ()))
     last_number = None if plays and plays[0].first_only else rng.randrange(37)
-    night = Night(layout, rng, last_number)
-    night.stage.leisure = QUICK if args.quick else 1.0
+    live = LiveTable(layout, rng, last_number)
+    live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
     _say("# the configuration of this wheel, beside [journal] and [mqtt]:")
     table = f"sim-{args.seed}"
     _say(sections(layout, site="sim", table=table, last_number=last_number, port=args.pty, speed=args.speed))
     board = SimBoard(board_setup(layout))
-    events = told(night, drawn(layout, rng) if plays is None else plays, lambda: board.greeted, _say)
+    events = told(live, draw_scenarios(layout, rng) if plays is None else plays, lambda: board.greeted, _say)
     try:
         asyncio.run(_play(board, args.pty, args.speed, events))
     except BrokenPipeError:
@@ -100,21 +100,21 @@ async def _play(board: SimBoard, path: Path, speed: float, events: Iterable[SimE
             playing.result()
 
 
-def told(night: Night, plays: Iterable[Scenario], is_heard: Callable[[], bool], tell: Tell) -> Iterator[SimEvent]:
+def told(live: LiveTable, plays: Iterable[Scenario], is_heard: Callable[[], bool], tell: Tell) -> Iterator[SimEvent]:
     """The night's events once a host listens, with each scenario and each truth told as they come."""
     tell("# waiting for a host that opens the port")
     while not is_heard():
         # The wheel stands covered: a board that fills its ring for nobody would begin with lost events.
-        yield from (event for event in night.wait(0.5) if isinstance(event, End))
-    yield from night.say("open")
+        yield from (event for event in live.wait(0.5) if isinstance(event, End))
+    yield from live.command("open")
     for play in plays:
-        tell(f"{night.stage.now_s:9.1f} s  plays {play.name}: {play.about}")
-        known = len(night.stage.truth)
-        yield from night.play(play)
-        for outcome in night.stage.truth[known:]:
-            tell(f"{night.stage.now_s:9.1f} s  truth {in_words(outcome)}")
-    yield from night.play(_last_look)
-    tell(f"{night.stage.now_s:9.1f} s  the end")
+        tell(f"{live.table.now_s:9.1f} s  plays {play.name}: {play.about}")
+        known = len(live.table.truth)
+        yield from live.play(play)
+        for outcome in live.table.truth[known:]:
+            tell(f"{live.table.now_s:9.1f} s  truth {in_words(outcome)}")
+    yield from live.play(_last_look)
+    tell(f"{live.table.now_s:9.1f} s  the end")
 
 
 def in_words(outcome: Outcome) -> str:
@@ -124,5 +124,5 @@ def in_words(outcome: Outcome) -> str:
     return f"void {outcome['cause']}, {outcome['article']}"
 
 
-def _last_look(stage: Stage) -> None:
-    stage.wait(2, 5)
+def _last_look(table: SimTable) -> None:
+    table.wait(2, 5)

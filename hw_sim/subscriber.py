@@ -23,7 +23,7 @@ class Verdict:
 
 
 @dataclass
-class Heard:
+class Subscriber:
     """Everything heard since we began to listen."""
 
     table: Payload | None = None
@@ -35,35 +35,35 @@ class Heard:
     """The last thing said that is no state and no verdict: a notice, or an answer to somebody's command."""
     _boot_id: str = ""
 
-    def take(self, leaf: str, payload: bytes) -> str | None:
+    def take(self, leaf: str, data: bytes) -> str | None:
         """Note a message; returns a line for people, None when it says nothing new."""
-        said: Payload = json.loads(payload)
-        if leaf in SEQUENCED and not self._is_next(said):
+        payload: Payload = json.loads(data)
+        if leaf in SEQUENCED and not self._is_next(payload):
             return None
         match leaf:
             case "table":
-                self.table = said
-            case "board" if self.numbers == said["numbers"]:
+                self.table = payload
+            case "board" if self.numbers == payload["numbers"]:
                 return None
             case "board":
-                self.numbers = said["numbers"]
+                self.numbers = payload["numbers"]
             case "result" | "void":
-                text = verdict_text(leaf, said)
-                name = f"result {said['number']}" if leaf == "result" else f"void {said['cause']}"
-                self.verdicts.append(Verdict(said["coup"], said["seq"], name, text))
-        line = _line(leaf, said)
+                text = verdict_text(leaf, payload)
+                name = f"result {payload['number']}" if leaf == "result" else f"void {payload['cause']}"
+                self.verdicts.append(Verdict(payload["coup"], payload["seq"], name, text))
+        line = _line(leaf, payload)
         if leaf in ("notice", "reply") and line is not None:
             self.remark = line.strip()
         return line
 
-    def _is_next(self, said: Payload) -> bool:
+    def _is_next(self, payload: Payload) -> bool:
         """Publication is at least once: what came already is dropped, what is missing between two is counted."""
-        seq, last = said["seq"], self.seqs[-1] if self.seqs else 0
+        seq, last = payload["seq"], self.seqs[-1] if self.seqs else 0
         if seq <= last:
             return False
         # What an earlier run of the daemon said went to whoever listened then.
-        self.gaps += bool(last) and said["boot_id"] == self._boot_id and seq != last + 1
-        self._boot_id = said["boot_id"]
+        self.gaps += bool(last) and payload["boot_id"] == self._boot_id and seq != last + 1
+        self._boot_id = payload["boot_id"]
         self.seqs.append(seq)
         return True
 
@@ -73,29 +73,29 @@ class Heard:
         return Counter("results" if v.name.startswith("result") else v.name for v in self.verdicts)
 
 
-def verdict_text(leaf: str, said: Payload) -> str:
+def verdict_text(leaf: str, payload: Payload) -> str:
     """A result with its announcement and laps, a void with its cause, article and reason."""
     if leaf == "result":
-        return f"{said['announcement']} · {said['laps']:g} laps, rotor {said['rotor_rpm']:.1f} rpm"
-    who = f" ({said['by']}: {said['reason']})" if said.get("reason") else ""
-    return f"{said['words']}: {said['cause']}, {said['article']} · {said['why']}{who}"
+        return f"{payload['announcement']} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
+    who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
+    return f"{payload['words']}: {payload['cause']}, {payload['article']} · {payload['why']}{who}"
 
 
-def _line(leaf: str, said: Payload) -> str | None:
-    place = f"seq {said['seq']:>5}" if "seq" in said else " " * 9
+def _line(leaf: str, payload: Payload) -> str | None:
+    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
     match leaf:
         case "result" | "void":
-            return f"{place}  coup {said['coup']:>4}  {leaf.upper():<7} {verdict_text(leaf, said)}"
+            return f"{place}  coup {payload['coup']:>4}  {leaf.upper():<7} {verdict_text(leaf, payload)}"
         case "table":
-            state = f"{said['state']}, bets {said['bets']}, waiting for: {said['waiting_for']}"
-            return f"{place}  coup {said['coup']:>4}  table   {state}"
+            state = f"{payload['state']}, bets {payload['bets']}, waiting for: {payload['waiting_for']}"
+            return f"{place}  coup {payload['coup']:>4}  table   {state}"
         case "board":
-            return f"{place}  coup {said['coup']:>4}  numbers {numbers_text(said['numbers'])}"
+            return f"{place}  coup {payload['coup']:>4}  numbers {numbers_text(payload['numbers'])}"
         case "notice":
-            return f"{place}  coup {said['coup']:>4}  notice  {said['notice']}: {said['text']}"
+            return f"{place}  coup {payload['coup']:>4}  notice  {payload['notice']}: {payload['text']}"
         case "reply":
-            answer = "done" if said["done"] else "refused"
-            return f"{place}  {'':9}  reply   {said['name']} by {said['by']}: {answer}. {said['why']}"
+            answer = "done" if payload["done"] else "refused"
+            return f"{place}  {'':9}  reply   {payload['name']} by {payload['by']}: {answer}. {payload['why']}"
     return None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypedDict
 
-from hw_sim.events import BallPass, Direction, ForeignObject, Person, SensorState
+from hw_sim.events import BallPass, Direction, ForeignObject, SensorState, TableCommand
 from hw_sim.fall import fall, fall_off_obstacle
 from hw_sim.rotor import Rotor
 from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, sign
@@ -64,7 +64,7 @@ def laps_safe(beams_deg: Sequence[float]) -> float:
     return LAPS_NEEDED + 3 * max(gaps) / 360 + 0.05
 
 
-class Stage:
+class SimTable:
     """One table, from the first gesture of the evening on; `world` is the record of it."""
 
     def __init__(self, layout: Layout, rng: random.Random, last_number: int | None) -> None:
@@ -80,13 +80,13 @@ class Stage:
         self.last_number = last_number
         self.truth: list[Outcome] = []
         self.scenario = ""
-        self.leisure = 1.0
+        self.pause_factor = 1.0
         """Part of the ordinary time that people take for bets and settling: less for a viewer who waits."""
         self.laps_safe = laps_safe(layout.beams_deg)
         """A run this long leaves no doubt of its laps."""
         self._stay: Stay | None = None
         if last_number is not None:
-            self.lay(last_number)
+            self.put_ball_in(last_number)
 
     @property
     def run(self) -> BallRun:
@@ -99,27 +99,29 @@ class Stage:
         """Let a while pass, drawn between the two."""
         self.now_s += self.rng.uniform(low_s, high_s)
 
-    def until(self, t_s: float) -> None:
+    def wait_until(self, t_s: float) -> None:
         """Let time pass to `t_s`, if it isn't past already."""
         self.now_s = max(self.now_s, t_s)
 
-    def say(self, name: str, by: str = "chef", reason: str = "", who: str | None = None) -> None:
+    def command(self, name: str, by: str = "chef", reason: str = "", who: str | None = None) -> None:
         """Someone gives a command now."""
-        self.world.told.append(Person(us(self.now_s), name, by, reason, who))
+        self.world.direct_events.append(TableCommand(us(self.now_s), name, by, reason, who))
 
     def operations(self) -> None:
         """The table settles the coup and says that it is done."""
-        if self._stay is not None and self.leisure < 1:
-            self.see(1)  # a sighting that a sensor spoilt holds the number up; nobody pays what isn't out
-        self.wait(5 * self.leisure, 12 * self.leisure)
-        self.say("operations_done", by="table")
+        if self._stay is not None and self.pause_factor < 1:
+            self.wait_for_sightings(
+                1
+            )  # a sighting that a sensor spoilt holds the number up; nobody pays what isn't out
+        self.wait(5 * self.pause_factor, 12 * self.pause_factor)
+        self.command("operations_done", by="table")
 
     # the rotor
 
     def _rotor_speed(self, rpm: tuple[float, float] = ROTOR_RPM) -> float:
         return self.rng.uniform(*rpm) / 60
 
-    def spin(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
+    def spin_rotor(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
         """A hand brings the rotor to a speed drawn from `rpm` in `direction`; time passes until it lets go."""
         speed = sign(self.direction) * self._rotor_speed(rpm)
         self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(0.15, 0.35))
@@ -137,61 +139,61 @@ class Stage:
 
     # the ball in a pocket or in a hand
 
-    def lay(self, number: int) -> None:
+    def put_ball_in(self, number: int) -> None:
         """The ball lies in the pocket of `number` from now on."""
         self._stay = Stay(number, self.now_s)
         self.world.stays.append(self._stay)
 
-    def lies_in(self, number: int | None) -> bool:
+    def ball_is_in(self, number: int | None) -> bool:
         """Whether the ball lies in the pocket of `number`; without a number, whether it lies in any."""
         return self._stay is not None and number in (None, self._stay.number)
 
-    def lift(self) -> None:
+    def lift_ball(self) -> None:
         """A hand takes the ball out of its pocket, if it lies in one."""
         if self._stay is not None:
             self._stay.to_s = self.now_s
             self._stay = None
 
-    def see(self, count: int) -> None:
+    def wait_for_sightings(self, count: int) -> None:
         """Let time pass until the lying ball has been seen `count` more times."""
         assert self._stay is not None, "no ball lies in a pocket"
         if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
-            self.spin()
+            self.spin_rotor()
         turns_s = (count + 1) / (ROTOR_LEAST_REV_S / 2)
         seen = self.world.sightings(self._stay, self.now_s, self.now_s + turns_s)
         self.now_s = seen[count - 1][0]
 
-    def put_back(self, number: int | None = None) -> None:
+    def put_ball_back(self, number: int | None = None) -> None:
         """After a void: the ball is put in the last number's pocket (or in `number`'s, or any when there was none),
         and the readers see it there."""
-        self.lift()
+        self.lift_ball()
         self.wait(2, 5)
         if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
-            self.spin()
+            self.spin_rotor()
         wanted = self.last_number if number is None else number
-        self.lay(self.rng.choice(POCKETS) if wanted is None else wanted)
-        self.see(SIGHTINGS_TO_CALL + 1)
+        self.put_ball_in(self.rng.choice(POCKETS) if wanted is None else wanted)
+        self.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
         self.wait(0.3, 2)
 
     # a coup
 
-    def ready(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
+    def prepare_launch(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
         """The bets are placed; the bouler takes the ball and sends the rotor on: round the other way on a French
         wheel, the same way on a Fair one."""
-        self.wait(3 * self.leisure, 9 * self.leisure)
+        self.wait(3 * self.pause_factor, 9 * self.pause_factor)
         began_s = self.now_s
         if self.layout.wheel == "french":
             self.direction = opposite(self.direction)
-        self.spin(rpm)
+        self.spin_rotor(rpm)
         released_s, self.now_s = self.now_s, self.rng.uniform(began_s, self.now_s)
-        self.lift()
+        self.lift_ball()
         self.now_s = released_s
         self.wait(0.8, 3)
 
     def launch(self, laps: float | None = None, *, with_rotor: bool = False, seconds: float = 0.0) -> BallRun:
         """The ball is launched now, against the rotor unless `with_rotor`; so weakly that it leaves after `laps`,
         or with a good push that keeps it on the track for `seconds` at least."""
-        self.lift()
+        self.lift_ball()
         turning = sign(self.direction) * (1 if with_rotor else -1)
         run = self._good_push(turning, seconds) if laps is None else self._weak_push(turning, laps)
         self.world.runs.append(run)
@@ -222,16 +224,16 @@ class Stage:
         times = [t_s for t_s, _ in self.run.passes(self.layout.beams_deg)]
         return times[min(index, len(times) - 1)]
 
-    def passes(self) -> int:
+    def pass_count(self) -> int:
         """How many times the latest run crosses a beam."""
         return sum(1 for _ in self.run.passes(self.layout.beams_deg))
 
-    def part(self, low: float, high: float) -> None:
+    def wait_for_part_of_run(self, low: float, high: float) -> None:
         """Let time pass to a drawn part of the run, between its launch (0) and its leaving the track (1)."""
         run = self.run
-        self.until(run.t_s + self.rng.uniform(low, high) * (run.end_s - run.t_s))
+        self.wait_until(run.t_s + self.rng.uniform(low, high) * (run.end_s - run.t_s))
 
-    def block(self) -> None:
+    def block_ball(self) -> None:
         """A hand stops the running ball now, and keeps it."""
         self.world.runs[-1] = self.run.blocked(self.now_s)
 
@@ -246,25 +248,25 @@ class Stage:
                 break
         self.world.falls.append(fallen)
         self.now_s = fallen.rest_s
-        self.lay(fallen.number)
+        self.put_ball_in(fallen.number)
         return fallen.number
 
     # faults
 
-    def thing(self, *, present: bool) -> None:
+    def foreign_object(self, *, present: bool) -> None:
         """A foreign body falls in the cylinder now, or is taken out."""
-        self.world.told.append(ForeignObject(us(self.now_s), present))
+        self.world.direct_events.append(ForeignObject(us(self.now_s), present))
 
-    def stray(self) -> None:
+    def stray_pulse(self) -> None:
         """One beam pulses now for no reason."""
-        self.world.told.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
+        self.world.direct_events.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
 
     def outage(self, sensor: str, low_s: float, high_s: float) -> None:
         """`sensor` fails its self-test now and passes it again later; time passes until then."""
         began_s = self.now_s
-        self.world.told.append(SensorState(us(began_s), sensor, ok=False))
+        self.world.direct_events.append(SensorState(us(began_s), sensor, ok=False))
         self.wait(low_s, high_s)
-        self.world.told.append(SensorState(us(self.now_s), sensor, ok=True))
+        self.world.direct_events.append(SensorState(us(self.now_s), sensor, ok=True))
         self.world.outages.append(Outage(sensor, began_s, self.now_s))
 
     # the truth
@@ -272,7 +274,7 @@ class Stage:
     def result(self, number: int) -> None:
         """The ball that came to rest now in `number` makes a valid coup; time passes until it has been seen there
         often enough, and the number is out."""
-        self.see(SIGHTINGS_TO_CALL)
+        self.wait_for_sightings(SIGHTINGS_TO_CALL)
         self.last_number = number
         laps, beams = round(self.run.laps, 2), len(self.layout.beams_deg)
         self.truth.append({"kind": "result", "number": number, "laps": laps, "beams": beams, "scenario": self.scenario})

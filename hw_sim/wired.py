@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from hw_sim.events import BallPass, ForeignObject, Person, SensorState, Sighting, SimEvent
+from hw_sim.events import BallPass, ForeignObject, SensorState, Sighting, SimEvent, TableCommand
 from hw_sim.rotor import tick_entered
 from hw_sim.wheel import RADIUS_M
 from hw_sim.world import World
@@ -94,9 +94,9 @@ def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, 
     return found
 
 
-def spoken(events: Iterable[SimEvent], wires: Wires) -> list[Person]:
+def spoken(events: Iterable[SimEvent], wires: Wires) -> list[TableCommand]:
     """What people said that has no button."""
-    return [event for event in events if isinstance(event, Person) and event.name not in wires.buttons]
+    return [event for event in events if isinstance(event, TableCommand) and event.name not in wires.buttons]
 
 
 def _index(wires: Wires) -> float:
@@ -133,7 +133,7 @@ def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
         case SensorState(sensor=sensor, ok=ok) if "/" in sensor:
             kind, _, number = sensor.partition("/")
             yield Change(t_s, (wires.beams if kind == "beam" else wires.readers)[int(number)], not ok)
-        case Person(name=name) if name in wires.buttons:
+        case TableCommand(name=name) if name in wires.buttons:
             yield from _pressed(wires.buttons[name], t_s)
 
 

@@ -50,7 +50,7 @@ class Outage:
 class World:
     """One evening at one wheel.
 
-    `told` holds the events that need no physics: people, objects, self-tests, strays.
+    `direct_events` holds the events that need no physics: people, objects, self-tests, strays.
     """
 
     layout: Layout
@@ -59,7 +59,7 @@ class World:
     stays: list[Stay] = field(default_factory=list)
     falls: list[Fall] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
-    told: list[SimEvent] = field(default_factory=list)
+    direct_events: list[SimEvent] = field(default_factory=list)
 
     def sightings(self, stay: Stay, t_from: float, t_to: float) -> list[tuple[float, int]]:
         """(time in s, reader) whenever the ball of that stay passes a reader between the two times, in order."""
@@ -95,7 +95,7 @@ class World:
     def forget(self, before_s: float) -> None:
         """Drop what was over by then, but the latest run and stay, which scenarios go on from."""
         self.rotor.forget(before_s)
-        self.told = [event for event in self.told if event.t_us >= us(before_s)]
+        self.direct_events = [event for event in self.direct_events if event.t_us >= us(before_s)]
         self.runs = [*(run for run in self.runs[:-1] if run.end_s >= before_s), *self.runs[-1:]]
         self.stays = [*(stay for stay in self.stays[:-1] if stay.to_s >= before_s), *self.stays[-1:]]
         self.falls = [fall for fall in self.falls if fall.rest_s >= before_s]
@@ -127,7 +127,7 @@ class World:
         return any(us(o.from_s) <= t_us <= us(o.to_s) for o in self.outages if o.sensor in {sensor, "link"})
 
     def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:
-        seen = [*self.told, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]
+        seen = [*self.direct_events, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]
         seen.sort(key=T_US)
         return seen
 

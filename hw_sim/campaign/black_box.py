@@ -22,11 +22,11 @@ LAST_WORDS_BYTES = 2_000
 """As much of its standard error as a report quotes."""
 
 
-class NoBlackBoxError(Exception):
+class BlackBoxError(Exception):
     """The executable is not there, cannot be run, or tells what is no message."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True):
     """One message that was published: `t` µs on the sensing clock, topic, payload."""
 
     t: int
@@ -53,7 +53,7 @@ class Ended:
     stopped: bool
 
 
-Hear: TypeAlias = Callable[[Told], bool]
+Receive: TypeAlias = Callable[[Message], bool]
 """Takes each message; False when it has heard enough."""
 
 _head = msgspec.json.Decoder(_Head).decode
@@ -65,12 +65,12 @@ def find(wanted: Path | None = None) -> Path:
     beside = Path(sys.executable).with_name("wheeld")
     found = wanted or (beside if beside.exists() else Path(shutil.which("wheeld") or beside))
     if not os.access(found, os.X_OK):
-        raise NoBlackBoxError(f"{found} is no program that can be run")
+        raise BlackBoxError(f"{found} is no program that can be run")
     return found
 
 
-def replay(wheeld: Path, lines: Iterable[bytes], hear: Hear, *, facts: bool = False) -> Ended:
-    """Stream the log into a `wheeld replay -` while it is made; `hear` is called in a thread of its own.
+def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: bool = False) -> Ended:
+    """Stream the log into a `wheeld replay -` while it is made; `receive` is called in a thread of its own.
 
     Raises NoBlackBoxError when it cannot be started. A child that ends early is no error here: see the exit code.
     """
@@ -81,14 +81,14 @@ def replay(wheeld: Path, lines: Iterable[bytes], hear: Hear, *, facts: bool = Fa
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
             )
         except OSError as wrong:
-            raise NoBlackBoxError(f"{wheeld} cannot be run: {wrong.strerror}") from wrong
-        return _conversation(child, lines, hear, errors)
+            raise BlackBoxError(f"{wheeld} cannot be run: {wrong.strerror}") from wrong
+        return _conversation(child, lines, receive, errors)
 
 
-def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], hear: Hear, errors: IO[bytes]) -> Ended:
+def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], receive: Receive, errors: IO[bytes]) -> Ended:
     assert child.stdin is not None
     assert child.stdout is not None
-    listener = _Listener(child, child.stdout, hear)
+    listener = _Listener(child, child.stdout, receive)
     try:
         listener.start()
         _write(child.stdin, lines)
@@ -110,9 +110,9 @@ def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], hear: 
 class _Listener(threading.Thread):
     """Hears all that the child tells, and kills it when nobody wants more: whoever writes to it then stops, too."""
 
-    def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], hear: Hear) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], receive: Receive) -> None:
         super().__init__(name="listener", daemon=True)
-        self._child, self._source, self._hear = child, source, hear
+        self._child, self._source, self._hear = child, source, receive
         self.enough = False
         self.failed: Exception | None = None
 
@@ -125,13 +125,13 @@ class _Listener(threading.Thread):
             self._child.kill()
 
 
-def _told(line: bytes) -> Told:
+def _told(line: bytes) -> Message:
     """The boards for the public are most of the output and say nothing of a verdict: left packed."""
     try:
         head = _head(line)
-        return Told(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
+        return Message(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
-        raise NoBlackBoxError(f"it told {line[:80]!r}, which is no message ({wrong})") from wrong
+        raise BlackBoxError(f"it told {line[:80]!r}, which is no message ({wrong})") from wrong
 
 
 def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign import page, pictures, plots, report
-from hw_sim.campaign.black_box import NoBlackBoxError, find
-from hw_sim.campaign.evening_run import Night, Plan
-from hw_sim.campaign.processes import nights
+from hw_sim.campaign.black_box import BlackBoxError, find
+from hw_sim.campaign.evening_run import EveningRun, Plan
+from hw_sim.campaign.processes import run_evenings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         wheeld = find(args.wheeld)
         args.out.mkdir(parents=True, exist_ok=True)
         return _campaign(args, wheeld)
-    except (pictures.MissingExtraError, NoBlackBoxError) as error:
+    except (pictures.MissingExtraError, BlackBoxError) as error:
         sys.stderr.write(f"hw-sim campaign: {error}\n")
         return EXIT_UNAVAILABLE
     except BrokenPipeError:
@@ -92,10 +92,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
     plan = Plan(args.seed, args.faults, args.margin)
-    played: list[Night] = []
+    played: list[EveningRun] = []
     began_s = time.perf_counter()
     with _bar(args.coups) as show:
-        for night in nights(plan, args.coups, args.jobs, wheeld):
+        for night in run_evenings(plan, args.coups, args.jobs, wheeld):
             played.append(night)
             show(len(night.rows), sum(len(one.explained) for one in played))
     timing = report.Timing(
@@ -122,22 +122,22 @@ def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[doubts]} disagreements"),
+        TextColumn("{task.fields[disagreements]} disagreements"),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("coups", total=coups, doubts=0)
+        task = progress.add_task("coups", total=coups, disagreements=0)
 
-        def show(judged: int, doubts: int) -> None:
-            progress.update(task, advance=judged, doubts=doubts)
+        def show(comparisons: int, disagreements: int) -> None:
+            progress.update(task, advance=comparisons, disagreements=disagreements)
 
         yield show
 
 
-def _write(out: Path, found: dict[str, Any], played: list[Night]) -> None:
+def _write(out: Path, found: dict[str, Any], played: list[EveningRun]) -> None:
     rows = [row for night in played for row in night.rows]
-    warned = [warning for night in played for warning in night.warned]
+    early_warnings = [warning for night in played for warning in night.early_warnings]
     (out / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (out / "report.html").write_text(page.page(found, plots.plots(rows, warned, found)), encoding="utf-8")
+    (out / "report.html").write_text(page.page(found, plots.plots(rows, early_warnings, found)), encoding="utf-8")
 
 
 def _words(found: dict[str, Any], out: Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, zip_longest
 from typing import Literal, TypeAlias
 
-from hw_sim.campaign.black_box import Told
+from hw_sim.campaign.black_box import Message
 from hw_sim.table import Outcome, laps_safe
 
 EVIDENCE_SLACK_US = 1_000
@@ -44,7 +44,7 @@ KINDS: dict[Kind, str] = {
     "extra_void": "a void where there was nothing",
     "stranded": "all told, but then the table waited for people who had done all that the rules ask of them",
 }
-FINE: frozenset[Kind] = frozenset({"right", "unproven"})
+AGREEING: frozenset[Kind] = frozenset({"right", "unproven"})
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
 """States that only people end. In any other a verdict may still come of what was seen."""
 
@@ -59,17 +59,17 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Comparison:
     """One outcome and the verdict on it; either may be missing, both for a table that is `stranded`."""
 
     kind: Kind
     outcome: Outcome | None
-    verdict: Told | None
+    verdict: Message | None
 
     @property
-    def fine(self) -> bool:
+    def agrees(self) -> bool:
         """No disagreement."""
-        return self.kind in FINE
+        return self.kind in AGREEING
 
     @property
     def in_step(self) -> bool:
@@ -78,35 +78,35 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Account:
+class ComparedSpan:
     """All that was told in one span, judged; `notices` in order."""
 
     span: Span
-    judged: tuple[Judged, ...]
-    notices: tuple[Told, ...]
+    comparisons: tuple[Comparison, ...]
+    notices: tuple[Message, ...]
 
     @property
-    def fine(self) -> bool:
+    def agrees(self) -> bool:
         """Every verdict right."""
-        return all(each.fine for each in self.judged)
+        return all(each.agrees for each in self.comparisons)
 
     @property
     def in_step(self) -> bool:
         """The table stands where the people think it does, so what follows can be judged."""
-        return all(each.in_step for each in self.judged)
+        return all(each.in_step for each in self.comparisons)
 
 
 @dataclass
-class Listening:
+class SpanComparer:
     """Takes messages as they are told and judges each span when a message shows that it is over.
 
-    Stops at the first span after which daemon and people are out of step: `accounts` then ends with it.
+    Stops at the first span after which daemon and people are out of step: `compared` then ends with it.
     """
 
     spans: Sequence[Span]
     beams_deg: tuple[float, ...]
-    accounts: list[Account] = field(default_factory=list)
-    _told: list[Told] = field(default_factory=list)
+    compared: list[ComparedSpan] = field(default_factory=list)
+    _messages: list[Message] = field(default_factory=list)
     _state: str = ""
     _starts: list[int] = field(init=False)
 
@@ -116,15 +116,15 @@ class Listening:
     @property
     def out_of_step(self) -> bool:
         """Whether the rest would have to be judged anew."""
-        return bool(self.accounts) and not self.accounts[-1].in_step
+        return bool(self.compared) and not self.compared[-1].in_step
 
-    def hear(self, told: Told) -> bool:
+    def receive(self, message: Message) -> bool:
         """Take one message. False when no more are wanted."""
-        self._close(bisect_right(self._starts, told.t))
-        if told.topic == "table":
-            self._state = str(told.payload["state"])
-        elif told.topic in ("result", "void", "notice"):
-            self._told.append(told)
+        self._close(bisect_right(self._starts, message.t))
+        if message.topic == "table":
+            self._state = str(message.payload["state"])
+        elif message.topic in ("result", "void", "notice"):
+            self._messages.append(message)
         return not self.out_of_step
 
     def ended(self) -> None:
@@ -132,20 +132,20 @@ class Listening:
         self._close(len(self.spans))
 
     def _close(self, until: int) -> None:
-        while len(self.accounts) < until and not self.out_of_step:
-            verdicts = [told for told in self._told if told.topic != "notice"]
-            notices = tuple(told for told in self._told if told.topic == "notice")
-            span = self.spans[len(self.accounts)]
-            judged = judge(span.outcomes, verdicts, self.beams_deg)
-            if self._state in WAITING and all(each.in_step for each in judged):
-                judged = (*judged, Judged("stranded", None, None))
-            self.accounts.append(Account(span, judged, notices))
-            self._told = []
+        while len(self.compared) < until and not self.out_of_step:
+            verdicts = [message for message in self._messages if message.topic != "notice"]
+            notices = tuple(message for message in self._messages if message.topic == "notice")
+            span = self.spans[len(self.compared)]
+            comparisons = compare(span.outcomes, verdicts, self.beams_deg)
+            if self._state in WAITING and all(each.in_step for each in comparisons):
+                comparisons = (*comparisons, Comparison("stranded", None, None))
+            self.compared.append(ComparedSpan(span, comparisons, notices))
+            self._messages = []
 
 
-def judge(
-    outcomes: Sequence[Outcome], verdicts: Sequence[Told], beams_deg: tuple[float, ...] = ()
-) -> tuple[Judged, ...]:
+def compare(
+    outcomes: Sequence[Outcome], verdicts: Sequence[Message], beams_deg: tuple[float, ...] = ()
+) -> tuple[Comparison, ...]:
     """Each outcome with its verdict, in order; where there are more of one than of the other, the ones left over are
     those without which most of the rest is right."""
     fewest = min(len(outcomes), len(verdicts))
@@ -154,31 +154,31 @@ def judge(
         for mine in combinations(range(len(outcomes)), fewest)
         for theirs in combinations(range(len(verdicts)), fewest)
     ]
-    return max(ways, key=lambda way: sum(each.fine for each in way))
+    return max(ways, key=lambda way: sum(each.agrees for each in way))
 
 
 def _pairs(
     outcomes: Sequence[Outcome],
-    verdicts: Sequence[Told],
+    verdicts: Sequence[Message],
     mine: set[int],
     theirs: set[int],
     beams_deg: tuple[float, ...],
-) -> tuple[Judged, ...]:
+) -> tuple[Comparison, ...]:
     pairs = zip_longest(
         [outcomes[place] for place in sorted(mine)],
         [verdicts[place] for place in sorted(theirs)],
     )
-    judged = [Judged(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
-    judged += [Judged("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in mine]
-    judged += [
-        Judged("false_valid" if verdict.topic == "result" else "extra_void", None, verdict)
+    comparisons = [Comparison(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
+    comparisons += [Comparison("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in mine]
+    comparisons += [
+        Comparison("false_valid" if verdict.topic == "result" else "extra_void", None, verdict)
         for place, verdict in enumerate(verdicts)
         if place not in theirs
     ]
-    return tuple(judged)
+    return tuple(comparisons)
 
 
-def _kind(outcome: Outcome, verdict: Told, beams_deg: tuple[float, ...]) -> Kind:
+def _kind(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
     if outcome["kind"] == "result":
         return _of_result(outcome, verdict, beams_deg)
     if verdict.topic == "result":
@@ -190,7 +190,7 @@ def _kind(outcome: Outcome, verdict: Told, beams_deg: tuple[float, ...]) -> Kind
     return "late" if verdict.t > outcome.get("deadline_t", verdict.t) else "right"
 
 
-def _of_result(outcome: Outcome, verdict: Told, beams_deg: tuple[float, ...]) -> Kind:
+def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
     if verdict.topic == "result":
         return "right" if verdict.payload["number"] == outcome["number"] else "wrong_number"
     few = verdict.payload["cause"] == "too_few_laps" and beams_deg and outcome["laps"] < laps_safe(beams_deg)

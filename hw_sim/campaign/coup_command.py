@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
+from hw_sim.campaign.black_box import BlackBoxError, Message, find, replay
 from hw_sim.campaign.command import EXIT_CANNOT_WRITE, EXIT_FAILED, EXIT_UNAVAILABLE, add_plan
-from hw_sim.campaign.comparison import Account, Judged, Listening
+from hw_sim.campaign.comparison import ComparedSpan, Comparison, SpanComparer
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.evening_run import Plan, judged
+from hw_sim.campaign.evening_run import Plan, comparisons
 from hw_sim.campaign.pictures import MissingExtraError
 from hw_sim.campaign.slices import Slice
-from hw_sim.campaign.timeline import Part, story
-from hw_sim.faults import KINDS, Harm
+from hw_sim.campaign.timeline import Interval, read_timeline
+from hw_sim.faults import KINDS, Strike
 from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Played:
     """A coup played again: the part of its evening that was needed, its own account, and all that was told."""
 
     part: Slice
-    account: Account | None
-    told: list[Told]
+    compared: ComparedSpan | None
+    messages: list[Message]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     except NoCoupError as error:
         sys.stderr.write(f"hw-sim coup: {error}\n")
         return EXIT_USAGE
-    except (MissingExtraError, NoBlackBoxError) as error:
+    except (MissingExtraError, BlackBoxError) as error:
         sys.stderr.write(f"hw-sim coup: {error}\n")
         return EXIT_UNAVAILABLE
     except BrokenPipeError:
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"hw-sim coup: cannot write {error.filename}: {error.strerror}\n")
         return EXIT_CANNOT_WRITE
     sys.stdout.write("".join(f"{line}\n" for line in _words(played)))
-    return 0 if played.account is not None and played.account.fine else EXIT_FAILED
+    return 0 if played.compared is not None and played.compared.agrees else EXIT_FAILED
 
 
 def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
@@ -92,32 +92,32 @@ def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str
 
     Raises NoCoupError for a mark that the evening doesn't have, NoBlackBoxError.
     """
-    night = plan.evening(index)
-    if mark >= len(night.marks):
-        raise NoCoupError(f"evening {plan.named(index)} has the marks 0 to {len(night.marks) - 1}")
-    alone = Slice(night, plan.spoilt(night, index, without), mark, mark)
+    evening = plan.evening(index)
+    if mark >= len(evening.marks):
+        raise NoCoupError(f"evening {plan.named(index)} has the marks 0 to {len(evening.marks) - 1}")
+    alone = Slice(evening, plan.faulty(evening, index, without), mark, mark)
     played = _replay(alone, wheeld)
-    if played.account is None or not played.account.fine:
+    if played.compared is None or not played.compared.agrees:
         return played
-    *_, segment = judged(replace(alone, first=0), wheeld)
-    wrong = not segment.accounts[-1].fine if segment.accounts else True
+    *_, segment = comparisons(replace(alone, first=0), wheeld)
+    wrong = not segment.compared[-1].agrees if segment.compared else True
     return _replay(replace(alone, first=segment.first), wheeld) if wrong else played
 
 
 def _replay(part: Slice, wheeld: Path) -> Played:
     """All that is told of that part, whatever goes wrong in it, and what came of its last mark."""
-    listening = Listening(part.spans(), part.night.world.layout.beams_deg)
-    told: list[Told] = []
+    comparer = SpanComparer(part.spans(), part.evening.world.layout.beams_deg)
+    messages: list[Message] = []
 
-    def hear(each: Told) -> bool:
-        listening.hear(each)
-        told.append(each)
+    def receive(each: Message) -> bool:
+        comparer.receive(each)
+        messages.append(each)
         return True
 
-    replay(wheeld, part.lines(), hear, facts=True)
-    listening.ended()
-    last = listening.accounts[-1]
-    return Played(part, last if last.span.index == part.last else None, told)
+    replay(wheeld, part.lines(), receive, facts=True)
+    comparer.ended()
+    last = comparer.compared[-1]
+    return Played(part, last if last.span.index == part.last else None, messages)
 
 
 def _write(args: argparse.Namespace, played: Played) -> None:
@@ -131,31 +131,31 @@ def picture(played: Played, title: str) -> str:
     """The coup as SVG. Raises MissingExtraError."""
     part = played.part
     own = replace(part, first=part.last)
-    scale = part.spoilt.scale
-    beams_deg = part.night.world.layout.beams_deg
-    seen = story(part.lines(), played.told)
+    scale = part.faulty.scale
+    beams_deg = part.evening.world.layout.beams_deg
+    seen = read_timeline(part.lines(), played.messages)
     seen = replace(
         seen,
         start_s=own.start_us / 1e6,
         end_s=own.end_us / 1e6,
-        true_passes=[(t_s * scale, beam) for run in part.night.world.runs for t_s, beam in run.passes(beams_deg)],
-        lies=[_lie(harm) for harm in _harms(own) if harm.to_us - harm.from_us < EVERYWHERE_S * 1e6],
+        true_passes=[(t_s * scale, beam) for run in part.evening.world.runs for t_s, beam in run.passes(beams_deg)],
+        strikes=[_interval(harm) for harm in _harms(own) if harm.to_us - harm.from_us < EVERYWHERE_S * 1e6],
         truth=[*_falls(own), *(line for span in own.spans() for outcome in span.outcomes for line in _true(outcome))],
     )
     return draw(seen.cut(), title, "coup")
 
 
-def _harms(own: Slice) -> list[Harm]:
-    return [harm for harm in own.spoilt.harms if harm.from_us < own.end_us and harm.to_us >= own.start_us]
+def _harms(own: Slice) -> list[Strike]:
+    return [harm for harm in own.faulty.strikes if harm.from_us < own.end_us and harm.to_us >= own.start_us]
 
 
-def _lie(harm: Harm) -> Part:
-    return Part(harm.from_us / 1e6, harm.to_us / 1e6, harm.fault)
+def _interval(harm: Strike) -> Interval:
+    return Interval(harm.from_us / 1e6, harm.to_us / 1e6, harm.fault)
 
 
 def _falls(own: Slice) -> Iterator[tuple[float, str]]:
-    for fall in own.night.world.falls:
-        rest_s = fall.rest_s * own.spoilt.scale
+    for fall in own.evening.world.falls:
+        rest_s = fall.rest_s * own.faulty.scale
         if own.start_us <= rest_s * 1e6 < own.end_us:
             yield rest_s, f"rests in {fall.number}"
 
@@ -168,21 +168,21 @@ def _true(outcome: Outcome) -> Iterator[tuple[float, str]]:
 
 
 def _words(played: Played) -> Iterator[str]:
-    part, account = played.part, played.account
-    mark = part.night.marks[part.last]
+    part, compared = played.part, played.compared
+    mark = part.evening.marks[part.last]
     yield f"{mark.scenario}, {mark.start_s:.3f} to {mark.end_s:.3f} s of its evening"
     if part.first != part.last:
         yield f"by itself it is judged rightly: played from mark {part.first} on, as in the campaign"
     for harm in _harms(replace(part, first=part.last)):
         yield f"  sensors: {harm.from_us / 1e6:.6f} s {harm.fault}: {harm.what}"
-    if account is None:
+    if compared is None:
         yield "the daemon got out of step before this coup"
         return
-    for each in account.judged:
+    for each in compared.comparisons:
         yield f"{each.kind}: truth {_truth(each)}; told {_verdict(each)}"
 
 
-def _truth(each: Judged) -> str:
+def _truth(each: Comparison) -> str:
     outcome = each.outcome
     if outcome is None:
         return "nothing"
@@ -192,7 +192,7 @@ def _truth(each: Judged) -> str:
     return f"void {outcome['cause']}, evidence at {evidence_s:.6f} s, to be said by {deadline_s:.6f} s"
 
 
-def _verdict(each: Judged) -> str:
+def _verdict(each: Comparison) -> str:
     if each.verdict is None:
         return "nothing"
     payload = each.verdict.payload

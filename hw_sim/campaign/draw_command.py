@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
+from hw_sim.campaign.black_box import BlackBoxError, Message, find, replay
 from hw_sim.campaign.command import EXIT_CANNOT_WRITE, EXIT_UNAVAILABLE
 from hw_sim.campaign.drawing import draw
 from hw_sim.campaign.pictures import MissingExtraError
-from hw_sim.campaign.timeline import story
+from hw_sim.campaign.timeline import read_timeline
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     except BadLogError as error:
         sys.stderr.write(f"hw-sim draw: {args.log}: {error}\n")
         return EXIT_BAD_DATA
-    except (MissingExtraError, NoBlackBoxError) as error:
+    except (MissingExtraError, BlackBoxError) as error:
         sys.stderr.write(f"hw-sim draw: {error}\n")
         return EXIT_UNAVAILABLE
     except OSError as error:
@@ -61,16 +61,16 @@ def picture(path: Path, wheeld: Path) -> str:
     """The log as SVG. Raises BadLogError, MissingExtraError, NoBlackBoxError, OSError."""
     packed = path.read_bytes()
     lines = (gzip.decompress(packed) if packed.startswith(GZIP_MAGIC) else packed).splitlines(keepends=True)
-    told: list[Told] = []
+    messages: list[Message] = []
 
-    def hear(each: Told) -> bool:
-        told.append(each)
+    def receive(each: Message) -> bool:
+        messages.append(each)
         return True
 
-    ended = replay(wheeld, lines, hear, facts=True)
+    ended = replay(wheeld, lines, receive, facts=True)
     if ended.code:
         raise BadLogError(ended.words)
     try:
-        return draw(story(lines, told), path.name, "log")
+        return draw(read_timeline(lines, messages), path.name, "log")
     except (msgspec.DecodeError, KeyError, IndexError, ValueError) as wrong:
         raise BadLogError(f"no observation log ({wrong!r})") from wrong

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hw_sim.campaign.black_box import Ended, replay
-from hw_sim.campaign.comparison import Account, Listening
-from hw_sim.campaign.explain import Doubt, Explanation, explain
-from hw_sim.campaign.rows import Row, Warned, rows, warned
+from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
+from hw_sim.campaign.explain import Disagreement, Explanation, explain
+from hw_sim.campaign.rows import EarlyWarning, Row, early_warnings, rows
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening, campaign_evening, repeatable
-from hw_sim.faults import Rates, Spoilt, spoil, swarm
+from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
 
 EVENING_COUPS = 250
 """Long enough that the start of the black box costs little, short enough that two of them fit in memory."""
@@ -35,10 +35,10 @@ class Plan:
         """Evening number `index`."""
         return campaign_evening(self.named(index), self.evening_coups, margin=self.margin)
 
-    def spoilt(self, night: Evening, index: int, without: frozenset[str] = frozenset()) -> Spoilt:
+    def faulty(self, night: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
         """What its sensors told, leaving out the faults named."""
         rates = swarm(repeatable(f"{self.named(index)} swarm"), Rates().times(self.faults))
-        return spoil(night, self.named(index), rates, without=without)
+        return add_faults(night, self.named(index), rates, without=without)
 
     def named(self, index: int) -> str:
         """The evening's own seed."""
@@ -55,19 +55,19 @@ class Segment:
     """One run of the black box, from mark `first` until all was told or daemon and people were out of step."""
 
     first: int
-    accounts: tuple[Account, ...]
+    compared: tuple[ComparedSpan, ...]
     ended: Ended
 
 
 @dataclass(frozen=True)
-class Night:
+class EveningRun:
     """What came of one evening. `refused`: its layout proves nothing, and the black box said so. `failed`: its words
     where it ended by an error, or didn't refuse what it had to. Times are processor seconds."""
 
     index: int
     beams: int
     rows: tuple[Row, ...]
-    warned: tuple[Warned, ...]
+    early_warnings: tuple[EarlyWarning, ...]
     explained: dict[str, Explanation]
     refused: bool
     failed: str | None
@@ -75,23 +75,25 @@ class Night:
     black_box_s: float
 
 
-def play(plan: Plan, index: int, wheeld: Path) -> Night:
+def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
     """Play evening `index` whole. Raises NoBlackBoxError."""
     began_s = time.process_time()
     night = plan.evening(index)
-    spoilt = plan.spoilt(night, index)
-    segments = list(judged(Slice(night, spoilt, 0, len(night.marks) - 1), wheeld))
-    told = [(segment.first, account) for segment in segments for account in segment.accounts]
+    faulty = plan.faulty(night, index)
+    segments = list(comparisons(Slice(night, faulty, 0, len(night.marks) - 1), wheeld))
+    told = [(segment.first, compared) for segment in segments for compared in segment.compared]
     beams = len(night.header["beams_deg"])
     refused = beams == 1 and _refused(segments)
-    doubts = [Doubt(account.span.index, first) for first, account in told if not account.fine]
-    causes, explaining_s = explain(night, spoilt, lambda without: plan.spoilt(night, index, without), doubts, wheeld)
+    disagreements = [Disagreement(compared.span.index, first) for first, compared in told if not compared.agrees]
+    causes, explaining_s = explain(
+        night, faulty, lambda without: plan.faulty(night, index, without), disagreements, wheeld
+    )
     name = plan.named(index)
-    return Night(
+    return EveningRun(
         index,
         beams,
-        tuple(row for _, account in told for row in rows(name, account, beams)),
-        tuple(warning for _, account in told for warning in warned(name, account, night.world, spoilt.scale)),
+        tuple(row for _, compared in told for row in rows(name, compared, beams)),
+        tuple(warning for _, compared in told for warning in early_warnings(name, compared, night.world, faulty.scale)),
         {f"{name}/{mark}": cause for mark, cause in causes.items()},
         refused,
         None if refused else _failed(segments, beams),
@@ -100,25 +102,25 @@ def play(plan: Plan, index: int, wheeld: Path) -> Night:
     )
 
 
-def judged(part: Slice, wheeld: Path) -> Iterator[Segment]:
+def comparisons(part: Slice, wheeld: Path) -> Iterator[Segment]:
     """Play that part and judge it; after each mark that went wrong, anew from the next."""
     first = part.first
     while first <= part.last:
         rest = replace(part, first=first)
-        listening = Listening(rest.spans(), part.night.world.layout.beams_deg)
-        ended = replay(wheeld, rest.lines(), listening.hear)
+        comparer = SpanComparer(rest.spans(), part.evening.world.layout.beams_deg)
+        ended = replay(wheeld, rest.lines(), comparer.receive)
         broken = bool(ended.code) and not ended.stopped
         if not broken:
-            listening.ended()
-        yield Segment(first, tuple(listening.accounts), ended)
+            comparer.ended()
+        yield Segment(first, tuple(comparer.compared), ended)
         if broken:
             return
-        first += len(listening.accounts)
+        first += len(comparer.compared)
 
 
 def _refused(segments: list[Segment]) -> bool:
     ended = segments[0].ended
-    return ended.code > 0 and not ended.stopped and not segments[0].accounts
+    return ended.code > 0 and not ended.stopped and not segments[0].compared
 
 
 def _failed(segments: list[Segment], beams: int) -> str | None:

@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hw_sim.campaign.black_box import replay
-from hw_sim.campaign.comparison import Listening
+from hw_sim.campaign.comparison import SpanComparer
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening
-from hw_sim.faults import KINDS, Harm, Spoilt
+from hw_sim.faults import KINDS, FaultyEvening, Strike
 
 ALL = frozenset(KINDS)
 
-Spoil: TypeAlias = Callable[[frozenset[str]], Spoilt]
+FaultyWithout: TypeAlias = Callable[[frozenset[str]], FaultyEvening]
 """The same evening with the same luck, without the faults named."""
 
 
 @dataclass(frozen=True)
-class Doubt:
+class Disagreement:
     """The mark that went wrong, and the one from which the black box had been running when it did."""
 
     mark: int
@@ -37,14 +37,14 @@ class Explanation:
 
     `causes`: the kinds of fault that did it, each alone, or all of them only `together`.
     `alone`: whether the coup is judged wrongly when it is played by itself; if not, play the evening from mark `since`.
-    `harms`: the places in it where those sensors lied, in words.
+    `strikes`: the places in it where those sensors lied, in words.
     """
 
     causes: tuple[str, ...]
     together: bool
     alone: bool
     since: int
-    harms: tuple[str, ...]
+    strikes: tuple[str, ...]
 
     @property
     def found(self) -> bool:
@@ -56,68 +56,72 @@ class Explanation:
 class _Case:
     """A doubt under examination: from which mark its coup goes wrong, and who may have done it."""
 
-    doubt: Doubt
+    disagreement: Disagreement
     first: int
     alone: bool
-    harms: list[Harm]
-    guilty: list[str] = field(default_factory=list)
+    strikes: list[Strike]
+    causes: list[str] = field(default_factory=list)
     right_without_all: bool = False
 
     @property
-    def suspects(self) -> list[str]:
-        present = {harm.fault for harm in self.harms}
+    def possible_causes(self) -> list[str]:
+        present = {harm.fault for harm in self.strikes}
         return [kind for kind in KINDS if kind in present]
 
 
 @dataclass
-class _Bench:
+class _Replays:
     """Plays parts of one evening over and over; `cpu_s` is what the black box used for it."""
 
-    night: Evening
+    evening: Evening
     wheeld: Path
     cpu_s: float = 0.0
 
-    def wrong(self, spoilt: Spoilt, first: int, mark: int) -> bool:
+    def wrong(self, faulty: FaultyEvening, first: int, mark: int) -> bool:
         """Whether `mark` is judged wrongly when the table opens at mark `first`."""
-        part = Slice(self.night, spoilt, first, mark)
-        listening = Listening(part.spans(), self.night.world.layout.beams_deg)
-        ended = replay(self.wheeld, part.lines(), listening.hear)
+        part = Slice(self.evening, faulty, first, mark)
+        comparer = SpanComparer(part.spans(), self.evening.world.layout.beams_deg)
+        ended = replay(self.wheeld, part.lines(), comparer.receive)
         self.cpu_s += ended.cpu_s
-        listening.ended()
-        last = listening.accounts[-1]
-        return last.span.index != mark or not last.fine
+        comparer.ended()
+        last = comparer.compared[-1]
+        return last.span.index != mark or not last.agrees
 
 
 def explain(
-    night: Evening, spoilt: Spoilt, spoil: Spoil, doubts: Sequence[Doubt], wheeld: Path
+    evening: Evening,
+    faulty: FaultyEvening,
+    add_faults: FaultyWithout,
+    disagreements: Sequence[Disagreement],
+    wheeld: Path,
 ) -> tuple[dict[int, Explanation], float]:
     """The explanation of each doubt by its mark, and the processor seconds that the black box used for them."""
-    bench = _Bench(night, wheeld)
-    cases = [_case(bench, spoilt, doubt) for doubt in doubts]
+    replays = _Replays(evening, wheeld)
+    cases = [_case(replays, faulty, disagreement) for disagreement in disagreements]
     for kind in KINDS:
-        suspected = [case for case in cases if kind in case.suspects]
-        lighter = spoil(frozenset({kind})) if suspected else spoilt
+        suspected = [case for case in cases if kind in case.possible_causes]
+        lighter = add_faults(frozenset({kind})) if suspected else faulty
         for case in suspected:
-            if not bench.wrong(lighter, case.first, case.doubt.mark):
-                case.guilty.append(kind)
-    unsolved = [case for case in cases if not case.guilty]
-    truthful = spoil(ALL) if unsolved else spoilt
+            if not replays.wrong(lighter, case.first, case.disagreement.mark):
+                case.causes.append(kind)
+    unsolved = [case for case in cases if not case.causes]
+    truthful = add_faults(ALL) if unsolved else faulty
     for case in unsolved:
-        case.right_without_all = not bench.wrong(truthful, case.first, case.doubt.mark)
-    return {case.doubt.mark: _explanation(case) for case in cases}, bench.cpu_s
+        case.right_without_all = not replays.wrong(truthful, case.first, case.disagreement.mark)
+    return {case.disagreement.mark: _explanation(case) for case in cases}, replays.cpu_s
 
 
-def _case(bench: _Bench, spoilt: Spoilt, doubt: Doubt) -> _Case:
-    alone = doubt.since == doubt.mark or bench.wrong(spoilt, doubt.mark, doubt.mark)
-    first = doubt.mark if alone else doubt.since
-    part = Slice(bench.night, spoilt, first, doubt.mark)
-    harms = [harm for harm in spoilt.harms if harm.from_us < part.end_us and harm.to_us >= part.start_us]
-    return _Case(doubt, first, alone, harms)
+def _case(replays: _Replays, faulty: FaultyEvening, disagreement: Disagreement) -> _Case:
+    alone = disagreement.since == disagreement.mark or replays.wrong(faulty, disagreement.mark, disagreement.mark)
+    first = disagreement.mark if alone else disagreement.since
+    part = Slice(replays.evening, faulty, first, disagreement.mark)
+    strikes = [harm for harm in faulty.strikes if harm.from_us < part.end_us and harm.to_us >= part.start_us]
+    return _Case(disagreement, first, alone, strikes)
 
 
 def _explanation(case: _Case) -> Explanation:
-    together = not case.guilty and case.right_without_all
-    causes = case.suspects if together else case.guilty
-    own = [harm for harm in case.harms if harm.fault in causes]
+    together = not case.causes and case.right_without_all
+    causes = case.possible_causes if together else case.causes
+    own = [harm for harm in case.strikes if harm.fault in causes]
     words = tuple(f"{harm.from_us / 1e6:.3f} s {harm.fault}: {harm.what}" for harm in own)
-    return Explanation(tuple(causes), together, case.alone, case.doubt.since, words)
+    return Explanation(tuple(causes), together, case.alone, case.disagreement.since, words)

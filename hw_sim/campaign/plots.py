@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign.pictures import blank, svg
 from hw_sim.campaign.report import both_laps, grouped
-from hw_sim.campaign.rows import Row, Warned
+from hw_sim.campaign.rows import EarlyWarning, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ class Plot:
     svg: str
 
 
-def plots(rows: Sequence[Row], warned: Sequence[Warned], report: dict[str, Any]) -> Iterator[Plot]:
+def plots(rows: Sequence[Row], early_warnings: Sequence[EarlyWarning], report: dict[str, Any]) -> Iterator[Plot]:
     """All pictures for which there is something to show. Raises MissingExtraError."""
     yield _confusion(report["confusion"])
     if report["void_delay_ms"]:
@@ -41,8 +41,8 @@ def plots(rows: Sequence[Row], warned: Sequence[Warned], report: dict[str, Any])
     if report["unproven"]:
         yield _unproven(report["unproven"])
     if report["warnings"]["foreseen"]:
-        yield _lead(warned)
-    errors_ms = [each.error_us / 1e3 for each in warned if each.error_us is not None]
+        yield _lead(early_warnings)
+    errors_ms = [each.error_us / 1e3 for each in early_warnings if each.error_us is not None]
     if errors_ms:
         yield _leaving(errors_ms)
 
@@ -132,10 +132,14 @@ def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
     return Plot("Short launches that cannot be proven", says, svg(figure, "unproven"))
 
 
-def _lead(warned: Sequence[Warned]) -> Plot:
+def _lead(early_warnings: Sequence[EarlyWarning]) -> Plot:
     figure, axes = _axes(8, 3)
-    left = [each.before_left_us / 1e6 for each in warned if each.before_left_us is not None and each.of == "foreseen"]
-    void = [each.before_void_us / 1e6 for each in warned if each.before_void_us is not None]
+    left = [
+        each.before_left_us / 1e6
+        for each in early_warnings
+        if each.before_left_us is not None and each.of == "foreseen"
+    ]
+    void = [each.before_void_us / 1e6 for each in early_warnings if each.before_void_us is not None]
     axes.hist([left, void], bins=30, label=["before the ball left", "before the void"], color=[INK, RIGHT])
     axes.set_xlabel("s")
     axes.set_ylabel("voids foreseen")

@@ -11,11 +11,11 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol, cast
 
-from hw_sim.campaign.evening_run import Night, Plan, play
+from hw_sim.campaign.evening_run import EveningRun, Plan, run_evening
 
 
 class _Later(Protocol):
-    def result(self) -> Night: ...
+    def result(self) -> EveningRun: ...
 
 
 class _Now:
@@ -24,29 +24,29 @@ class _Now:
     def __init__(self, plan: Plan, index: int, wheeld: Path) -> None:
         self._what = (plan, index, wheeld)
 
-    def result(self) -> Night:
-        return play(*self._what)
+    def result(self) -> EveningRun:
+        return run_evening(*self._what)
 
 
-def nights(plan: Plan, coups: int, jobs: int, wheeld: Path) -> Iterator[Night]:
+def run_evenings(plan: Plan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
     """Evenings 0, 1, 2, … until `coups` have been judged, `jobs` at a time.
 
     An evening whose layout is refused judges none; so many more are played. One more than is needed is never handed
     out, whatever was begun: which evenings make a campaign depends on its plan alone.
     """
-    with _crew(jobs) as submit:
+    with _pool(jobs) as submit:
         begun: deque[_Later] = deque()
         indices = count()
-        judged = 0
-        while judged < coups:
-            while len(begun) <= jobs and judged + len(begun) * plan.evening_coups < coups:
+        comparisons = 0
+        while comparisons < coups:
+            while len(begun) <= jobs and comparisons + len(begun) * plan.evening_coups < coups:
                 begun.append(submit(plan, next(indices), wheeld))
             night = begun.popleft().result()
-            judged += len(night.rows)
+            comparisons += len(night.rows)
             yield night
 
 
-def _crew(jobs: int) -> AbstractContextManager[Callable[[Plan, int, Path], _Later]]:
+def _pool(jobs: int) -> AbstractContextManager[Callable[[Plan, int, Path], _Later]]:
     return nullcontext(_Now) if jobs == 1 else _processes(jobs)
 
 
@@ -56,7 +56,7 @@ def _processes(jobs: int) -> Iterator[Callable[[Plan, int, Path], _Later]]:
     pool = ProcessPoolExecutor(jobs, mp_context=context)
 
     def submit(plan: Plan, index: int, wheeld: Path) -> _Later:
-        return cast("Future[Night]", pool.submit(play, plan, index, wheeld))
+        return cast("Future[EveningRun]", pool.submit(run_evening, plan, index, wheeld))
 
     try:
         yield submit

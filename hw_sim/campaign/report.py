@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any, TypeVar
 
-from hw_sim.campaign.comparison import FINE, KINDS, Kind
-from hw_sim.campaign.evening_run import Night, Plan
-from hw_sim.campaign.rows import Row, Warned
+from hw_sim.campaign.comparison import AGREEING, KINDS, Kind
+from hw_sim.campaign.evening_run import EveningRun, Plan
+from hw_sim.campaign.rows import EarlyWarning, Row
 
 LAPS_SLACK = 0.02
 """Truths give laps with two decimals."""
@@ -37,17 +37,19 @@ class Timing:
     black_box_s: float
 
 
-def report(plan: Plan, asked: int, nights: Sequence[Night], timing: Timing, false_voids_max: float) -> dict[str, Any]:
+def report(
+    plan: Plan, asked: int, run_evenings: Sequence[EveningRun], timing: Timing, false_voids_max: float
+) -> dict[str, Any]:
     """The whole report. All of it but `timing` follows from the plan and the programs alone."""
-    rows = [row for night in nights for row in night.rows]
-    doubted = _disagreements(plan, nights)
+    rows = [row for night in run_evenings for row in night.rows]
+    doubted = _disagreements(plan, run_evenings)
     valid = sum(row.truth == "result" for row in rows)
     false_voids = sum(row.kind == "false_void" for row in rows)
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
-    failed = [{"evening": plan.named(night.index), "words": night.failed} for night in nights if night.failed]
+    failed = [{"evening": plan.named(night.index), "words": night.failed} for night in run_evenings if night.failed]
     share = false_voids / valid if valid else 0.0
     return {
-        "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(nights)},
+        "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(run_evenings)},
         "failures": _failures(counts, doubted, failed, valid, false_voids_max),
         "coups": len(rows),
         "counts": counts,
@@ -57,11 +59,11 @@ def report(plan: Plan, asked: int, nights: Sequence[Night], timing: Timing, fals
         "margin": _margins(rows),
         "laps": _laps(rows),
         "unproven": _unproven(rows),
-        "warnings": _warnings([warning for night in nights for warning in night.warned]),
+        "warnings": _warnings([warning for night in run_evenings for warning in night.early_warnings]),
         "causes": _causes(doubted),
         "disagreements": doubted,
         "scenarios": _tables((row.scenario or "none", row.kind) for row in rows),
-        "refused": [plan.named(night.index) for night in nights if night.refused],
+        "refused": [plan.named(night.index) for night in run_evenings if night.refused],
         "failed": failed,
         "timing": _timing(len(rows), timing),
     }
@@ -75,9 +77,9 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return dict(groups)
 
 
-def told_as(row: Row) -> str:
+def verdict_name(row: Row) -> str:
     """What was told, for the matrix: a result with a wrong number is not the result."""
-    return "another number" if row.kind == "wrong_number" else row.told
+    return "another number" if row.kind == "wrong_number" else row.verdict_told
 
 
 def _failures(
@@ -98,24 +100,24 @@ def _failures(
     return [words for wrong, words in found if wrong]
 
 
-def _disagreements(plan: Plan, nights: Iterable[Night]) -> list[dict[str, Any]]:
-    return [_disagreement(plan, night, row) for night in nights for row in night.rows if row.kind not in FINE]
+def _disagreements(plan: Plan, run_evenings: Iterable[EveningRun]) -> list[dict[str, Any]]:
+    return [_disagreement(plan, night, row) for night in run_evenings for row in night.rows if row.kind not in AGREEING]
 
 
-def _disagreement(plan: Plan, night: Night, row: Row) -> dict[str, Any]:
+def _disagreement(plan: Plan, night: EveningRun, row: Row) -> dict[str, Any]:
     cause = night.explained[row.coup]
     causes = list(cause.causes) or ([OWN_STRAY] if _is_by_its_own_stray(row) else [])
     return {
         "coup": row.coup,
         "kind": row.kind,
         "truth": row.truth if row.number is None else f"result {row.number}",
-        "told": row.told if row.told_number is None else f"result {row.told_number}",
+        "told": row.verdict_told if row.verdict_number is None else f"result {row.verdict_number}",
         "scenario": row.scenario,
         "explained": cause.found or bool(causes),
         "causes": causes,
         "together": cause.together,
         "alone": cause.alone,
-        "harms": list(cause.harms),
+        "harms": list(cause.strikes),
         "replay": f"hw-sim coup {row.coup}{plan.options()}",
     }
 
@@ -135,7 +137,7 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
 
 
 def _confusion(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
-    return _tables((row.truth, told_as(row)) for row in rows)
+    return _tables((row.truth, verdict_name(row)) for row in rows)
 
 
 def _causes(doubted: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -173,7 +175,7 @@ def _margins(rows: Iterable[Row]) -> dict[str, Any]:
         "tenths": [tenths[tenth] for tenth in range(10)],
         "of": dict(sorted(Counter(str(row.margin_of) for _, _, row in known).items())),
         "lowest": [
-            {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.told}
+            {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.verdict_told}
             for margin, coup, row in known[:LOWEST_MARGINS]
         ],
     }
@@ -216,10 +218,10 @@ def _unproven(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
     }
 
 
-def _warnings(warned: Sequence[Warned]) -> dict[str, Any]:
-    counts = Counter(each.of for each in warned)
-    foreseen = [each for each in warned if each.of == "foreseen"]
-    errors = [abs(each.error_us) for each in warned if each.error_us is not None]
+def _warnings(early_warnings: Sequence[EarlyWarning]) -> dict[str, Any]:
+    counts = Counter(each.of for each in early_warnings)
+    foreseen = [each for each in early_warnings if each.of == "foreseen"]
+    errors = [abs(each.error_us) for each in early_warnings if each.error_us is not None]
     return {
         **{of: counts[of] for of in ("foreseen", "unforeseen", "false", "moot", "leaving")},
         "before_left_ms": _spread([each.before_left_us for each in foreseen if each.before_left_us is not None]),

@@ -10,18 +10,18 @@ from typing import Any
 from hw_sim import log
 from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
-from hw_sim.events import ClockReading, End, ForeignObject, Person, SensorState, SimEvent
-from hw_sim.faults import Spoilt
+from hw_sim.events import ClockReading, End, ForeignObject, SensorState, SimEvent, TableCommand
+from hw_sim.faults import FaultyEvening
 from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The marks of `night` from `first` to `last`, both meant, as `spoilt` tells them."""
+    """The marks of `evening` from `first` to `last`, both meant, as `faulty` tells them."""
 
-    night: Evening
-    spoilt: Spoilt
+    evening: Evening
+    faulty: FaultyEvening
     first: int
     last: int
 
@@ -29,7 +29,7 @@ class Slice:
         """Its marks and their truth, on the clock of the log."""
         return [
             Span(index, self._log_us(us(mark.start_s)), self._truth(index))
-            for index, mark in enumerate(self.night.marks[self.first : self.last + 1], start=self.first)
+            for index, mark in enumerate(self.evening.marks[self.first : self.last + 1], start=self.first)
         ]
 
     def lines(self) -> Iterator[bytes]:
@@ -40,36 +40,36 @@ class Slice:
     @property
     def header(self) -> dict[str, Any]:
         """The first line of its log."""
-        return {**self.night.header, "last_number": self.night.marks[self.first].last_number}
+        return {**self.evening.header, "last_number": self.evening.marks[self.first].last_number}
 
     def events(self) -> Iterator[SimEvent]:
         """What that log tells after its header, `End` last."""
-        events, start_us, end_us = self.spoilt.events, self.start_us, self.end_us
+        events, start_us, end_us = self.faulty.events, self.start_us, self.end_us
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
             yield from _standing(events[:start], start_us)
-            yield Person(start_us, "open", "chef")
+            yield TableCommand(start_us, "open", "chef")
         yield from events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]
         yield End(end_us)
 
     @property
     def start_us(self) -> int:
         """When it begins, on the clock of the log."""
-        return self._log_us(us(self.night.marks[self.first].start_s)) if self.first else 0
+        return self._log_us(us(self.evening.marks[self.first].start_s)) if self.first else 0
 
     @property
     def end_us(self) -> int:
         """When it ends; an evening goes on for a while after its last mark."""
-        if self.last + 1 >= len(self.night.marks):
-            return self.spoilt.events[-1].t_us
-        return self._log_us(us(self.night.marks[self.last].end_s))
+        if self.last + 1 >= len(self.evening.marks):
+            return self.faulty.events[-1].t_us
+        return self._log_us(us(self.evening.marks[self.last].end_s))
 
     def _truth(self, index: int) -> tuple[Outcome, ...]:
-        mark = self.night.marks[index]
-        return tuple(self.spoilt.truth[mark.first : mark.first + mark.count])
+        mark = self.evening.marks[index]
+        return tuple(self.faulty.truth[mark.first : mark.first + mark.count])
 
     def _log_us(self, world_us: int) -> int:
-        return round(world_us * self.spoilt.scale)
+        return round(world_us * self.faulty.scale)
 
 
 def _standing(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:

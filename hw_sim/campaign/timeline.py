@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hw_sim.campaign.black_box import Told
+from hw_sim.campaign.black_box import Message
 from hw_sim.wheel import POCKETS
 
 SPEED_OVER_S = 0.5
@@ -21,7 +21,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReadPocket:
     """The ball in a pocket under a reader; `number` by the rotor's angle at that time, None when that is not known."""
 
     t_s: float
@@ -30,20 +30,20 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Part:
+class Interval:
     """Something that lasts: a state of the table, a lie of a sensor."""
 
     from_s: float
     to_s: float
     words: str
 
-    def within(self, from_s: float, to_s: float) -> Part:
+    def within(self, from_s: float, to_s: float) -> Interval:
         """As much of it as lies between."""
-        return Part(max(self.from_s, from_s), min(self.to_s, to_s), self.words)
+        return Interval(max(self.from_s, from_s), min(self.to_s, to_s), self.words)
 
 
 @dataclass(frozen=True)
-class Said:
+class ShownVerdict:
     """A verdict: when it was said, and when its evidence was."""
 
     t_s: float
@@ -53,10 +53,10 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Story:
+class Timeline:
     """One log. Times in s of its clock.
 
-    `marks` are people, objects and self-tests; `facts` what the daemon made of the sensors; `true_passes`, `lies` and
+    `marks` are people, objects and self-tests; `facts` what the daemon made of the sensors; `true_passes`, `strikes` and
     `truth` come of the simulation and are empty for a log of a real wheel.
     """
 
@@ -64,18 +64,18 @@ class Story:
     readers: int
     passes: list[tuple[float, int]]
     rotor_rpm: list[tuple[float, float]]
-    seen: list[Seen]
+    seen: list[ReadPocket]
     marks: list[tuple[float, str]]
     facts: list[tuple[float, str]]
-    states: list[Part]
-    said: list[Said]
+    states: list[Interval]
+    said: list[ShownVerdict]
     end_s: float
     start_s: float = 0.0
     true_passes: list[tuple[float, int]] | None = None
-    lies: list[Part] = field(default_factory=list)
+    strikes: list[Interval] = field(default_factory=list)
     truth: list[tuple[float, str]] = field(default_factory=list)
 
-    def cut(self) -> Story:
+    def cut(self) -> Timeline:
         """The same without what is not from `start_s` to `end_s`: it would widen the picture, or its text."""
 
         def here(t_s: float) -> bool:
@@ -95,18 +95,18 @@ class Story:
             ],
             said=[each for each in self.said if here(each.t_s)],
             true_passes=[each for each in self.true_passes or [] if here(each[0])],
-            lies=[part.within(self.start_s, self.end_s) for part in self.lies],
+            strikes=[part.within(self.start_s, self.end_s) for part in self.strikes],
         )
 
 
-def story(log: Iterable[bytes], told: Iterable[Told]) -> Story:
+def read_timeline(log: Iterable[bytes], messages: Iterable[Message]) -> Timeline:
     """Read both. Raises msgspec.DecodeError, KeyError or IndexError for what is no observation log."""
     header, *lines = [msgspec.json.decode(line, type=Line) for line in log]
-    messages = list(told)
+    messages = list(messages)
     rotor = Rotor(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
     first_s = min((line["t"] / 1e6 for line in lines), default=0.0)
     end_s = max((line["t"] / 1e6 for line in lines), default=0.0)
-    return Story(
+    return Timeline(
         beams=len(header["beams_deg"]),
         readers=len(header["readers_deg"]),
         passes=[(line["t"] / 1e6, line["beam"]) for line in lines if line["kind"] == "ball"],
@@ -157,13 +157,13 @@ class Rotor:
         return (self._at(after) - self._at(before) + 0.5) % 1.0 - 0.5
 
 
-def _seen(line: Line, header: Line, rotor: Rotor) -> Seen:
+def _seen(line: Line, header: Line, rotor: Rotor) -> ReadPocket:
     angle = rotor.angle(line["t"])
     number = None
     if angle is not None:
         place = (header["readers_deg"][line["reader"]] / 360 - angle) * len(POCKETS)
         number = POCKETS[round(place) % len(POCKETS)]
-    return Seen(line["t"] / 1e6, line["reader"], number)
+    return ReadPocket(line["t"] / 1e6, line["reader"], number)
 
 
 def _words(line: Line) -> str:
@@ -174,17 +174,17 @@ def _words(line: Line) -> str:
     return f"{line['by']}: {line['name']}" if line.get("by") else str(line["name"])
 
 
-def _states(told: list[Told], end_s: float) -> Iterator[Part]:
-    tables = [(each.t / 1e6, str(each.payload["state"])) for each in told if each.topic == "table"]
+def _states(messages: list[Message], end_s: float) -> Iterator[Interval]:
+    tables = [(each.t / 1e6, str(each.payload["state"])) for each in messages if each.topic == "table"]
     changes = [each for before, each in pairwise([(0.0, ""), *tables]) if before[1] != each[1]]
     for (from_s, state), (to_s, _) in pairwise([*changes, (end_s, "")]):
-        yield Part(from_s, to_s, state)
+        yield Interval(from_s, to_s, state)
 
 
-def _said(told: Told) -> Said:
-    void = told.topic == "void"
-    payload = told.payload
+def _said(messages: Message) -> ShownVerdict:
+    void = messages.topic == "void"
+    payload = messages.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
     ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC may step, but hardly in between
     words = f"rien va: {payload['cause']}, {payload['article']}" if void else f"{payload['number']}"
-    return Said(told.t / 1e6, told.t / 1e6 - ago_s, words, void)
+    return ShownVerdict(messages.t / 1e6, messages.t / 1e6 - ago_s, words, void)

@@ -36,8 +36,8 @@ as they did. A coup's deadlines are those of the clean evening.
 
 from __future__ import annotations
 
-from hw_sim.faults.effects import Harm
-from hw_sim.faults.faulty_evening import Spoilt, spoil
+from hw_sim.faults.effects import Strike
+from hw_sim.faults.faulty_evening import FaultyEvening, add_faults
 from hw_sim.faults.rates import GROSS, JITTER_US_MAX, KINDS, Rates, swarm
 
-__all__ = ["GROSS", "JITTER_US_MAX", "KINDS", "Harm", "Rates", "Spoilt", "spoil", "swarm"]
+__all__ = ["GROSS", "JITTER_US_MAX", "KINDS", "FaultyEvening", "Rates", "Strike", "add_faults", "swarm"]

@@ -16,7 +16,7 @@ Event = TypeVar("Event", bound=SimEvent)
 
 
 @dataclass(frozen=True)
-class Harm:
+class Strike:
     """One place where the sensors lied: which fault, from when to when (µs, the log's time), and in words what."""
 
     fault: str
@@ -58,26 +58,26 @@ class Slip:
 
 
 @dataclass(frozen=True)
-class Scene:
+class CleanReadings:
     """A clean evening. No fault sees what another did to it: each draws as if it were alone.
 
     `passes` are the ball's, run by run, and then the pulses that belong to what was played.
     """
 
-    night: Evening
+    evening: Evening
     edges: list[RotorEdge]
     passes: list[BallPass]
     sightings: list[Sighting]
     end_us: int
 
     @staticmethod
-    def of(night: Evening) -> Scene:
+    def of(evening: Evening) -> CleanReadings:
         """What the sensors of that evening truly saw."""
-        world, end_s = night.world, night.end_s
-        passes = [*world.passes(), *(event for event in world.told if isinstance(event, BallPass))]
-        return Scene(night, world.edges(0.0, end_s), passes, world.lying(0.0, end_s), us(end_s))
+        world, end_s = evening.world, evening.end_s
+        passes = [*world.passes(), *(event for event in world.direct_events if isinstance(event, BallPass))]
+        return CleanReadings(evening, world.edges(0.0, end_s), passes, world.lying(0.0, end_s), us(end_s))
 
-    def strikes(self, rng: random.Random, per_h: float) -> Iterator[int]:
+    def random_times_us(self, rng: random.Random, per_h: float) -> Iterator[int]:
         """Times (µs) at which something strikes that comes `per_h` times an hour."""
         t_us = rng.expovariate(per_h) * 3.6e9
         while t_us < self.end_us:
@@ -86,18 +86,18 @@ class Scene:
 
 
 @dataclass
-class Lies:
+class Effects:
     """All that the faults of one evening do.
 
-    `pulses` and `catches` are seen though nothing was there, `missed` not though it was; a sensor in `silent` says
-    nothing in those windows, no sensor does while the link is `down`. `told` are self-tests.
+    `false_passes` and `false_sightings` are seen though nothing was there, `missed` not though it was; a sensor in `silent` says
+    nothing in those windows, no sensor does while the link is `down`. `self_tests` are self-tests.
     """
 
-    pulses: list[BallPass] = field(default_factory=list)
-    catches: list[Sighting] = field(default_factory=list)
+    false_passes: list[BallPass] = field(default_factory=list)
+    false_sightings: list[Sighting] = field(default_factory=list)
     missed: set[BallPass] = field(default_factory=set)
     silent: list[tuple[str, Window]] = field(default_factory=list)
-    told: list[SensorState] = field(default_factory=list)
+    self_tests: list[SensorState] = field(default_factory=list)
     lost_edges: list[int] = field(default_factory=list)
     offsets_us: list[int] = field(default_factory=list)
     slips: list[Slip] = field(default_factory=list)
@@ -106,26 +106,26 @@ class Lies:
     late: list[tuple[Window, int]] = field(default_factory=list)
     readings: list[ClockReading] = field(default_factory=list)
     scale: float = 1.0
-    harms: list[Harm] = field(default_factory=list)
+    strikes: list[Strike] = field(default_factory=list)
 
-    def harm(self, fault: str, window: Window, what: str) -> None:
+    def note(self, fault: str, window: Window, what: str) -> None:
         """Note where the sensors lied."""
-        self.harms.append(Harm(fault, window.from_us, window.to_us, what))
+        self.strikes.append(Strike(fault, window.from_us, window.to_us, what))
 
 
-Fault: TypeAlias = Callable[[Scene, random.Random, float, Lies], None]
+Fault: TypeAlias = Callable[[CleanReadings, random.Random, float, Effects], None]
 """A fault: from the clean scene, its own luck and its rate to lies."""
 
 
-def mending(rng: random.Random, sensor: str, window: Window, lies: Lies) -> str:
-    """Half the time the sensor's self-test finds the fault, up to `TOLD_US_MAX` late, and says when it is over. Returns
+def self_test_report(rng: random.Random, sensor: str, window: Window, effects: Effects) -> str:
+    """Half the time the sensor's self-test finds the fault, up to `SELF_TEST_DELAY_US_MAX` late, and says when it is over. Returns
     how that went, in words."""
-    found_us = window.from_us + rng.randint(0, TOLD_US_MAX)
+    found_us = window.from_us + rng.randint(0, SELF_TEST_DELAY_US_MAX)
     if rng.random() < 0.5 or found_us >= window.to_us:
         return "silently"
-    lies.told += [SensorState(found_us, sensor, ok=False), SensorState(window.to_us, sensor, ok=True)]
+    effects.self_tests += [SensorState(found_us, sensor, ok=False), SensorState(window.to_us, sensor, ok=True)]
     return "and its self-test says so"
 
 
-TOLD_US_MAX = 2_000_000
+SELF_TEST_DELAY_US_MAX = 2_000_000
 """A self-test that runs every second or two."""

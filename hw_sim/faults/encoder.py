@@ -7,7 +7,7 @@ import random
 from bisect import bisect_right
 from functools import lru_cache
 
-from hw_sim.faults.effects import Lies, Scene, Slip, Window
+from hw_sim.faults.effects import CleanReadings, Effects, Slip, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
 SLIP_SECTORS = 3
@@ -17,13 +17,13 @@ OFFSETS = 8_191
 that they never fall in step with the rotor's ticks."""
 
 
-def lost_tick(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """Edges go missing, one here and one there."""
     place = _skipped(rng, rate)
-    while place < len(scene.edges):
-        lies.lost_edges.append(place)
-        t_us = scene.edges[place].t_us
-        lies.harm("lost_tick", Window(t_us, t_us), "an edge of the encoder is lost")
+    while place < len(clean.edges):
+        effects.lost_edges.append(place)
+        t_us = clean.edges[place].t_us
+        effects.note("lost_tick", Window(t_us, t_us), "an edge of the encoder is lost")
         place += 1 + _skipped(rng, rate)
 
 
@@ -32,12 +32,12 @@ def _skipped(rng: random.Random, rate: float) -> int:
     return int(math.log(1 - rng.random()) / math.log1p(-rate)) if rate < 1 else 0
 
 
-def jitter(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+def jitter(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """Every edge comes a little early or late."""
     ring = _offsets_us(rate)
     start = rng.randrange(OFFSETS)
-    lies.offsets_us = ring[start:] + ring[:start]
-    lies.harm("jitter", Window(0, scene.end_us), f"the encoder's edges jitter by {rate:g} µs")
+    effects.offsets_us = ring[start:] + ring[:start]
+    effects.note("jitter", Window(0, clean.end_us), f"the encoder's edges jitter by {rate:g} µs")
 
 
 @lru_cache(maxsize=64)
@@ -46,12 +46,12 @@ def _offsets_us(sigma_us: float) -> list[int]:
     return [round(max(-JITTER_US_MAX, min(JITTER_US_MAX, rng.gauss(0, sigma_us)))) for _ in range(OFFSETS)]
 
 
-def slip(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """From a moment on all sectors are wrong by the same few, until somebody references the encoder anew: here, at the
     end of the scenario."""
-    ends_us = [round(mark.end_s * 1e6) for mark in scene.night.marks] + [scene.end_us]
-    for t_us in scene.strikes(rng, rate):
+    ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
+    for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])
         by = rng.choice((-1, 1)) * rng.randint(1, SLIP_SECTORS)
-        lies.slips.append(Slip(window.from_us, window.to_us, by))
-        lies.harm("slip", window, f"the encoder has slipped by {by:+d} sectors")
+        effects.slips.append(Slip(window.from_us, window.to_us, by))
+        effects.note("slip", window, f"the encoder has slipped by {by:+d} sectors")

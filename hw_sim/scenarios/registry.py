@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hw_sim.table import Stage
+from hw_sim.table import SimTable
 
-Play: TypeAlias = Callable[[Stage], None]
+Play: TypeAlias = Callable[[SimTable], None]
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Scenario:
     french_only: bool = False
     first_only: bool = False
 
-    def __call__(self, stage: Stage) -> None:
+    def __call__(self, table: SimTable) -> None:
         """Perform it, its name on whatever truth comes of it."""
-        stage.scenario = self.name
-        self.play(stage)
+        table.scenario = self.name
+        self.play(table)
 
 
 SCENARIOS: dict[str, Scenario] = {}

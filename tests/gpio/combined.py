@@ -21,7 +21,7 @@ from hw_sim.cammegh.coups import Model
 from hw_sim.cammegh.evening_coups import watched
 from hw_sim.cammegh.head import HeadSetup, SimHead
 from hw_sim.evening import Evening
-from hw_sim.events import Person
+from hw_sim.events import TableCommand
 from hw_sim.pins import SimPins
 from hw_sim.wired import Wires
 from tests.faults.kill_child import Hands, Inline
@@ -90,7 +90,7 @@ class CombinedHouse:
         )
         events = [*evening.events()]
         pins.play(wired.edges(evening.world, events, evening.end_s, wires, start_ns=START_NS))
-        self._people: deque[Person] = deque(wired.spoken(events, wires))
+        self._people: deque[TableCommand] = deque(wired.spoken(events, wires))
         coups = iter(watched(evening))
         self.head = SimHead(model, coups, random.Random(1), HeadSetup(first_spin=12))
         self.said: list[dict[str, Any]] = []
@@ -123,7 +123,7 @@ class CombinedHouse:
         told = [one for one in self.said if one.get("schema") in ("result/1", "void/1")]
         return [f"result {one['number']}" if "number" in one else f"void {one['cause']}" for one in told]
 
-    def _asked(self, said: Person) -> tuple[str, bytes]:
+    def _asked(self, said: TableCommand) -> tuple[str, bytes]:
         asked = {"id": f"{said.name}-{said.t_us}", "by": said.by, "reason": said.reason or "play"}
         return f"cmd/{said.name}", json.dumps(asked | ({"who": said.who} if said.who else {})).encode()
 

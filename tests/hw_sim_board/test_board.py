@@ -111,8 +111,8 @@ def test_each_kind_of_event_has_its_message() -> None:
         sim.ForeignObject(3, present=True),
         sim.SensorState(4, "beam/1", ok=False),
         sim.SensorState(5, "rotor", ok=True),
-        sim.Person(6, "rien_va", "chef", "misura"),
-        sim.Person(7, "bouler", "chef", who="Anna"),
+        sim.TableCommand(6, "rien_va", "chef", "misura"),
+        sim.TableCommand(7, "bouler", "chef", who="Anna"),
         sim.End(8),
     ):
         board.feed(event)

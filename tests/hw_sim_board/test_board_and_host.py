@@ -21,7 +21,7 @@ from firmware_protocol.host import (
 from hw_sim import events as sim
 from hw_sim.board import BoardSetup, SimBoard
 from hw_sim.cable import Cable
-from hw_sim.evening import evening
+from hw_sim.evening import draw_evening
 
 LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True)
 STEP_US = 5_000
@@ -158,7 +158,7 @@ def test_watermarks_and_time_samples_are_true() -> None:
 @pytest.mark.parametrize("seed", [2, 9])
 def test_an_evening_of_the_simulated_wheel_crosses_the_wire_whole(seed: int) -> None:
     """Both evenings have the cable out for a while: what happened meanwhile is in the ring and comes after all."""
-    events = list(evening(seed).events())
+    events = list(draw_evening(seed).events())
     board, host, told, t_us = SimBoard(BoardSetup(LAYOUT)), HostSession(seed), list[SessionEvent](), 0
     for event in (*events, sim.End(events[-1].t_us + 1_000_000)):
         while t_us <= event.t_us - STEP_US:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hw_sim.campaign.black_box import find
 
-LIAR = """
+FALSIFIER = """
 log = sys.stdin.buffer.read()
 told = subprocess.run([{wheeld!r}, *sys.argv[1:]], input=log, capture_output=True, check=True).stdout
 for line in told.splitlines(keepends=True):
@@ -26,7 +26,7 @@ def stand_in(directory: Path, code: str, name: str = "stand-in") -> Path:
     return path
 
 
-def liar(directory: Path, t_us: int, when: str = "True") -> Path:
+def falsifier(directory: Path, t_us: int, when: str = "True") -> Path:
     """The real wheeld, but for the result at about that time (a fault left out moves it by some µs), whose number is
     one too high; only `when` that is so."""
-    return stand_in(directory, LIAR.format(wheeld=str(find()), t=t_us, when=when), "liar")
+    return stand_in(directory, FALSIFIER.format(wheeld=str(find()), t=t_us, when=when), "liar")

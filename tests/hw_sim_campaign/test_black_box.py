@@ -8,28 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
+from hw_sim.campaign.black_box import BlackBoxError, Message, find, replay
 from tests.hw_sim_campaign.stand_in import stand_in
 
 LINE = b'{"t":5,"topic":"result","payload":{"number":17}}\n'
 
 
-def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Told], int, str]:
-    told: list[Told] = []
+def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Message], int, str]:
+    told: list[Message] = []
 
-    def hear(each: Told) -> bool:
+    def receive(each: Message) -> bool:
         told.append(each)
         return True
 
-    ended = replay(program, lines, hear)
+    ended = replay(program, lines, receive)
     return told, ended.code, ended.words
 
 
 def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) -> None:
     echo = stand_in(tmp_path, f"for line in sys.stdin: print({LINE.decode()!r}, end='', flush=True)")
-    heard: list[Told] = []
+    heard: list[Message] = []
 
-    def hear(each: Told) -> bool:
+    def receive(each: Message) -> bool:
         heard.append(each)
         return len(heard) < 3
 
@@ -37,9 +37,9 @@ def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) ->
         while True:
             yield b"x" * 999 + b"\n"
 
-    ended = replay(echo, endless(), hear)
+    ended = replay(echo, endless(), receive)
     assert ended.stopped
-    assert heard == [Told(5, "result", {"number": 17})] * 3
+    assert heard == [Message(5, "result", {"number": 17})] * 3
 
 
 def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_arguments_are_those_of_a_replay(tmp_path: Path) -> None:
 
 def test_what_is_no_message_is_an_error(tmp_path: Path) -> None:
     babbling = stand_in(tmp_path, "print('good evening'); sys.stdin.read()")
-    with pytest.raises(NoBlackBoxError, match="good evening"):
+    with pytest.raises(BlackBoxError, match="good evening"):
         _all(babbling, [b"line\n"])
 
 
@@ -77,11 +77,11 @@ def test_an_error_in_the_log_leaves_no_child_behind(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoBlackBoxError, match="nowhere"):
+    with pytest.raises(BlackBoxError, match="nowhere"):
         find(tmp_path / "nowhere")
     (tmp_path / "empty").write_text("no program")
     (tmp_path / "empty").chmod(0o755)
-    with pytest.raises(NoBlackBoxError, match="empty"):
+    with pytest.raises(BlackBoxError, match="empty"):
         _all(find(tmp_path / "empty"), [])
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hw_sim.campaign.black_box import Told
-from hw_sim.campaign.comparison import FINE, KINDS, Kind, Listening, Span, judge
+from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.comparison import AGREEING, KINDS, Kind, Span, SpanComparer, compare
 from hw_sim.table import Outcome
 from tests.hw_sim_campaign.messages import DEADLINE_US, EVIDENCE_US, came_out, notice, result, state, void, was_void
 
 TWO_BEAMS = (10.0, 100.0)
 
-PAIRS: list[tuple[Kind, list[Outcome], list[Told]]] = [
+PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
     ("right", [came_out(17)], [result(17)]),
     ("right", [was_void("chef")], [void("chef")]),
     ("right", [was_void("chef")], [void("chef", DEADLINE_US)]),
@@ -33,11 +33,11 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Told]]] = [
 
 
 @pytest.mark.parametrize(("kind", "truth", "told"), PAIRS)
-def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], told: list[Told]) -> None:
-    (judged,) = judge(truth, told, TWO_BEAMS)
-    assert judged.kind == kind
-    assert judged.outcome is (truth[0] if truth else None)
-    assert judged.verdict is (told[0] if told else None)
+def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], told: list[Message]) -> None:
+    (comparisons,) = compare(truth, told, TWO_BEAMS)
+    assert comparisons.kind == kind
+    assert comparisons.outcome is (truth[0] if truth else None)
+    assert comparisons.verdict is (told[0] if told else None)
 
 
 def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
@@ -45,115 +45,121 @@ def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
 
 
 def test_only_what_the_law_lets_pass_is_fine() -> None:
-    assert {"right", "unproven"} == FINE
+    assert {"right", "unproven"} == AGREEING
 
 
 def test_without_a_layout_no_run_is_excused() -> None:
-    assert [each.kind for each in judge([came_out(17, 3.2)], [void("too_few_laps")])] == ["false_void"]
+    assert [each.kind for each in compare([came_out(17, 3.2)], [void("too_few_laps")])] == ["false_void"]
 
 
 def test_outcomes_and_verdicts_are_paired_in_order() -> None:
-    judged = judge([came_out(17), was_void("early_launch")], [result(17), void("early_launch")])
-    assert [each.kind for each in judged] == ["right", "right"]
+    comparisons = compare([came_out(17), was_void("early_launch")], [result(17), void("early_launch")])
+    assert [each.kind for each in comparisons] == ["right", "right"]
 
 
 def test_of_too_many_verdicts_the_one_left_over_is_the_one_that_fits_nowhere() -> None:
-    judged = judge([came_out(17)], [void("breakdown"), result(17)])
-    assert [each.kind for each in judged] == ["right", "extra_void"]
+    comparisons = compare([came_out(17)], [void("breakdown"), result(17)])
+    assert [each.kind for each in comparisons] == ["right", "extra_void"]
 
 
 def test_of_too_few_verdicts_the_missed_outcome_is_the_one_that_fits_nowhere() -> None:
-    judged = judge([was_void("too_few_laps"), came_out(17)], [result(17)])
-    assert [each.kind for each in judged] == ["right", "missed"]
-    assert judged[1].outcome == was_void("too_few_laps")
+    comparisons = compare([was_void("too_few_laps"), came_out(17)], [result(17)])
+    assert [each.kind for each in comparisons] == ["right", "missed"]
+    assert comparisons[1].outcome == was_void("too_few_laps")
 
 
-def _listening(*outcomes: list[Outcome]) -> Listening:
+def _listening(*outcomes: list[Outcome]) -> SpanComparer:
     spans = [Span(7 + place, 30_000_000 * place, tuple(some)) for place, some in enumerate(outcomes)]
-    return Listening(spans, TWO_BEAMS)
+    return SpanComparer(spans, TWO_BEAMS)
 
 
 def test_each_verdict_belongs_to_the_span_in_which_it_was_said() -> None:
-    listening = _listening([came_out(17)], [came_out(4)])
+    comparer = _listening([came_out(17)], [came_out(4)])
     for told in (
         result(17),
         notice("low_margin", 21_000_000),
         state("faites_vos_jeux", 29_999_999),
         result(4, 50_000_000),
     ):
-        assert listening.hear(told)
-    listening.ended()
-    assert [(account.span.index, account.fine) for account in listening.accounts] == [(7, True), (8, True)]
-    assert [[each.t for each in account.notices] for account in listening.accounts] == [[21_000_000], []]
+        assert comparer.receive(told)
+    comparer.ended()
+    assert [(compared.span.index, compared.agrees) for compared in comparer.compared] == [
+        (7, True),
+        (8, True),
+    ]
+    assert [[each.t for each in compared.notices] for compared in comparer.compared] == [
+        [21_000_000],
+        [],
+    ]
 
 
 def test_a_verdict_said_at_the_very_beginning_of_a_span_is_its_own() -> None:
-    listening = _listening([], [came_out(4)])
-    listening.hear(result(4, 30_000_000))
-    listening.ended()
-    assert all(account.fine for account in listening.accounts)
+    comparer = _listening([], [came_out(4)])
+    comparer.receive(result(4, 30_000_000))
+    comparer.ended()
+    assert all(compared.agrees for compared in comparer.compared)
 
 
 def test_a_span_is_judged_as_soon_as_a_message_shows_that_it_is_over() -> None:
-    listening = _listening([came_out(17)], [came_out(4)])
-    assert listening.hear(result(17))
-    assert listening.accounts == []
-    listening.hear(state("ball_running", 40_000_000))
-    assert len(listening.accounts) == 1
+    comparer = _listening([came_out(17)], [came_out(4)])
+    assert comparer.receive(result(17))
+    assert comparer.compared == []
+    comparer.receive(state("ball_running", 40_000_000))
+    assert len(comparer.compared) == 1
 
 
 def test_after_a_disagreement_nothing_more_is_wanted_and_nothing_more_is_judged() -> None:
-    listening = _listening([came_out(17)], [came_out(4)], [came_out(5)])
-    assert listening.hear(result(18))
-    assert not listening.hear(state("ball_running", 40_000_000))
-    assert not listening.hear(result(5, 65_000_000))
-    listening.ended()
-    assert [account.span.index for account in listening.accounts] == [7]
-    assert listening.out_of_step
+    comparer = _listening([came_out(17)], [came_out(4)], [came_out(5)])
+    assert comparer.receive(result(18))
+    assert not comparer.receive(state("ball_running", 40_000_000))
+    assert not comparer.receive(result(5, 65_000_000))
+    comparer.ended()
+    assert [compared.span.index for compared in comparer.compared] == [7]
+    assert comparer.out_of_step
 
 
 def test_a_silence_over_several_spans_ends_at_the_first() -> None:
-    listening = _listening([came_out(17)], [came_out(4)], [came_out(5)])
-    assert not listening.hear(result(5, 65_000_000))
-    assert [each.kind for account in listening.accounts for each in account.judged] == ["missed"]
+    comparer = _listening([came_out(17)], [came_out(4)], [came_out(5)])
+    assert not comparer.receive(result(5, 65_000_000))
+    assert [each.kind for compared in comparer.compared for each in compared.comparisons] == ["missed"]
 
 
 def test_a_late_verdict_leaves_the_table_in_step() -> None:
-    listening = _listening([was_void("chef")], [came_out(4)])
-    listening.hear(void("chef", DEADLINE_US + 1))
-    assert listening.hear(result(4, 50_000_000))
-    assert not listening.accounts[0].fine
+    comparer = _listening([was_void("chef")], [came_out(4)])
+    comparer.receive(void("chef", DEADLINE_US + 1))
+    assert comparer.receive(result(4, 50_000_000))
+    assert not comparer.compared[0].agrees
 
 
 def test_a_run_that_cannot_be_proven_is_fine_but_out_of_step() -> None:
-    listening = _listening([came_out(17, 3.1)], [came_out(4)])
-    listening.hear(void("too_few_laps"))
-    assert not listening.hear(state("ball_running", 50_000_000))
-    assert listening.accounts[0].fine
+    comparer = _listening([came_out(17, 3.1)], [came_out(4)])
+    comparer.receive(void("too_few_laps"))
+    assert not comparer.receive(state("ball_running", 50_000_000))
+    assert comparer.compared[0].agrees
 
 
 @pytest.mark.parametrize("name", ["suspended", "rien_va", "operations", "closed"])
 def test_a_table_that_waits_for_people_who_have_gone_is_stranded(name: str) -> None:
-    listening = _listening([came_out(17)], [came_out(4)])
-    listening.hear(result(17))
-    listening.hear(state(name, 25_000_000))
-    assert not listening.hear(state("faites_vos_jeux", 31_000_000))
-    assert [each.kind for each in listening.accounts[0].judged] == ["right", "stranded"]
+    comparer = _listening([came_out(17)], [came_out(4)])
+    comparer.receive(result(17))
+    comparer.receive(state(name, 25_000_000))
+    assert not comparer.receive(state("faites_vos_jeux", 31_000_000))
+    assert [each.kind for each in comparer.compared[0].comparisons] == ["right", "stranded"]
 
 
 def test_a_table_that_believes_in_a_launch_may_still_tell_of_it() -> None:
-    listening = _listening([came_out(17)], [came_out(4)])
-    listening.hear(result(17))
-    listening.hear(state("ball_running", 25_000_000))
-    assert listening.hear(void("breakdown", 31_000_000))
-    listening.hear(result(4, 50_000_000))
-    listening.ended()
-    assert [each.kind for each in listening.accounts[1].judged] == ["right", "extra_void"]
+    comparer = _listening([came_out(17)], [came_out(4)])
+    comparer.receive(result(17))
+    comparer.receive(state("ball_running", 25_000_000))
+    assert comparer.receive(void("breakdown", 31_000_000))
+    comparer.receive(result(4, 50_000_000))
+    comparer.ended()
+    assert [each.kind for each in comparer.compared[1].comparisons] == ["right", "extra_void"]
 
 
 def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:
-    listening = _listening([came_out(17)], [came_out(4)])
-    listening.hear(void("breakdown"))
-    listening.hear(state("suspended", 11_000_001))
-    listening.ended()
-    assert [each.kind for each in listening.accounts[0].judged] == ["false_void"]
+    comparer = _listening([came_out(17)], [came_out(4)])
+    comparer.receive(void("breakdown"))
+    comparer.receive(state("suspended", 11_000_001))
+    comparer.ended()
+    assert [each.kind for each in comparer.compared[0].comparisons] == ["false_void"]

@@ -15,26 +15,26 @@ import pytest
 from hw_sim.campaign import coup_command
 from hw_sim.campaign.drawing import draw
 from hw_sim.campaign.evening_run import Plan
-from hw_sim.campaign.timeline import Part, Rotor, Said, Seen, Story, story
+from hw_sim.campaign.timeline import Interval, ReadPocket, Rotor, ShownVerdict, Timeline, read_timeline
 from hw_sim.cli import main
 from tests.hw_sim.log_reader import Log
 from tests.hw_sim_campaign.messages import state, void
 from tests.hw_sim_campaign.stand_in import stand_in
 
 COUP = "short/3/2"
-STORY = Story(
+TIMELINE = Timeline(
     beams=2,
     readers=1,
     passes=[(1.0, 0), (2.0, 1), (3.0, 0)],
     rotor_rpm=[(0.5, 12.0), (5.0, 11.0)],
-    seen=[Seen(6.0, 0, 17), Seen(7.0, 0, None)],
+    seen=[ReadPocket(6.0, 0, 17), ReadPocket(7.0, 0, None)],
     marks=[(0.1, "chef: open")],
     facts=[(1.5, "launched")],
-    states=[Part(0.0, 1.5, "faites_vos_jeux"), Part(1.5, 9.0, "ball_running")],
-    said=[Said(8.0, 7.5, "17", void=False)],
+    states=[Interval(0.0, 1.5, "faites_vos_jeux"), Interval(1.5, 9.0, "ball_running")],
+    said=[ShownVerdict(8.0, 7.5, "17", void=False)],
     end_s=9.0,
     true_passes=[(1.001, 0), (2.5, 1)],
-    lies=[Part(2.0, 2.0, "stray")],
+    strikes=[Interval(2.0, 2.0, "stray")],
     truth=[(7.0, "rests in 17")],
 )
 
@@ -76,16 +76,16 @@ def test_a_coup_judged_wrongly_exits_with_one(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_the_picture_is_the_same_each_time_and_well_formed() -> None:
-    text = draw(STORY, "a <coup>", "x")
-    assert draw(STORY, "a <coup>", "x") == text
-    assert draw(STORY, "a <coup>", "y") != text, "two pictures on one page need other ids"
+    text = draw(TIMELINE, "a <coup>", "x")
+    assert draw(TIMELINE, "a <coup>", "x") == text
+    assert draw(TIMELINE, "a <coup>", "y") != text, "two pictures on one page need other ids"
     ET.fromstring(text)
     assert "Date" not in text
     assert "date" not in text
 
 
 def test_the_picture_shows_every_kind_of_thing() -> None:
-    text = draw(STORY, "a coup", "x")
+    text = draw(TIMELINE, "a coup", "x")
     for words in ("launched", "ball_running", "said: 17", "rests in 17", "its evidence", "chef: open", "stray"):
         assert f">{words}<" in text, words
     assert ">pulse without a ball<" in text
@@ -93,7 +93,7 @@ def test_the_picture_shows_every_kind_of_thing() -> None:
 
 
 def test_a_log_without_a_truth_has_no_strays() -> None:
-    text = draw(replace(STORY, true_passes=None, lies=[]), "a log", "x")
+    text = draw(replace(TIMELINE, true_passes=None, strikes=[]), "a log", "x")
     assert "without" not in text
     assert "sensors lied" not in text
 
@@ -102,7 +102,7 @@ def test_a_story_tells_pockets_as_another_reader_of_logs_does(tmp_path: Path) ->
     path = tmp_path / "a.jsonl"
     assert main(["record", "--scenario", "valid", "rotor_idle_stop", "--out", str(path)]) == 0
     lines = path.read_bytes().splitlines()
-    read, other = story(lines, []), Log(lines)
+    read, other = read_timeline(lines, []), Log(lines)
     expected = [other.pocket(line)[0] for line in other.of("pocket")]
     assert [seen.number for seen in read.seen] == expected
     assert len(read.passes) == len(other.of("ball"))
@@ -129,11 +129,11 @@ def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:
     end = b'{"t":30000000,"kind":"end"}'
     said = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
                 evidence_at="2026-11-20T18:00:10.500000Z")  # fmt: skip
-    read = story(
+    read = read_timeline(
         [header, end], [state("ball_running", 0), said, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
     )
-    assert read.states == [Part(0.0, 11.0, "ball_running"), Part(11.0, 30.0, "rien_va")]
-    assert read.said == [Said(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
+    assert read.states == [Interval(0.0, 11.0, "ball_running"), Interval(11.0, 30.0, "rien_va")]
+    assert read.said == [ShownVerdict(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
 
 
 def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,17 +9,17 @@ import pytest
 
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import draw_layout, drawable, repeatable
-from hw_sim.events import End, Person, SimEvent
-from hw_sim.live_table import Night, drawn
+from hw_sim.events import End, SimEvent, TableCommand
+from hw_sim.live_table import LiveTable, draw_scenarios
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.table import Stage
+from hw_sim.table import SimTable
 from hw_sim.world import World
 
 
-def parts(seed: int, names: list[str]) -> tuple[Night, list[SimEvent]]:
-    night = Night(LAYOUT, repeatable(f"night {seed}"), 17)
-    told = [event for name in names for event in night.play(SCENARIOS[name])]
-    return night, told
+def parts(seed: int, names: list[str]) -> tuple[LiveTable, list[SimEvent]]:
+    live = LiveTable(LAYOUT, repeatable(f"night {seed}"), 17)
+    told = [event for name in names for event in live.play(SCENARIOS[name])]
+    return live, told
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -27,37 +27,39 @@ def test_the_parts_are_the_whole(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     names = repeatable(f"names {seed}").sample([scenario.name for scenario in drawable(LAYOUT)], 12)
     _, told = parts(seed, names)
     monkeypatch.setattr(World, "forget", lambda self, before_s: None)
-    night, again = parts(seed, names)
+    live, again = parts(seed, names)
     assert told == again, f"seed {seed}: forgetting changed what followed"
-    *whole, end = night.stage.world.events(night.stage.now_s)
+    *whole, end = live.table.world.events(live.table.now_s)
     without_ends = [event for event in told if not isinstance(event, End)]
     assert without_ends == [event for event in whole if event.t_us < end.t_us], f"seed {seed}"
     assert [event.t_us for event in told] == sorted(event.t_us for event in told), f"seed {seed}"
 
 
 def test_what_is_over_is_forgotten() -> None:
-    night, _ = parts(1, ["valid", "breakdown_link", "chef_void"] * 10)
-    world: Any = night.stage.world
-    kept = [len(part) for part in (world.runs, world.stays, world.falls, world.told, world.outages)]
+    live, _ = parts(1, ["valid", "breakdown_link", "chef_void"] * 10)
+    world: Any = live.table.world
+    kept = [len(part) for part in (world.runs, world.stays, world.falls, world.direct_events, world.outages)]
     assert max(kept) <= 12, kept
     assert len(world.rotor._pieces) < 20
 
 
 def test_waiting_and_words() -> None:
-    night = Night(LAYOUT, repeatable("words"), None)
-    assert night.wait(2.0)[-1] == End(2_000_000)
-    (said,) = [event for event in night.say("open", by="inspector", reason="why not") if isinstance(event, Person)]
+    live = LiveTable(LAYOUT, repeatable("words"), None)
+    assert live.wait(2.0)[-1] == End(2_000_000)
+    (said,) = [
+        event for event in live.command("open", by="inspector", reason="why not") if isinstance(event, TableCommand)
+    ]
     assert (said.name, said.by, said.reason) == ("open", "inspector", "why not")
-    assert not night.stage.lies_in(None)
-    night.play(Stage.put_back)
-    assert night.stage.lies_in(None)
+    assert not live.table.ball_is_in(None)
+    live.play(SimTable.put_ball_back)
+    assert live.table.ball_is_in(None)
 
 
 def test_what_is_drawn_begins_as_asked_and_suits_the_wheel() -> None:
     rng = repeatable("drawn")
     layout = next(one for _ in range(100) if (one := draw_layout(rng)).wheel == "fair")
     first = [SCENARIOS["valid"], SCENARIOS["chef_void"]]
-    plays = list(itertools.islice(drawn(layout, rng, first), 300))
+    plays = list(itertools.islice(draw_scenarios(layout, rng, first), 300))
     assert plays[:2] == first
     assert not any(play.french_only or play.first_only for play in plays)
     assert len({play.name for play in plays}) > 20

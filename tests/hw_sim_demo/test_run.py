@@ -17,8 +17,8 @@ from hw_sim.board import SimBoard
 from hw_sim.cli import main
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import named, repeatable
-from hw_sim.events import End, Person, SimEvent
-from hw_sim.live_table import Night
+from hw_sim.events import End, SimEvent, TableCommand
+from hw_sim.live_table import LiveTable
 from hw_sim.pty_link import Pty
 from hw_sim.run import told
 from wheeld.config.file import parse
@@ -40,10 +40,10 @@ class Hurried:
 def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_told() -> None:
     said: list[str] = []
     looks = iter([False, False, True])
-    night = Night(LAYOUT, repeatable("told"), 17)
-    events = list(told(night, named(["valid", "chef_void"]), lambda: next(looks), said.append))
+    live = LiveTable(LAYOUT, repeatable("told"), 17)
+    events = list(told(live, named(["valid", "chef_void"]), lambda: next(looks), said.append))
     assert [type(event) for event in events[:2]] == [End, End]
-    assert [e.name for e in events if isinstance(e, Person)][:2] == ["open", "rien_ne_va_plus"]
+    assert [e.name for e in events if isinstance(e, TableCommand)][:2] == ["open", "rien_ne_va_plus"]
     assert said[0].startswith("# waiting")
     assert ["plays valid: An ordinary coup" in said[1], "truth result" in said[2]] == [True, True]
     assert "plays chef_void" in said[3]
