@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from hw_sim.events import Direction, SimEvent
+from hw_sim.exits import UsageError
 from hw_sim.scenarios import SCENARIOS, Scenario
 from hw_sim.table import Outcome, SimTable
 from hw_sim.wheel import Layout
@@ -37,7 +38,7 @@ STARTED = "2026-11-20T18:00:00Z"
 """A fixed date: the same seed gives the same bytes on any day."""
 
 
-class UnknownScenarioError(ValueError):
+class UnknownScenarioError(UsageError):
     """No scenario has this name, or the scenario cannot be played at this place."""
 
 

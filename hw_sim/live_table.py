@@ -1,4 +1,4 @@
-"""A night that is played part by part on one axis of time, for whoever watches it live: it need never end."""
+"""A simulated table that is played part by part on one axis of time, for a live run: it need not have an end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hw_sim.wheel import Layout
 from hw_sim.world import us
 
 QUICK_PAUSE_FACTOR = 0.35
-"""The part of their time that people take who know that someone waits to see the next coup."""
+"""The pause factor for a viewer who waits for the next coup."""
 
 
 class LiveTable:
-    """One wheel, its rotor and its people, from one scenario to the next."""
+    """One table, its wheel and its people, from scenario to scenario. Each method returns the events of one part."""
 
     def __init__(self, layout: Layout, rng: random.Random, last_number: int | None) -> None:
         self.table = SimTable(layout, rng, last_number)
@@ -26,17 +26,17 @@ class LiveTable:
         self._forget_s = 0.0
 
     def play(self, play: Play) -> list[SimEvent]:
-        """Perform it and tell what happened; the `End` behind says up to when, so that nobody runs ahead of it."""
+        """Play it. Returns its events; the `End` after them gives the time up to which they are complete."""
         start_s = self._played_s
         play(self.table)
         self._played_s = self.table.now_s
-        seen = self.table.world.between(start_s, self._played_s)
+        events = self.table.world.between(start_s, self._played_s)
         self.table.world.forget(self._forget_s)
-        self._forget_s = start_s  # one part is kept: a scenario may ask for the rotor's last tick before its own
-        return [*seen, End(us(self._played_s))]
+        self._forget_s = start_s  # one part is kept: a scenario may need the rotor's last tick before its own start
+        return [*events, End(us(self._played_s))]
 
     def wait(self, seconds: float) -> list[SimEvent]:
-        """Nobody does anything for so long."""
+        """A time in which people do nothing."""
 
         def idle(table: SimTable) -> None:
             table.wait(seconds, seconds)
@@ -44,7 +44,7 @@ class LiveTable:
         return self.play(idle)
 
     def command(self, name: str, **more: str) -> list[SimEvent]:
-        """Someone gives a command, as in `Stage.command`, and looks up."""
+        """A command, as in `SimTable.command`, with a short time before and after it."""
 
         def give(table: SimTable) -> None:
             table.wait(0.2, 0.6)
@@ -55,7 +55,7 @@ class LiveTable:
 
 
 def draw_scenarios(layout: Layout, rng: random.Random, first: Sequence[Scenario] = ()) -> Iterator[Scenario]:
-    """`first`, then without end whatever luck and the scenarios' weights give at that wheel."""
+    """`first`, then without end scenarios drawn by their weights from those that the wheel can play."""
     yield from first
     here = drawable(layout)
     while True:

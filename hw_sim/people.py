@@ -1,7 +1,7 @@
-"""The people at the demo's table: they play scenarios, but look at what the table publishes before each one.
+"""The people at the demo's table. They play scenarios, but before each one they look at the published state.
 
-A script alone would go on playing at a table that is suspended, after a restart in mid-coup for example. So before each
-scenario the chef does what the published state asks for: resumes, has the ball put back, says "tout va", opens.
+A script alone would go on at a table that is suspended, for example after a restart during a coup. So before each
+scenario the chef does what the published state requires: resume, ball back in its pocket, "tout va", open.
 """
 
 from __future__ import annotations
@@ -15,55 +15,55 @@ from hw_sim.subscriber import Subscriber
 from hw_sim.table import Outcome, SimTable
 
 STEPS_MAX = 20
-"""From any state three or four steps lead to "faites vos jeux"; a table that needs so many does not obey."""
+"""From any state three or four steps lead to "faites vos jeux". After so many, the table does not obey."""
 READY = ("faites_vos_jeux", "rien_ne_va_plus")
-"""The second is said early sometimes, and the launch is then still to come."""
+"""In the second state the launch may still follow: "rien ne va plus" is sometimes said early."""
 
 
 class TableStuckError(Exception):
-    """The table does not come to "faites vos jeux", whatever the chef does."""
+    """The table does not get to "faites vos jeux", whatever the chef does."""
 
 
 class People:
-    """Chef, bouler and the hand that carries the ball. `look_s`: simulated seconds until what happened is published.
+    """Chef, bouler and the hand that carries the ball. `look_s`: simulated seconds until an event is published.
 
-    `tell` is given each scenario as it begins. `differences` lists where the verdicts were not what was played.
+    `on_scenario` is called with each scenario at its start. `differences` lists where verdicts and truth differ.
     """
 
     def __init__(
-        self, live: LiveTable, subscriber: Subscriber, *, look_s: float, tell: Callable[[Scenario], None]
+        self, live: LiveTable, subscriber: Subscriber, *, look_s: float, on_scenario: Callable[[Scenario], None]
     ) -> None:
         self._live = live
         self._subscriber = subscriber
         self._look_s = look_s
-        self._tell = tell
+        self._on_scenario = on_scenario
         self._known = (0, 0)
         self.scenario = ""
         self.differences: list[str] = []
 
-    def evening(self, plays: Iterable[Scenario]) -> Iterator[SimEvent]:
-        """Their evening's events, from before the table says anything. Raises TableStuckError."""
-        for play in plays:
+    def events(self, scenarios: Iterable[Scenario]) -> Iterator[SimEvent]:
+        """The events of these scenarios, from before the table's first message. Raises TableStuckError."""
+        for scenario in scenarios:
             yield from self._live.wait(self._look_s)
             self.compare(whole=True)
             yield from self._make_ready()
             self._known = (len(self._subscriber.verdicts), len(self._live.table.truth))
-            self.scenario = play.name
-            self._tell(play)
-            yield from self._live.play(play)
+            self.scenario = scenario.name
+            self._on_scenario(scenario)
+            yield from self._live.play(scenario)
 
     def compare(self, *, whole: bool) -> None:
-        """Hold the verdicts of the scenario in progress against its truth; not `whole`: as far as they have come."""
+        """Compare the verdicts of the current scenario with its truth; not `whole`: those that have arrived."""
         if not self.scenario:
             return
         published = [verdict.name for verdict in self._subscriber.verdicts[self._known[0] :]]
         truth = [outcome_name(outcome) for outcome in self._live.table.truth[self._known[1] :]]
         if published != (truth if whole else truth[: len(published)]):
-            played, told = (", ".join(names) or "nothing" for names in (truth, published))
-            self.differences.append(f"{self.scenario}: played {played}; published {told}")
+            played, arrived = (", ".join(names) or "nothing" for names in (truth, published))
+            self.differences.append(f"{self.scenario}: played {played}; published {arrived}")
 
     def _make_ready(self) -> Iterator[SimEvent]:
-        """The chef does what is owed, one look after each step."""
+        """The chef does what the state requires, and looks again after each step."""
         self.scenario = ""
         for _ in range(STEPS_MAX):
             step = self._next_step()
@@ -75,7 +75,7 @@ class People:
         raise TableStuckError(f"the table says {state}, whatever the chef does")
 
     def _next_step(self) -> list[SimEvent] | None:
-        """What the published state asks for; None when the game may go on."""
+        """What the published state requires; None when the next scenario can start."""
         table, live = self._subscriber.table, self._live
         if table is None:
             return live.wait(self._look_s)
@@ -98,5 +98,5 @@ class People:
 
 
 def outcome_name(outcome: Outcome) -> str:
-    """The truth of a coup in the words of `Verdict.name`."""
+    """The name of an outcome, in the form of `Verdict.name`."""
     return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"

@@ -1,24 +1,21 @@
-"""`hw-sim record`: an evening as an observation log, with its truth beside it."""
+"""`hw-sim record`: an evening as an observation log, with its truth in a second file."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.evening import Evening, UnknownScenarioError, draw_evening, script
+from hw_sim.evening import Evening, draw_evening, script
 from hw_sim.events import SimEvent
+from hw_sim.exits import writing
 from hw_sim.faults import GROSS, Rates, add_faults
 from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-EXIT_USAGE = 2
-EXIT_CANNOT_WRITE = 73
 
 
 def add(subparsers: Subparsers) -> None:
@@ -49,8 +46,8 @@ def chosen(args: argparse.Namespace) -> Evening:
     return draw_evening(args.seed, margin=args.margin)
 
 
-def _told(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
-    """What the sensors told, and the truth on their clock."""
+def _events_and_truth(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
+    """The events as the sensors report them, and the truth on their clock."""
     if not args.noise and args.faults is None:
         return evening.events(), evening.truth
     rates = Rates() if args.noise else Rates().times(args.faults)
@@ -59,17 +56,10 @@ def _told(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write both files. Returns the exit code."""
-    try:
-        evening = chosen(args)
-    except UnknownScenarioError as error:
-        sys.stderr.write(f"hw-sim record: {error}\n")
-        return EXIT_USAGE
-    events, truth = _told(evening, args)
-    try:
+    """Write both files. Returns the exit code. Raises UnknownScenarioError, FileError."""
+    evening = chosen(args)
+    events, truth = _events_and_truth(evening, args)
+    with writing():
         log.write(args.out, evening.header, events)
         log.write_truth(args.truth or log.truth_path(args.out), truth)
-    except OSError as error:
-        sys.stderr.write(f"hw-sim record: cannot write {error.filename}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
     return 0

@@ -1,4 +1,4 @@
-"""What a subscriber to one table knows: its state, its numbers, its verdicts, and whether anything is missing."""
+"""What a subscriber to one table knows: its state, its numbers, its verdicts, and whether messages are missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEQUENCED = (*VERDICTS, "table")
 
 @dataclass(frozen=True)
 class Verdict:
-    """One coup's outcome as published. `name` is its number or cause, in the words of `stage.Outcome`."""
+    """One verdict as published. `name` is "result" and its number, or "void" and its cause."""
 
     coup: int
     seq: int
@@ -24,7 +24,7 @@ class Verdict:
 
 @dataclass
 class Subscriber:
-    """Everything heard since we began to listen."""
+    """Everything received since the subscription."""
 
     table: Payload | None = None
     numbers: list[int] = field(default_factory=list)
@@ -32,11 +32,11 @@ class Subscriber:
     seqs: list[int] = field(default_factory=list)
     gaps: int = 0
     remark: str = ""
-    """The last thing said that is no state and no verdict: a notice, or an answer to somebody's command."""
+    """The last notice, or the last reply to a command."""
     _boot_id: str = ""
 
     def take(self, leaf: str, data: bytes) -> str | None:
-        """Note a message; returns a line for people, None when it says nothing new."""
+        """Take a message. Returns a line of text about it, None when it has nothing new."""
         payload: Payload = json.loads(data)
         if leaf in SEQUENCED and not self._is_next(payload):
             return None
@@ -57,11 +57,11 @@ class Subscriber:
         return line
 
     def _is_next(self, payload: Payload) -> bool:
-        """Publication is at least once: what came already is dropped, what is missing between two is counted."""
+        """Whether the message is new: delivery is at least once. Also counts the messages missing before it."""
         seq, last = payload["seq"], self.seqs[-1] if self.seqs else 0
         if seq <= last:
             return False
-        # What an earlier run of the daemon said went to whoever listened then.
+        # Messages of an earlier run of the daemon are no gap: they were sent before this subscription.
         self.gaps += bool(last) and payload["boot_id"] == self._boot_id and seq != last + 1
         self._boot_id = payload["boot_id"]
         self.seqs.append(seq)
@@ -69,12 +69,12 @@ class Subscriber:
 
     @property
     def tally(self) -> Counter[str]:
-        """How many results, and voids of each cause."""
+        """The number of results, and of voids by cause."""
         return Counter("results" if v.name.startswith("result") else v.name for v in self.verdicts)
 
 
 def verdict_text(leaf: str, payload: Payload) -> str:
-    """A result with its announcement and laps, a void with its cause, article and reason."""
+    """The text of a result with its announcement and laps, or of a void with its cause, article and reason."""
     if leaf == "result":
         return f"{payload['announcement']} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
@@ -100,5 +100,5 @@ def _line(leaf: str, payload: Payload) -> str | None:
 
 
 def numbers_text(numbers: list[int]) -> str:
-    """The last numbers, newest first."""
+    """The last numbers as text, the newest first."""
     return " ".join(map(str, numbers)) or "none yet"

@@ -1,4 +1,4 @@
-"""What the demo shows: lines where nobody looks on, a table that changes in place on a terminal."""
+"""What the demo shows: on a terminal a picture that changes in place, elsewhere lines."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 ROWS = 12
-"""Verdicts in view: with the rest they fit a terminal of 24 lines."""
+"""Verdicts shown: with the other lines they fit a terminal of 24 lines."""
 
 
 class View(Protocol):
-    """What the demo tells its viewer."""
+    """What the demo shows to its viewer."""
 
     def show_scenario(self, scenario: Scenario) -> None:
-        """The simulated people begin this."""
+        """The simulated people begin this scenario."""
         ...
 
     def show_message(self, line: str | None) -> None:
-        """Something was heard, in words where it is worth a line."""
+        """A message arrived; `line` is its text, None if it needs no line."""
         ...
 
 
 class Lines:
-    """Everything a line of its own, as it comes."""
+    """A line for each scenario and each message."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def show_scenario(self, scenario: Scenario) -> None:
-        """Say what is played."""
+        """Print the scenario."""
         self.show_message(f"--- the wheel plays {scenario.name}: {scenario.about}")
 
     def show_message(self, line: str | None) -> None:
-        """Print it at once: whoever reads may be a pipe."""
+        """Print it at once: the output may be a pipe."""
         if line is not None:
             self._out.write(f"{line}\n")
             self._out.flush()
 
 
 class Screen:
-    """A picture of `subscriber` that is drawn anew at each change."""
+    """A picture of `subscriber` that is drawn again after each change."""
 
     def __init__(self, subscriber: Subscriber, console: Console) -> None:
         from rich.live import Live  # noqa: PLC0415  an extra, wanted on a terminal only
@@ -59,12 +59,12 @@ class Screen:
 
     @contextmanager
     def on(self) -> Iterator[Screen]:
-        """The picture is on the terminal while this is entered, and its last state stays there."""
+        """Show the picture while this is entered; its last state stays on the terminal."""
         with self._live:
             yield self
 
     def show_scenario(self, scenario: Scenario) -> None:
-        """Show what is played."""
+        """Show the scenario."""
         self._playing = f"{scenario.name}: {scenario.about}"
         self.show_message(None)
 
@@ -78,6 +78,7 @@ class Screen:
         from rich.text import Text  # noqa: PLC0415
 
         subscriber, table = self._subscriber, self._subscriber.table
+        seq = subscriber.seqs[-1] if subscriber.seqs else "none"
         coups = Table("coup", "seq", "verdict", expand=True)
         for verdict in subscriber.verdicts[-ROWS:]:
             style = "green" if verdict.name.startswith("result") else "red"
@@ -89,9 +90,7 @@ class Screen:
             Text(f"waiting for      {table['waiting_for'] if table else ''}"),
             Text(f"last numbers     {numbers_text(subscriber.numbers)}"),
             Text(f"also said        {subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
-            Text(
-                f"seq              {subscriber.seqs[-1] if subscriber.seqs else 'none'}, {subscriber.gaps or 'nothing'} missing"
-            ),
+            Text(f"seq              {seq}, {subscriber.gaps or 'nothing'} missing"),
             coups,
         )
 

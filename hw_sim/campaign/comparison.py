@@ -1,7 +1,7 @@
-"""Holds what was told against what truly happened, coup by coup.
+"""Compares the published messages with the truth, coup by coup.
 
 A *span* is one mark of an evening: a scenario from "faites vos jeux" to "faites vos jeux", with its outcomes. Every
-message belongs to the span in which it was said.
+message belongs to the span in which it was published.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, zip_longest
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 from hw_sim.campaign.black_box import Message
 from hw_sim.table import Outcome, laps_safe
 
 EVIDENCE_SLACK_US = 1_000
-"""Two programs round the instant of the evidence apart; earlier than this a void was said before there was any."""
+"""Two programs round the time of the evidence differently. A void that is earlier than this has no evidence."""
 
 Kind: TypeAlias = Literal[
     "right",
@@ -46,12 +46,12 @@ KINDS: dict[Kind, str] = {
 }
 AGREEING: frozenset[Kind] = frozenset({"right", "unproven"})
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
-"""States that only people end. In any other a verdict may still come of what was seen."""
+"""States that only people end. In any other state a verdict may still follow from the observations."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """One mark: its place in the evening, when it begins (sensing clock, µs), what truly came of it."""
+    """One mark: its index in the evening, when it begins (sensing clock, µs), and its true outcomes."""
 
     index: int
     start_us: int
@@ -60,7 +60,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One outcome and the verdict on it; either may be missing, both for a table that is `stranded`."""
+    """One outcome and its verdict. Either may be missing, and both are for a table that is `stranded`."""
 
     kind: Kind
     outcome: Outcome | None
@@ -68,18 +68,18 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """No disagreement."""
+        """It is no disagreement."""
         return self.kind in AGREEING
 
     @property
     def in_step(self) -> bool:
-        """The table then does what the people at it expect."""
+        """The table is in the state that the people of the scenario expect."""
         return self.kind in ("right", "late")
 
 
 @dataclass(frozen=True)
 class ComparedSpan:
-    """All that was told in one span, judged; `notices` in order."""
+    """One span with its comparisons, and its notices in order."""
 
     span: Span
     comparisons: tuple[Comparison, ...]
@@ -87,20 +87,20 @@ class ComparedSpan:
 
     @property
     def agrees(self) -> bool:
-        """Every verdict right."""
+        """No comparison is a disagreement."""
         return all(each.agrees for each in self.comparisons)
 
     @property
     def in_step(self) -> bool:
-        """The table stands where the people think it does, so what follows can be judged."""
+        """The table is in the state that the people expect, so the spans that follow can be compared."""
         return all(each.in_step for each in self.comparisons)
 
 
 @dataclass
 class SpanComparer:
-    """Takes messages as they are told and judges each span when a message shows that it is over.
+    """Takes messages as they are published, and compares each span when a message shows that the span is over.
 
-    Stops at the first span after which daemon and people are out of step: `compared` then ends with it.
+    Stops at the first span after which daemon and people are out of step: `compared` then ends with that span.
     """
 
     spans: Sequence[Span]
@@ -111,15 +111,15 @@ class SpanComparer:
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._starts = [span.start_us for span in self.spans[1:]]  # what comes before the first is its own
+        self._starts = [span.start_us for span in self.spans[1:]]  # messages before the first span belong to it
 
     @property
     def out_of_step(self) -> bool:
-        """Whether the rest would have to be judged anew."""
+        """Whether the spans that follow need a new start of the daemon."""
         return bool(self.compared) and not self.compared[-1].in_step
 
     def receive(self, message: Message) -> bool:
-        """Take one message. False when no more are wanted."""
+        """Take one message. Returns False when no more are wanted."""
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
             self._state = str(message.payload["state"])
@@ -127,8 +127,8 @@ class SpanComparer:
             self._messages.append(message)
         return not self.out_of_step
 
-    def ended(self) -> None:
-        """Nothing more is told."""
+    def finish(self) -> None:
+        """Compare the spans that are left: there are no more messages."""
         self._close(len(self.spans))
 
     def _close(self, until: int) -> None:
@@ -146,13 +146,13 @@ class SpanComparer:
 def compare(
     outcomes: Sequence[Outcome], verdicts: Sequence[Message], beams_deg: tuple[float, ...] = ()
 ) -> tuple[Comparison, ...]:
-    """Each outcome with its verdict, in order; where there are more of one than of the other, the ones left over are
-    those without which most of the rest is right."""
+    """Each outcome with its verdict, in order. Where there are more of one than of the other, those are left over
+    without which most of the others agree."""
     fewest = min(len(outcomes), len(verdicts))
     ways = [
-        _pairs(outcomes, verdicts, set(mine), set(theirs), beams_deg)
-        for mine in combinations(range(len(outcomes)), fewest)
-        for theirs in combinations(range(len(verdicts)), fewest)
+        _pairs(outcomes, verdicts, set(kept_outcomes), set(kept_verdicts), beams_deg)
+        for kept_outcomes in combinations(range(len(outcomes)), fewest)
+        for kept_verdicts in combinations(range(len(verdicts)), fewest)
     ]
     return max(ways, key=lambda way: sum(each.agrees for each in way))
 
@@ -160,20 +160,23 @@ def compare(
 def _pairs(
     outcomes: Sequence[Outcome],
     verdicts: Sequence[Message],
-    mine: set[int],
-    theirs: set[int],
+    kept_outcomes: set[int],
+    kept_verdicts: set[int],
     beams_deg: tuple[float, ...],
 ) -> tuple[Comparison, ...]:
-    pairs = zip_longest(
-        [outcomes[place] for place in sorted(mine)],
-        [verdicts[place] for place in sorted(theirs)],
+    pairs = zip(
+        [outcomes[place] for place in sorted(kept_outcomes)],
+        [verdicts[place] for place in sorted(kept_verdicts)],
+        strict=True,
     )
     comparisons = [Comparison(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
-    comparisons += [Comparison("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in mine]
+    comparisons += [
+        Comparison("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in kept_outcomes
+    ]
     comparisons += [
         Comparison("false_valid" if verdict.topic == "result" else "extra_void", None, verdict)
         for place, verdict in enumerate(verdicts)
-        if place not in theirs
+        if place not in kept_verdicts
     ]
     return tuple(comparisons)
 

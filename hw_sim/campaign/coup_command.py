@@ -1,4 +1,4 @@
-"""`hw-sim coup`: one coup of a campaign, played again by itself, judged and drawn."""
+"""`hw-sim coup`: one coup of a campaign, played again by itself, compared with its truth and drawn."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.campaign.black_box import BlackBoxError, Message, find, replay
-from hw_sim.campaign.command import EXIT_CANNOT_WRITE, EXIT_FAILED, EXIT_UNAVAILABLE, add_plan
+from hw_sim.campaign.black_box import Message, find, replay_all
+from hw_sim.campaign.command import add_plan
 from hw_sim.campaign.comparison import ComparedSpan, Comparison, SpanComparer
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.evening_run import Plan, comparisons
-from hw_sim.campaign.pictures import MissingExtraError
+from hw_sim.campaign.evening_run import Plan, run_segments
 from hw_sim.campaign.slices import Slice
 from hw_sim.campaign.timeline import Interval, read_timeline
+from hw_sim.exits import EXIT_FAILED, UsageError, writing
 from hw_sim.faults import KINDS, Strike
 from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-EXIT_USAGE = 2
-EVERYWHERE_S = 120.0
-"""A harm that lasts longer (jitter, drift) lies on the whole coup alike and would only crowd the picture."""
+DRAWN_S_MAX = 120.0
+"""A fault that lasts longer (jitter, drift) is the same for the whole coup and would only fill the picture."""
 
 
-class NoCoupError(Exception):
+class NoCoupError(UsageError):
     """No campaign has a coup of that name."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """A coup played again: the part of its evening that was needed, its own account, and all that was told."""
+    """A coup played again: the part of its evening that was played, its comparisons (None when the daemon was out of
+    step before it), and all messages."""
 
     part: Slice
     compared: ComparedSpan | None
@@ -59,23 +59,12 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play it. Returns the exit code."""
-    try:
-        plan, index, mark = _named(args)
+    """Play it. Returns the exit code. Raises NoCoupError, MissingExtraError, BlackBoxError, FileError."""
+    plan, index, mark = _named(args)
+    with writing():
         played = play(plan, index, mark, find(args.wheeld), frozenset(args.without))
         _write(args, played)
-    except NoCoupError as error:
-        sys.stderr.write(f"hw-sim coup: {error}\n")
-        return EXIT_USAGE
-    except (MissingExtraError, BlackBoxError) as error:
-        sys.stderr.write(f"hw-sim coup: {error}\n")
-        return EXIT_UNAVAILABLE
-    except BrokenPipeError:
-        raise  # that is no file of ours
-    except OSError as error:
-        sys.stderr.write(f"hw-sim coup: cannot write {error.filename}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
-    sys.stdout.write("".join(f"{line}\n" for line in _words(played)))
+    sys.stdout.write("".join(f"{line}\n" for line in _summary(played)))
     return 0 if played.compared is not None and played.compared.agrees else EXIT_FAILED
 
 
@@ -88,9 +77,10 @@ def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
 
 
 def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:
-    """Play the coup of `mark` by itself; where it is right so but was wrong in the campaign, with what came before.
+    """Play the coup of `mark` by itself. If it agrees so, but disagreed in the campaign, play it from the mark at which
+    the campaign had started the daemon.
 
-    Raises NoCoupError for a mark that the evening doesn't have, NoBlackBoxError.
+    Raises NoCoupError for a mark that the evening does not have, BlackBoxError.
     """
     evening = plan.evening(index)
     if mark >= len(evening.marks):
@@ -99,23 +89,18 @@ def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str
     played = _replay(alone, wheeld)
     if played.compared is None or not played.compared.agrees:
         return played
-    *_, segment = comparisons(replace(alone, first=0), wheeld)
-    wrong = not segment.compared[-1].agrees if segment.compared else True
-    return _replay(replace(alone, first=segment.first), wheeld) if wrong else played
+    *_, segment = run_segments(replace(alone, first=0), wheeld)
+    disagreed = not segment.compared[-1].agrees if segment.compared else True
+    return _replay(replace(alone, first=segment.first), wheeld) if disagreed else played
 
 
 def _replay(part: Slice, wheeld: Path) -> Played:
-    """All that is told of that part, whatever goes wrong in it, and what came of its last mark."""
+    """That part with all its messages, whatever goes wrong in it, and the comparisons of its last mark."""
     comparer = SpanComparer(part.spans(), part.evening.world.layout.beams_deg)
-    messages: list[Message] = []
-
-    def receive(each: Message) -> bool:
-        comparer.receive(each)
-        messages.append(each)
-        return True
-
-    replay(wheeld, part.lines(), receive, facts=True)
-    comparer.ended()
+    messages, _ = replay_all(wheeld, part.lines(), facts=True)
+    for message in messages:
+        comparer.receive(message)
+    comparer.finish()
     last = comparer.compared[-1]
     return Played(part, last if last.span.index == part.last else None, messages)
 
@@ -133,24 +118,19 @@ def picture(played: Played, title: str) -> str:
     own = replace(part, first=part.last)
     scale = part.faulty.scale
     beams_deg = part.evening.world.layout.beams_deg
-    seen = read_timeline(part.lines(), played.messages)
-    seen = replace(
-        seen,
+    timeline = replace(
+        read_timeline(part.lines(), played.messages),
         start_s=own.start_us / 1e6,
         end_s=own.end_us / 1e6,
         true_passes=[(t_s * scale, beam) for run in part.evening.world.runs for t_s, beam in run.passes(beams_deg)],
-        strikes=[_interval(harm) for harm in _harms(own) if harm.to_us - harm.from_us < EVERYWHERE_S * 1e6],
+        strikes=[_interval(one) for one in own.strikes() if one.to_us - one.from_us < DRAWN_S_MAX * 1e6],
         truth=[*_falls(own), *(line for span in own.spans() for outcome in span.outcomes for line in _true(outcome))],
     )
-    return draw(seen.cut(), title, "coup")
+    return draw(timeline.cut(), title, "coup")
 
 
-def _harms(own: Slice) -> list[Strike]:
-    return [harm for harm in own.faulty.strikes if harm.from_us < own.end_us and harm.to_us >= own.start_us]
-
-
-def _interval(harm: Strike) -> Interval:
-    return Interval(harm.from_us / 1e6, harm.to_us / 1e6, harm.fault)
+def _interval(strike: Strike) -> Interval:
+    return Interval(strike.from_us / 1e6, strike.to_us / 1e6, strike.fault)
 
 
 def _falls(own: Slice) -> Iterator[tuple[float, str]]:
@@ -161,20 +141,20 @@ def _falls(own: Slice) -> Iterator[tuple[float, str]]:
 
 
 def _true(outcome: Outcome) -> Iterator[tuple[float, str]]:
-    """The moments of the truth that a void has; a result has none."""
+    """The times of the truth that a void has; a result has none."""
     if "evidence_t" in outcome:
         yield outcome["evidence_t"] / 1e6, f"truth: {outcome['cause']}"
         yield outcome["deadline_t"] / 1e6, "deadline"
 
 
-def _words(played: Played) -> Iterator[str]:
+def _summary(played: Played) -> Iterator[str]:
     part, compared = played.part, played.compared
     mark = part.evening.marks[part.last]
     yield f"{mark.scenario}, {mark.start_s:.3f} to {mark.end_s:.3f} s of its evening"
     if part.first != part.last:
         yield f"by itself it is judged rightly: played from mark {part.first} on, as in the campaign"
-    for harm in _harms(replace(part, first=part.last)):
-        yield f"  sensors: {harm.from_us / 1e6:.6f} s {harm.fault}: {harm.what}"
+    for strike in replace(part, first=part.last).strikes():
+        yield f"  sensors: {strike.from_us / 1e6:.6f} s {strike.fault}: {strike.what}"
     if compared is None:
         yield "the daemon got out of step before this coup"
         return

@@ -1,4 +1,5 @@
-"""One evening of a campaign: drawn, spoilt, played into the black box, judged; anew after every disagreement."""
+"""One evening of a campaign: drawn, given faults, played into the black box, and compared with its truth. After each
+disagreement that leaves daemon and people out of step, the black box starts again at the next mark."""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ from hw_sim.evening import Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
 
 EVENING_COUPS = 250
-"""Long enough that the start of the black box costs little, short enough that two of them fit in memory."""
+"""Long enough that starting the black box costs little, short enough that two of them fit in memory."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a campaign is made of. `faults`: times the default rates. `margin`: launches of two to four laps only.
+    """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
 
-    A coup is known by its evening and its mark there, so the length of an evening belongs to its name, too.
+    The name of a coup is its evening and its mark there, so the length of an evening is a parameter, too.
     """
 
     seed: str
@@ -35,24 +36,24 @@ class Plan:
         """Evening number `index`."""
         return campaign_evening(self.named(index), self.evening_coups, margin=self.margin)
 
-    def faulty(self, night: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
-        """What its sensors told, leaving out the faults named."""
+    def faulty(self, evening: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
+        """The evening with its faults, without the kinds named."""
         rates = swarm(repeatable(f"{self.named(index)} swarm"), Rates().times(self.faults))
-        return add_faults(night, self.named(index), rates, without=without)
+        return add_faults(evening, self.named(index), rates, without=without)
 
     def named(self, index: int) -> str:
-        """The evening's own seed."""
+        """The seed of evening number `index`."""
         return f"{self.seed}/{index}"
 
     def options(self) -> str:
-        """What must follow `hw-sim coup ID` to play a coup of this campaign."""
+        """The options after `hw-sim coup ID` that play a coup of this campaign."""
         faults = "" if self.faults == 1 else f" --faults {self.faults:g}"
         return faults + (" --margin" if self.margin else "")
 
 
 @dataclass(frozen=True)
 class Segment:
-    """One run of the black box, from mark `first` until all was told or daemon and people were out of step."""
+    """One run of the black box, from mark `first` to the end, or to where daemon and people were out of step."""
 
     first: int
     compared: tuple[ComparedSpan, ...]
@@ -61,8 +62,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class EveningRun:
-    """What came of one evening. `refused`: its layout proves nothing, and the black box said so. `failed`: its words
-    where it ended by an error, or didn't refuse what it had to. Times are processor seconds."""
+    """The result of one evening. `refused`: its layout proves nothing and the black box refused it. `failed`: why the
+    evening failed, if the black box ended with an error or did not refuse what it must. Times are processor seconds."""
 
     index: int
     beams: int
@@ -76,25 +77,29 @@ class EveningRun:
 
 
 def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
-    """Play evening `index` whole. Raises NoBlackBoxError."""
+    """Run the whole evening `index`. Raises BlackBoxError."""
     began_s = time.process_time()
-    night = plan.evening(index)
-    faulty = plan.faulty(night, index)
-    segments = list(comparisons(Slice(night, faulty, 0, len(night.marks) - 1), wheeld))
-    told = [(segment.first, compared) for segment in segments for compared in segment.compared]
-    beams = len(night.header["beams_deg"])
-    refused = beams == 1 and _refused(segments)
-    disagreements = [Disagreement(compared.span.index, first) for first, compared in told if not compared.agrees]
-    causes, explaining_s = explain(
-        night, faulty, lambda without: plan.faulty(night, index, without), disagreements, wheeld
+    evening = plan.evening(index)
+    faulty = plan.faulty(evening, index)
+    segments = list(run_segments(Slice(evening, faulty, 0, len(evening.marks) - 1), wheeld))
+    compared = [span for segment in segments for span in segment.compared]
+    disagreements = [
+        Disagreement(span.span.index, segment.first)
+        for segment in segments
+        for span in segment.compared
+        if not span.agrees
+    ]
+    explained, explaining_s = explain(
+        evening, faulty, lambda without: plan.faulty(evening, index, without), disagreements, wheeld
     )
-    name = plan.named(index)
+    name, beams = plan.named(index), len(evening.header["beams_deg"])
+    refused = beams == 1 and _refused(segments)
     return EveningRun(
         index,
         beams,
-        tuple(row for _, compared in told for row in rows(name, compared, beams)),
-        tuple(warning for _, compared in told for warning in early_warnings(name, compared, night.world, faulty.scale)),
-        {f"{name}/{mark}": cause for mark, cause in causes.items()},
+        tuple(row for span in compared for row in rows(name, span, beams)),
+        tuple(one for span in compared for one in early_warnings(name, span, evening.world, faulty.scale)),
+        {f"{name}/{mark}": explanation for mark, explanation in explained.items()},
         refused,
         None if refused else _failed(segments, beams),
         time.process_time() - began_s,
@@ -102,8 +107,8 @@ def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
     )
 
 
-def comparisons(part: Slice, wheeld: Path) -> Iterator[Segment]:
-    """Play that part and judge it; after each mark that went wrong, anew from the next."""
+def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
+    """Play that part and compare it; after each mark that left daemon and people out of step, again from the next."""
     first = part.first
     while first <= part.last:
         rest = replace(part, first=first)
@@ -111,7 +116,7 @@ def comparisons(part: Slice, wheeld: Path) -> Iterator[Segment]:
         ended = replay(wheeld, rest.lines(), comparer.receive)
         broken = bool(ended.code) and not ended.stopped
         if not broken:
-            comparer.ended()
+            comparer.finish()
         yield Segment(first, tuple(comparer.compared), ended)
         if broken:
             return
@@ -126,5 +131,5 @@ def _refused(segments: list[Segment]) -> bool:
 def _failed(segments: list[Segment], beams: int) -> str | None:
     ended = segments[-1].ended
     if not ended.stopped and ended.code:
-        return f"exit code {ended.code}: {ended.words}"
+        return f"exit code {ended.code}: {ended.stderr}"
     return "one beam can tell no direction, and the layout was not refused" if beams == 1 else None

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing beside it: style and pictures are in it."""
+"""The report as one HTML page that needs no other file: style and pictures are in it."""
 
 from __future__ import annotations
 
@@ -77,19 +77,19 @@ def _spread(value: int | dict[str, float] | None) -> int | str:
     return "none" if value is None else value
 
 
-def _disagreements(doubted: list[dict[str, Any]]) -> Iterator[str]:
+def _disagreements(disagreements: list[dict[str, Any]]) -> Iterator[str]:
     yield "<h2>Disagreements</h2>"
-    if not doubted:
+    if not disagreements:
         yield "<p>None.</p>"
         return
     heads = ("coup", "kind", "truth", "told", "cause", "where the sensors lied")
-    yield _table(heads, (_doubt(each) for each in doubted[:SHOWN_MOST]))
-    if len(doubted) > SHOWN_MOST:
-        yield f"<p>{len(doubted) - SHOWN_MOST:,} more are in report.json.</p>"
-    yield f"<p>To play one again: <code>{escape(doubted[0]['replay'])} --svg coup.svg</code></p>"
+    yield _table(heads, (_disagreement(each) for each in disagreements[:SHOWN_MOST]))
+    if len(disagreements) > SHOWN_MOST:
+        yield f"<p>{len(disagreements) - SHOWN_MOST:,} more are in report.json.</p>"
+    yield f"<p>To play one again: <code>{escape(disagreements[0]['replay'])} --svg coup.svg</code></p>"
 
 
-def _doubt(each: dict[str, Any]) -> tuple[str, ...]:
+def _disagreement(each: dict[str, Any]) -> tuple[str, ...]:
     joint = " and " if each["together"] else " or "
     cause = joint.join(each["causes"]) or ("together" if each["explained"] else "UNEXPLAINED")
     return each["coup"], each["kind"], each["truth"], each["told"], cause, "; ".join(each["harms"])

@@ -1,4 +1,4 @@
-"""The pictures of a campaign's report, each an `<svg>` element with a title and a sentence for people."""
+"""The pictures of a campaign's report, each an `<svg>` element with a title and an explanation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 DELAY_LEAST_MS = 1.0
-"""Said at the very event: a logarithmic axis has no zero."""
+"""Shorter delays are drawn here: a logarithmic axis has no zero."""
 LAPS_AXIS = (2.0, 25.0)
 
 
@@ -56,16 +56,16 @@ def _axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 def _confusion(confusion: dict[str, dict[str, int]]) -> Plot:
     truths = sorted(confusion)
-    told = sorted({name for row in confusion.values() for name in row})
-    figure, axes = _axes(2.6 + 0.75 * len(told), 1.6 + 0.36 * len(truths))
+    verdicts = sorted({name for row in confusion.values() for name in row})
+    figure, axes = _axes(2.6 + 0.75 * len(verdicts), 1.6 + 0.36 * len(truths))
     for y, truth in enumerate(truths):
-        for x, name in enumerate(told):
+        for x, name in enumerate(verdicts):
             number = confusion[truth].get(name, 0)
             colour = FAINT if not number else RIGHT if truth == name else WRONG
             axes.text(x, y, f"{number:,}" if number else "·", ha="center", va="center", color=colour, fontsize=9)
-    axes.set_xlim(-0.5, len(told) - 0.5)
+    axes.set_xlim(-0.5, len(verdicts) - 0.5)
     axes.set_ylim(len(truths) - 0.5, -0.5)
-    axes.set_xticks(range(len(told)), told, rotation=40, ha="left", fontsize=8)
+    axes.set_xticks(range(len(verdicts)), verdicts, rotation=40, ha="left", fontsize=8)
     axes.set_yticks(range(len(truths)), truths, fontsize=8)
     axes.xaxis.tick_top()
     axes.set_ylabel("truth")
@@ -108,7 +108,7 @@ def _laps(rows: Sequence[Row]) -> Plot:
     figure, axes = _axes(8, 4.5)
     by_beams = sorted(grouped(both_laps(rows), lambda laps: laps[2]).items())
     for beams, some in by_beams:
-        # A tenth of a lap is as fine as the eye sees here; a dot for each coup would be megabytes.
+        # No finer than a tenth of a lap can be seen here; a dot for each coup would take megabytes.
         dots = sorted({(round(run, 1), round(seen, 1)) for run, seen, _ in some})
         axes.plot([run for run, _ in dots], [seen for _, seen in dots], ".", markersize=3, label=f"{beams} beams")
     axes.plot(LAPS_AXIS, LAPS_AXIS, color=FAINT, linewidth=1, zorder=0)

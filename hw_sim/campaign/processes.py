@@ -1,4 +1,5 @@
-"""Spreads the evenings of a campaign over processes and hands them back in order: the same nights for any number."""
+"""Runs the evenings of a campaign in parallel processes and returns them in order. The number of processes does not
+change the result."""
 
 from __future__ import annotations
 
@@ -14,48 +15,48 @@ from typing import Protocol, cast
 from hw_sim.campaign.evening_run import EveningRun, Plan, run_evening
 
 
-class _Later(Protocol):
+class _Pending(Protocol):
     def result(self) -> EveningRun: ...
 
 
-class _Now:
-    """An evening that is played when it is asked for: one job needs no second process."""
+class _InThisProcess:
+    """An evening that runs when its result is asked for: one job needs no second process."""
 
     def __init__(self, plan: Plan, index: int, wheeld: Path) -> None:
-        self._what = (plan, index, wheeld)
+        self._arguments = (plan, index, wheeld)
 
     def result(self) -> EveningRun:
-        return run_evening(*self._what)
+        return run_evening(*self._arguments)
 
 
 def run_evenings(plan: Plan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
-    """Evenings 0, 1, 2, … until `coups` have been judged, `jobs` at a time.
+    """Evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
 
-    An evening whose layout is refused judges none; so many more are played. One more than is needed is never handed
-    out, whatever was begun: which evenings make a campaign depends on its plan alone.
+    An evening whose layout is refused has no rows, so more evenings run in its place. An evening that was started and
+    is not needed is not returned: which evenings belong to a campaign depends on its plan alone.
     """
-    with _pool(jobs) as submit:
-        begun: deque[_Later] = deque()
+    with _workers(jobs) as submit:
+        pending: deque[_Pending] = deque()
         indices = count()
-        comparisons = 0
-        while comparisons < coups:
-            while len(begun) <= jobs and comparisons + len(begun) * plan.evening_coups < coups:
-                begun.append(submit(plan, next(indices), wheeld))
-            night = begun.popleft().result()
-            comparisons += len(night.rows)
-            yield night
+        compared = 0
+        while compared < coups:
+            while len(pending) <= jobs and compared + len(pending) * plan.evening_coups < coups:
+                pending.append(submit(plan, next(indices), wheeld))
+            evening_run = pending.popleft().result()
+            compared += len(evening_run.rows)
+            yield evening_run
 
 
-def _pool(jobs: int) -> AbstractContextManager[Callable[[Plan, int, Path], _Later]]:
-    return nullcontext(_Now) if jobs == 1 else _processes(jobs)
+def _workers(jobs: int) -> AbstractContextManager[Callable[[Plan, int, Path], _Pending]]:
+    return nullcontext(_InThisProcess) if jobs == 1 else _processes(jobs)
 
 
 @contextmanager
-def _processes(jobs: int) -> Iterator[Callable[[Plan, int, Path], _Later]]:
-    context = multiprocessing.get_context("spawn")  # a fork would inherit the progress bar's thread half
+def _processes(jobs: int) -> Iterator[Callable[[Plan, int, Path], _Pending]]:
+    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
     pool = ProcessPoolExecutor(jobs, mp_context=context)
 
-    def submit(plan: Plan, index: int, wheeld: Path) -> _Later:
+    def submit(plan: Plan, index: int, wheeld: Path) -> _Pending:
         return cast("Future[EveningRun]", pool.submit(run_evening, plan, index, wheeld))
 
     try:

@@ -1,4 +1,4 @@
-"""What a campaign keeps of each coup: small, plain, and the same on every run."""
+"""What a campaign keeps of each coup: small values, the same in every run of it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hw_sim.world import World
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One outcome or verdict. `truth` and `verdict_told`: "result", a void's cause, or "nothing"; times in µs.
+    """One outcome or verdict. `truth` and `verdict`: "result", the cause of a void, or "nothing". Times in µs.
 
-    `number` is what truly came out and `verdict_number` what was said; `delay_us` is from the evidence of a void to its
-    verdict, `allowed_us` to its deadline; `margin` is how far the verdict was from another, as the verdict says.
+    `number` is the true number, `verdict_number` the published one. `delay_us` is the time from the evidence of a void
+    to its verdict, `allowed_us` to its deadline. `margin` is how far the verdict was from another one, as published.
     """
 
     coup: str
     scenario: str
     kind: Kind
     truth: str
-    verdict_told: str
+    verdict: str
     beams: int
     number: int | None
     verdict_number: int | None
@@ -38,10 +38,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class EarlyWarning:
-    """An early warning or the lack of one. `of`: `foreseen` (a void for too few laps, said before), `unforeseen`,
-    `false` (the coup stood), `moot` (another cause voided it), `leaving` (when the ball would leave the track).
+    """An early warning or the lack of one. `of`: `foreseen` (a void for too few laps, announced before), `unforeseen`,
+    `false` (the coup was valid), `moot` (it was void by another cause), `leaving` (when the ball will leave the track).
 
-    `before_left_us` and `before_void_us` say how long before; `error_us` is the time foreseen less the true one.
+    `before_left_us` and `before_void_us`: how long before these it was published. `error_us`: the forecast time minus
+    the true one.
     """
 
     coup: str
@@ -67,7 +68,7 @@ def _row(coup: str, each: Comparison, beams: int) -> Row:
         scenario=outcome.get("scenario", ""),
         kind=each.kind,
         truth=_name(outcome.get("kind"), outcome.get("cause")),
-        verdict_told=_name(verdict.topic if verdict else None, payload.get("cause")),
+        verdict=_name(verdict.topic if verdict else None, payload.get("cause")),
         beams=beams,
         number=outcome.get("number"),
         verdict_number=payload.get("number"),
@@ -85,8 +86,8 @@ def _name(kind: str | None, cause: str | None) -> str:
 
 
 def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: float) -> Iterator[EarlyWarning]:
-    """The early warnings of one span, held against what came of their coups; the log's clock is the world's times
-    `scale`."""
+    """The early warnings of one span, compared with the outcomes of their coups. The log's clock is the world's,
+    multiplied by `scale`."""
     coup = f"{evening}/{compared.span.index}"
     foreseen = {n.payload["coup"]: n for n in reversed(compared.notices) if n.payload["notice"] == "void_foreseen"}
     for each in compared.comparisons:
@@ -97,7 +98,7 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
         if notice.payload["notice"] == "leaving_foreseen":
             left_us = _left_us(world, notice.t, scale)
             if left_us is not None:
-                yield EarlyWarning(coup, "leaving", left_us - notice.t, None, _foretold_us(notice) - left_us)
+                yield EarlyWarning(coup, "leaving", left_us - notice.t, None, _forecast_us(notice) - left_us)
 
 
 def _foreseen(coup: str, each: Comparison, verdict: Message, notice: Message | None) -> Iterator[EarlyWarning]:
@@ -113,12 +114,12 @@ def _foreseen(coup: str, each: Comparison, verdict: Message, notice: Message | N
         yield EarlyWarning(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
 
 
-def _foretold_us(notice: Message) -> int:
+def _forecast_us(notice: Message) -> int:
     return int(notice.payload["figures"]["leaves_us"])
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:
-    """When the ball that ran at `t_us` left the track by itself; None when a hand blocked it, or none ran."""
+    """When the ball that ran at `t_us` left the track; None when a hand blocked it, or no ball ran."""
     t_s = t_us / scale / 1e6
     for run, after in pairwise([*world.runs, None]):
         if run is not None and run.t_s <= t_s <= run.end_s:

@@ -1,4 +1,4 @@
-"""Parts of an evening as logs of their own: from one mark to another, as if the table had been opened just there."""
+"""Parts of an evening as logs of their own: from one mark to another, as if the table had been opened there."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hw_sim import log
 from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
 from hw_sim.events import ClockReading, End, ForeignObject, SensorState, SimEvent, TableCommand
-from hw_sim.faults import FaultyEvening
+from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The marks of `evening` from `first` to `last`, both meant, as `faulty` tells them."""
+    """The marks of `evening` from `first` to `last`, both included, with the events of `faulty`."""
 
     evening: Evening
     faulty: FaultyEvening
@@ -26,15 +26,15 @@ class Slice:
     last: int
 
     def spans(self) -> list[Span]:
-        """Its marks and their truth, on the clock of the log."""
+        """Its marks and their true outcomes, on the clock of the log."""
         return [
             Span(index, self._log_us(us(mark.start_s)), self._truth(index))
             for index, mark in enumerate(self.evening.marks[self.first : self.last + 1], start=self.first)
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Its log. From the first mark on it is the evening as it was; later ones begin with what then stood (failed
-        sensors, an object in the cylinder) and with "open"."""
+        """Its log. From the first mark on it is the whole evening. From a later one it starts with the states at that
+        time (failed sensors, an object in the cylinder) and with the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
@@ -43,14 +43,18 @@ class Slice:
         return {**self.evening.header, "last_number": self.evening.marks[self.first].last_number}
 
     def events(self) -> Iterator[SimEvent]:
-        """What that log tells after its header, `End` last."""
+        """The events of that log, `End` last."""
         events, start_us, end_us = self.faulty.events, self.start_us, self.end_us
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
-            yield from _standing(events[:start], start_us)
+            yield from _states(events[:start], start_us)
             yield TableCommand(start_us, "open", "chef")
         yield from events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]
         yield End(end_us)
+
+    def strikes(self) -> list[Strike]:
+        """The strikes of faults in this part, or partly in it."""
+        return [one for one in self.faulty.strikes if one.from_us < self.end_us and one.to_us >= self.start_us]
 
     @property
     def start_us(self) -> int:
@@ -59,7 +63,7 @@ class Slice:
 
     @property
     def end_us(self) -> int:
-        """When it ends; an evening goes on for a while after its last mark."""
+        """When it ends. The last part of an evening includes the seconds after its last mark."""
         if self.last + 1 >= len(self.evening.marks):
             return self.faulty.events[-1].t_us
         return self._log_us(us(self.evening.marks[self.last].end_s))
@@ -72,17 +76,17 @@ class Slice:
         return round(world_us * self.faulty.scale)
 
 
-def _standing(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
-    """What was told before and still holds: the clock's readings, failed sensors, an object in the cylinder."""
+def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
+    """What the earlier events left: the clock's readings, failed sensors, an object in the cylinder."""
     failed: dict[str, SensorState] = {}
-    thing = False
+    present = False
     for event in before:
         if isinstance(event, ClockReading):
             yield event
         elif isinstance(event, SensorState):
             failed[event.sensor] = event
         elif isinstance(event, ForeignObject):
-            thing = event.present
+            present = event.present
     yield from (SensorState(start_us, event.sensor, ok=False) for event in failed.values() if not event.ok)
-    if thing:
+    if present:
         yield ForeignObject(start_us, present=True)

@@ -1,4 +1,4 @@
-"""The beams of the track: passes missed, doubled, from nowhere; beams stuck and chattering."""
+"""Faults of the beams: passes missed, doubled or without a ball; beams that are stuck or chatter."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hw_sim.events import BallPass
 from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_report
 
 DOUBLE_US = (500, 15_000)
-"""The ball shades a beam for 5 to 40 ms (20 mm at 0.5 to 4 m/s); a second pulse falls within that."""
+"""The ball covers a beam for 5 to 40 ms (20 mm at 0.5 to 4 m/s); a second pulse falls within that."""
 STUCK_S = (5.0, 60.0)
-"""A sleeve is taken away, a cable pressed on; a stuck beam of hours would be switched off by people."""
+"""Until a sleeve is taken away or a plug pressed in. People would switch off a beam that is stuck for hours."""
 CHATTER_S = (0.5, 5.0)
 """A loose contact while something shakes it."""
 CHATTER_GAP_US = (3_000, 50_000)
-"""Shorter ones the board's own filter takes for one pulse."""
+"""The filter of the board joins pulses that are nearer to one."""
 
 
 def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A beam doesn't see a pass."""
+    """A beam does not see a pass."""
     for seen in clean.passes:
         if rng.random() < rate:
             effects.missed.add(seen)
@@ -26,7 +26,7 @@ def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
 
 
 def doubled(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A beam pulses once more while the ball still shades it."""
+    """A beam pulses once more while the ball still covers it."""
     for seen in clean.passes:
         if rng.random() < rate:
             again = BallPass(seen.t_us + rng.randint(*DOUBLE_US), seen.beam)
@@ -35,7 +35,7 @@ def doubled(clean: CleanReadings, rng: random.Random, rate: float, effects: Effe
 
 
 def stray(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A beam pulses for nothing."""
+    """A beam pulses without a ball."""
     for t_us in clean.random_times_us(rng, rate):
         beam = _any_beam(clean, rng)
         effects.false_passes.append(BallPass(t_us, beam))
@@ -43,7 +43,7 @@ def stray(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
 
 
 def stuck_on(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """Something covers a beam: one edge, then nothing."""
+    """Something covers a beam: one pulse, then nothing."""
     for t_us in clean.random_times_us(rng, rate):
         beam, window = _stuck(clean, rng, t_us, effects, "stuck_on", "is covered")
         effects.false_passes.append(BallPass(window.from_us - 1, beam))
@@ -66,7 +66,7 @@ def _stuck(
 
 
 def chatter(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A beam pulses without end for some seconds."""
+    """A beam pulses again and again for some seconds."""
     for start_us in clean.random_times_us(rng, rate):
         beam, t_us = _any_beam(clean, rng), start_us
         window = Window(start_us, start_us + round(rng.uniform(*CHATTER_S) * 1e6))

@@ -1,4 +1,4 @@
-"""The rotor's encoder: edges lost, early, late; a disc that slips."""
+"""Faults of the rotor's encoder: edges lost, early or late; a disc that slips."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hw_sim.faults.effects import CleanReadings, Effects, Slip, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
 SLIP_SECTORS = 3
-"""A disc slips by little: a key with play, a screw that gives."""
+"""A disc slips by little: a key with play, a loose screw."""
 OFFSETS = 8_191
-"""Offsets are drawn once for each sigma and read in a ring, from a place that each evening draws: a prime number, so
-that they never fall in step with the rotor's ticks."""
+"""Offsets are drawn once for each sigma and then repeated, from a start that each evening draws. A prime number, so
+that the period of the offsets is no multiple of the rotor's ticks."""
 
 
 def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """Edges go missing, one here and one there."""
+    """Single edges are missing."""
     place = _skipped(rng, rate)
     while place < len(clean.edges):
         effects.lost_edges.append(place)
@@ -28,7 +28,8 @@ def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Ef
 
 
 def _skipped(rng: random.Random, rate: float) -> int:
-    """How many edges come through before one is lost: geometric, so that the many which come through cost nothing."""
+    """How many edges arrive before one is lost. Drawn from a geometric distribution: one draw for each lost edge, none
+    for the others."""
     return int(math.log(1 - rng.random()) / math.log1p(-rate)) if rate < 1 else 0
 
 
@@ -47,7 +48,7 @@ def _offsets_us(sigma_us: float) -> list[int]:
 
 
 def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """From a moment on all sectors are wrong by the same few, until somebody references the encoder anew: here, at the
+    """From then on all sectors are wrong by the same number, until somebody references the encoder again: here, at the
     end of the scenario."""
     ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
     for t_us in clean.random_times_us(rng, rate):

@@ -1,4 +1,4 @@
-"""Lays lies over a clean evening, in the order in which they would come about: sensor, board, cable, clock."""
+"""Adds faults to a clean evening, in the order in which they would arise: sensor, board, cable, clock."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ assert tuple(FAULTS) == KINDS
 
 @dataclass(frozen=True)
 class FaultyEvening:
-    """An evening as worse sensors tell it, in time order, `End` last; and where they lied.
+    """An evening as faulty sensors report it, in time order, `End` last; and the strikes of their faults.
 
-    All times are the sensing clock's, which drifts: the world's times `scale`. `truth` is what happened, as ever, with
-    its evidence and deadlines on that clock; whoever looks for a mark in the log multiplies it.
+    All times are those of the sensing clock, which drifts: times of the world, multiplied by `scale`. `truth` is
+    the truth of the clean evening, with its evidence and deadlines on that clock. The marks of the evening are not
+    multiplied.
     """
 
     events: list[SimEvent]
@@ -57,9 +58,10 @@ class FaultyEvening:
 
 
 def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[str] = frozenset()) -> FaultyEvening:
-    """The evening with faults at these rates but those named in `without`.
+    """The evening with faults at these rates, without the kinds in `without`.
 
-    Each fault has its own luck from the seed and sees only the clean evening: leaving one out changes no other.
+    Each fault has its own random numbers from the seed and gets only the clean evening, so leaving one out changes no
+    other.
     """
     clean, effects = CleanReadings.of(evening), Effects()
     for kind, fault in FAULTS.items():
@@ -77,8 +79,9 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
         window.put(events, _while_link_is_down(window, window.cut(events)))
     for window in effects.repeated:
         window.put(events, _repeated(window.cut(events)))
-    for window, luck in effects.late:
-        window.put(events, _with_one_time(window.cut(events), random.Random(luck)))  # noqa: S311  nothing here is secret
+    for window, order_seed in effects.late:
+        rng = random.Random(order_seed)  # noqa: S311  nothing here is secret
+        window.put(events, _with_one_time(window.cut(events), rng))
     return _on_sensing_clock(clean, effects, Window(0, clean.end_us - 1).cut(events))
 
 
@@ -125,7 +128,7 @@ def _is_silent(effects: Effects, sensor: str, t_us: int) -> bool:
 
 
 def _merged(windows: Iterable[Window]) -> list[Window]:
-    """Windows that overlap are one: the link is down from the first one's beginning to the last one's end."""
+    """The windows in order, those that overlap joined to one."""
     merged: list[Window] = []
     for window in sorted(windows, key=lambda w: w.from_us):
         if merged and window.from_us <= merged[-1].to_us:
@@ -136,27 +139,30 @@ def _merged(windows: Iterable[Window]) -> list[Window]:
 
 
 def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent]:
-    """The link is down: people are heard (they speak by other ways), pulses are gone for good; what has a state and not
-    only an instant, bodies and self-tests, is told by the board when it is back."""
-    heard = [event for event in hidden if isinstance(event, TableCommand)]
+    """What a log shows of a window in which the link is down.
+
+    Commands arrive (they do not use this link), pulses are lost. The board reports objects and self-tests, which are
+    states, when the link is up again.
+    """
+    commands = [event for event in hidden if isinstance(event, TableCommand)]
     states = [
         msgspec.structs.replace(event, t_us=window.to_us)
         for event in hidden
         if isinstance(event, ForeignObject | SensorState)
     ]
     down, up = SensorState(window.from_us, "link", ok=False), SensorState(window.to_us, "link", ok=True)
-    return [down, *heard, up, *states]
+    return [down, *commands, up, *states]
 
 
 def _repeated(events: list[SimEvent]) -> list[SimEvent]:
-    """Everything but what people said: their words don't come in frames."""
+    """Every event twice but commands, which are in no frame."""
     return [event for event in events for _ in range(1 if isinstance(event, TableCommand) else 2)]
 
 
 def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
-    """What the sensors saw takes the last one's time; each sensor's own observations stay in order, of different
-    sensors any may come first."""
-    people: list[SimEvent] = [event for event in events if isinstance(event, TableCommand)]
+    """The commands, then all other events at the time of the last one. The observations of one sensor stay in order;
+    those of different sensors are in a random order."""
+    commands: list[SimEvent] = [event for event in events if isinstance(event, TableCommand)]
     queues: dict[object, deque[SimEvent]] = {}
     turns = []
     for event in events:
@@ -164,7 +170,7 @@ def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]
             turns.append(_sensor(event))
             queues.setdefault(turns[-1], deque()).append(msgspec.structs.replace(event, t_us=events[-1].t_us))
     rng.shuffle(turns)
-    return [*people, *(queues[turn].popleft() for turn in turns)]
+    return [*commands, *(queues[turn].popleft() for turn in turns)]
 
 
 def _sensor(event: SimEvent) -> object:
@@ -172,18 +178,15 @@ def _sensor(event: SimEvent) -> object:
 
 
 def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEvent]) -> FaultyEvening:
-    """All times as the drifting clock reads them, and what the host reads on it."""
+    """The evening with all times as the drifting clock reads them, and with the host's readings of UTC."""
     events.append(End(clean.end_us))
     if effects.readings:
         events = sorted([*effects.readings, *events], key=T_US)
-    strikes, truth, scale = (
-        sorted(effects.strikes, key=lambda note: note.from_us),
-        clean.evening.truth,
-        effects.scale,
-    )
+    strikes = sorted(effects.strikes, key=lambda strike: strike.from_us)
+    truth, scale = clean.evening.truth, effects.scale
     if scale != 1.0:
         events = [_event_on_clock(event, scale) for event in events]
-        strikes = [replace(h, from_us=round(h.from_us * scale), to_us=round(h.to_us * scale)) for h in strikes]
+        strikes = [replace(s, from_us=round(s.from_us * scale), to_us=round(s.to_us * scale)) for s in strikes]
         truth = [_outcome_on_clock(outcome, scale) for outcome in truth]
     return FaultyEvening(events, strikes, truth, scale)
 

@@ -1,4 +1,4 @@
-"""The readers of the pockets: dead ones, and those that the bouncing ball fools."""
+"""Faults of the pocket readers: dead readers, and readers that see the ball before it rests."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hw_sim.wheel import POCKETS, pocket_index
 from hw_sim.world import us
 
 POCKETS_AFTER_S = 0.8
-"""From the track down to the ring of pockets no ball is quicker; before, there is nothing for a reader to see."""
+"""No ball gets from the track to the ring of pockets in less; a reader cannot see it before that."""
 VIEW_POCKETS = 0.5
-"""A reader looks at one pocket: half of one to either side of it."""
+"""A reader sees one pocket: half a pocket to each side of it."""
 
 
 def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -30,10 +30,10 @@ def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: 
 
 
 def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The ball is seen once or twice before it rests, in whatever pocket passes below it but the one it will rest in.
+    """A reader sees the ball once or twice before it rests, in any pocket but the one in which it will rest.
 
-    Seen there, it is no lie: the number is only out a sighting sooner than the truth of a scenario says, which was
-    made with readers that don't see it.
+    A sighting in that pocket would be no fault. The number would only be proven one sighting sooner than the truth of
+    the scenario says, which was written for readers that do not see it.
     """
     for fall in clean.evening.world.falls:
         if rng.random() < rate:
@@ -45,7 +45,7 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
 
 
 def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The ball is seen in a pocket that it leaves for another, if that stands before a reader then."""
+    """A reader sees the ball in a pocket that it leaves again, if that pocket stands before the reader at that time."""
     for fall in clean.evening.world.falls:
         for t_s, number in (touch for touch in fall.touches if touch[1] != fall.number):
             for reader in range(len(clean.evening.world.layout.readers_deg)):
@@ -54,7 +54,7 @@ def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
 
 
 def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> float:
-    """How far, in pockets, the centre of that number's pocket is from the reader then."""
+    """How far the centre of that number's pocket is from the reader at that time, in pockets."""
     world = clean.evening.world
     place = world.rotor.angle_at(t_s) + pocket_index(number) / len(POCKETS)
     return ((place - world.layout.readers_deg[reader] / 360 + 0.5) % 1.0 - 0.5) * len(POCKETS)

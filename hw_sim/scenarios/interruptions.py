@@ -1,4 +1,4 @@
-"""Breakdowns, suspensions, and the rest of a table's life."""
+"""Interruptions of play: breakdowns, suspensions, a closed table, a change of the bouler."""
 
 from __future__ import annotations
 

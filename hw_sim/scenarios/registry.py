@@ -13,7 +13,8 @@ Play: TypeAlias = Callable[[SimTable], None]
 
 @dataclass(frozen=True)
 class Scenario:
-    """`play` performs it; `about` says it in a sentence; `weight` is how often a drawn evening picks it."""
+    """`play` plays it; `about` describes it in a sentence; `weight` is how often a drawn evening contains it.
+    `first_only`: only as the first scenario of an evening."""
 
     name: str
     about: str
@@ -23,7 +24,7 @@ class Scenario:
     first_only: bool = False
 
     def __call__(self, table: SimTable) -> None:
-        """Perform it, its name on whatever truth comes of it."""
+        """Play it; the outcomes get its name."""
         table.scenario = self.name
         self.play(table)
 
@@ -32,7 +33,7 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(*, weight: float = 1.0, french_only: bool = False, first_only: bool = False) -> Callable[[Play], Play]:
-    """Register a function under its name; its docstring's first line tells people what it plays."""
+    """Register a function under its name; the first line of its docstring describes it."""
 
     def register(play: Play) -> Play:
         name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]

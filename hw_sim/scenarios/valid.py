@@ -1,4 +1,4 @@
-"""Coups that stand, in all the ways in which a coup may stand."""
+"""Valid coups, also with disturbances that do not make them void."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from hw_sim.scenarios.registry import scenario
 from hw_sim.table import SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
-"""How hard a hand brakes that only slows a rotor: a whole stop takes it 3 to 15 s."""
+"""How a hand brakes that only slows a rotor: a whole stop would take 3 to 15 s."""
 
 
 def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
-    """The running ball falls into a pocket, its number comes out, the table settles."""
+    """The running ball falls into a pocket, its number is proven, the table settles."""
     table.result(table.fall(hang_s=hang_s))
     table.operations()
 
 
 def run_and_close(table: SimTable, *, seconds: float = 0.0) -> None:
-    """Launch with a push good for `seconds` on the track; "rien ne va plus" in the middle of the run."""
+    """A launch that keeps the ball on the track for `seconds`; "rien ne va plus" in the middle of the run."""
     table.prepare_launch()
     table.launch(seconds=seconds)
     table.wait_for_part_of_run(0.35, 0.9)

@@ -1,4 +1,4 @@
-"""Void coups, one function a way to lose one, and what the rulebook wants done afterwards."""
+"""Void coups, one function for each way to get one, and what the rulebook requires afterwards."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
 from hw_sim.wheel import BallRun
 
 STOP_KNOWN_S = 2.0
-"""A stopped rotor must be called within this of its last tick."""
+"""A stopped rotor must be reported within this time of its last tick."""
 PASSES_OF_A_LAUNCH = 3
-"""Fewer passes than this prove no speed: such a launch is known only by the pocket the ball lies in afterwards."""
+"""Fewer passes prove no speed: such a launch is known only from the pocket in which the ball lies afterwards."""
 
 
 def restore(table: SimTable) -> None:
-    """The ball goes back to the last number's pocket, and all is well again: "tout va"."""
+    """The ball is put back in the pocket of the last number, and the chef says "tout va"."""
     table.put_ball_back()
     table.command("tout_va")
     if table.rng.random() < 0.4:
@@ -24,7 +24,7 @@ def restore(table: SimTable) -> None:
 
 
 def block_or_fall(table: SimTable) -> None:
-    """The chef's hand stops the ball in time, or it falls into a pocket that counts for nothing."""
+    """The chef's hand stops the ball in time, or it falls into a pocket, which does not count."""
     table.wait(0.4, 1.5)
     if table.now_s < table.run.end_s and table.rng.random() < 0.7:
         table.block_ball()
@@ -34,7 +34,7 @@ def block_or_fall(table: SimTable) -> None:
 
 
 def too_early(table: SimTable) -> None:
-    """A launch that nobody may make now; the hand stops the ball after a lap or more."""
+    """A launch that is not allowed at this time; a hand stops the ball after a lap or more."""
     table.launch(seconds=7)
     table.void("early_launch", table.pass_s(0), table.pass_s(0) + LAUNCH_KNOWN_S)
     table.wait_until(table.pass_s(6) + 0.1)
@@ -91,14 +91,14 @@ def too_few_laps(table: SimTable) -> None:
     known = table.pass_count() >= PASSES_OF_A_LAUNCH
     if known and table.pass_count() > PASSES_OF_A_LAUNCH and table.rng.random() < 0.4:
         table.void("too_few_laps", run.end_s, run.end_s + FALL_S[0])
-        table.wait_until(run.end_s + FALL_S[0])  # the hand takes it off the cone
+        table.wait_until(run.end_s + FALL_S[0])  # a hand takes it off the cone
     else:
         _weak_fall(table, known=known)
     restore(table)
 
 
 def _weak_launch(table: SimTable, laps: tuple[float, float], passes: range) -> BallRun:
-    """A push too weak, of as many passes as said. One that no beam saw is no launch that a sensor could know of."""
+    """A push that is too weak, with a number of passes in `passes`. Without any pass no sensor would see a launch."""
     run = table.launch(table.rng.uniform(*laps))
     while table.pass_count() not in passes:
         table.world.runs.pop()

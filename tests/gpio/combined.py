@@ -18,7 +18,7 @@ import wheeld.daemon.sources
 import wheeld.journal.journal
 from hw_sim import wired
 from hw_sim.cammegh.coups import Model
-from hw_sim.cammegh.evening_coups import watched
+from hw_sim.cammegh.evening_coups import coups_of
 from hw_sim.cammegh.head import HeadSetup, SimHead
 from hw_sim.evening import Evening
 from hw_sim.events import TableCommand
@@ -90,8 +90,8 @@ class CombinedHouse:
         )
         events = [*evening.events()]
         pins.play(wired.edges(evening.world, events, evening.end_s, wires, start_ns=START_NS))
-        self._people: deque[TableCommand] = deque(wired.spoken(events, wires))
-        coups = iter(watched(evening))
+        self._people: deque[TableCommand] = deque(wired.commands_without_button(events, wires))
+        coups = iter(coups_of(evening))
         self.head = SimHead(model, coups, random.Random(1), HeadSetup(first_spin=12))
         self.said: list[dict[str, Any]] = []
         self._confirmed: list[int] = []

@@ -113,7 +113,7 @@ def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, bench: Bench) -> Non
     night = script([kind], COUPS[kind])
     wires = wires_of(night.header)
     events = [*night.events()]
-    judge = Judge(night.header, wired.spoken(events, wires))
+    judge = Judge(night.header, wired.commands_without_button(events, wires))
     heard = bench.run(
         wired.edges(night.world, events, night.end_s, wires),
         until_ns=round(night.end_s * 1e9),

@@ -22,7 +22,7 @@ def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Mess
         return True
 
     ended = replay(program, lines, receive)
-    return told, ended.code, ended.words
+    return told, ended.code, ended.stderr
 
 
 def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_its_exit_code_its_last_words_and_its_time_are_told(tmp_path: Path) -> N
 def test_the_arguments_are_those_of_a_replay(tmp_path: Path) -> None:
     asking = stand_in(tmp_path, "sys.stderr.write(' '.join(sys.argv[1:])); sys.stdin.read()")
     assert _all(asking, [])[2] == "replay - --jsonl"
-    assert replay(asking, [], lambda _: True, facts=True).words == "replay - --jsonl --facts"
+    assert replay(asking, [], lambda _: True, facts=True).stderr == "replay - --jsonl --facts"
 
 
 def test_what_is_no_message_is_an_error(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_each_verdict_belongs_to_the_span_in_which_it_was_said() -> None:
         result(4, 50_000_000),
     ):
         assert comparer.receive(told)
-    comparer.ended()
+    comparer.finish()
     assert [(compared.span.index, compared.agrees) for compared in comparer.compared] == [
         (7, True),
         (8, True),
@@ -96,7 +96,7 @@ def test_each_verdict_belongs_to_the_span_in_which_it_was_said() -> None:
 def test_a_verdict_said_at_the_very_beginning_of_a_span_is_its_own() -> None:
     comparer = _listening([], [came_out(4)])
     comparer.receive(result(4, 30_000_000))
-    comparer.ended()
+    comparer.finish()
     assert all(compared.agrees for compared in comparer.compared)
 
 
@@ -113,7 +113,7 @@ def test_after_a_disagreement_nothing_more_is_wanted_and_nothing_more_is_judged(
     assert comparer.receive(result(18))
     assert not comparer.receive(state("ball_running", 40_000_000))
     assert not comparer.receive(result(5, 65_000_000))
-    comparer.ended()
+    comparer.finish()
     assert [compared.span.index for compared in comparer.compared] == [7]
     assert comparer.out_of_step
 
@@ -153,7 +153,7 @@ def test_a_table_that_believes_in_a_launch_may_still_tell_of_it() -> None:
     comparer.receive(state("ball_running", 25_000_000))
     assert comparer.receive(void("breakdown", 31_000_000))
     comparer.receive(result(4, 50_000_000))
-    comparer.ended()
+    comparer.finish()
     assert [each.kind for each in comparer.compared[1].comparisons] == ["right", "extra_void"]
 
 
@@ -161,5 +161,5 @@ def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
     comparer.receive(void("breakdown"))
     comparer.receive(state("suspended", 11_000_001))
-    comparer.ended()
+    comparer.finish()
     assert [each.kind for each in comparer.compared[0].comparisons] == ["false_void"]

@@ -27,11 +27,11 @@ TIMELINE = Timeline(
     readers=1,
     passes=[(1.0, 0), (2.0, 1), (3.0, 0)],
     rotor_rpm=[(0.5, 12.0), (5.0, 11.0)],
-    seen=[ReadPocket(6.0, 0, 17), ReadPocket(7.0, 0, None)],
-    marks=[(0.1, "chef: open")],
+    read_pockets=[ReadPocket(6.0, 0, 17), ReadPocket(7.0, 0, None)],
+    notes=[(0.1, "chef: open")],
     facts=[(1.5, "launched")],
     states=[Interval(0.0, 1.5, "faites_vos_jeux"), Interval(1.5, 9.0, "ball_running")],
-    said=[ShownVerdict(8.0, 7.5, "17", void=False)],
+    verdicts=[ShownVerdict(8.0, 7.5, "17", void=False)],
     end_s=9.0,
     true_passes=[(1.001, 0), (2.5, 1)],
     strikes=[Interval(2.0, 2.0, "stray")],
@@ -86,8 +86,8 @@ def test_the_picture_is_the_same_each_time_and_well_formed() -> None:
 
 def test_the_picture_shows_every_kind_of_thing() -> None:
     text = draw(TIMELINE, "a coup", "x")
-    for words in ("launched", "ball_running", "said: 17", "rests in 17", "its evidence", "chef: open", "stray"):
-        assert f">{words}<" in text, words
+    for label in ("launched", "ball_running", "said: 17", "rests in 17", "its evidence", "chef: open", "stray"):
+        assert f">{label}<" in text, label
     assert ">pulse without a ball<" in text
     assert ">ball without a pulse<" in text
 
@@ -104,7 +104,7 @@ def test_a_story_tells_pockets_as_another_reader_of_logs_does(tmp_path: Path) ->
     lines = path.read_bytes().splitlines()
     read, other = read_timeline(lines, []), Log(lines)
     expected = [other.pocket(line)[0] for line in other.of("pocket")]
-    assert [seen.number for seen in read.seen] == expected
+    assert [read_pockets.number for read_pockets in read.read_pockets] == expected
     assert len(read.passes) == len(other.of("ball"))
     assert (read.beams, read.readers) == (len(other.header["beams_deg"]), len(other.header["readers_deg"]))
 
@@ -127,13 +127,13 @@ def test_an_edge_is_where_the_format_says_and_between_edges_the_rotor_turns_even
 def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:
     header = b'{"rotor_ticks":37,"beams_deg":[0,90],"readers_deg":[0]}'
     end = b'{"t":30000000,"kind":"end"}'
-    said = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
+    verdicts = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
                 evidence_at="2026-11-20T18:00:10.500000Z")  # fmt: skip
     read = read_timeline(
-        [header, end], [state("ball_running", 0), said, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
+        [header, end], [state("ball_running", 0), verdicts, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
     )
     assert read.states == [Interval(0.0, 11.0, "ball_running"), Interval(11.0, 30.0, "rien_va")]
-    assert read.said == [ShownVerdict(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
+    assert read.verdicts == [ShownVerdict(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
 
 
 def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,10 +27,10 @@ BY_ALL = Explanation(("stray", "missed"), together=True, alone=True, since=0, st
 BY_NONE = Explanation((), together=False, alone=True, since=0, strikes=())
 
 
-def _row(kind: str = "right", truth: str = "result", verdict_told: str = "result", **more: object) -> Row:
+def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **more: object) -> Row:
     blank = dict.fromkeys(Row.__slots__)
-    return Row(**{**blank, "coup": "s/0/1", "scenario": "x", "kind": kind, "truth": truth, "verdict_told": verdict_told, "beams": 2,
-                  **more})  # type: ignore[arg-type]  # fmt: skip
+    return Row(**{**blank, "coup": "s/0/1", "scenario": "x", "kind": kind, "truth": truth, "verdict": verdict,
+                  "beams": 2, **more})  # type: ignore[arg-type]  # fmt: skip
 
 
 def _night(
@@ -51,9 +51,7 @@ def _failures(
 
 
 def test_a_campaign_without_a_wrong_verdict_passes() -> None:
-    assert (
-        _failures(_row(), _row("unproven", verdict_told="too_few_laps"), _row(truth="chef", verdict_told="chef")) == []
-    )
+    assert _failures(_row(), _row("unproven", verdict="too_few_laps"), _row(truth="chef", verdict="chef")) == []
 
 
 @pytest.mark.parametrize("kind", ["wrong_number", "false_valid"])
@@ -76,7 +74,7 @@ def test_a_scenario_that_makes_a_stray_of_its_own_explains_a_void_and_nothing_el
 
 
 def test_false_voids_fail_when_they_are_more_than_allowed() -> None:
-    voids = [_row("false_void", verdict_told="breakdown")] * 3
+    voids = [_row("false_void", verdict="breakdown")] * 3
     assert _failures(*voids[:2]) == [], "two may be luck in a short campaign"
     assert _failures(*voids) == ["3 false voids of 3 valid coups, more than one in 10,000"]
     assert _failures(*voids, *[_row()] * 27, share=0.1) == []
@@ -96,8 +94,8 @@ def test_the_matrix_tells_a_wrong_number_from_the_number() -> None:
         _row(),
         _row(),
         _row("wrong_number"),
-        _row("missed", verdict_told="nothing"),
-        _row(truth="chef", verdict_told="chef"),
+        _row("missed", verdict="nothing"),
+        _row(truth="chef", verdict="chef"),
     ]
     found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)
     assert found["confusion"] == {
@@ -107,7 +105,7 @@ def test_the_matrix_tells_a_wrong_number_from_the_number() -> None:
 
 
 def test_delays_are_told_by_cause_against_their_deadlines() -> None:
-    delays = [_row(truth="chef", verdict_told="chef", delay_us=ms * 1000, allowed_us=50_000) for ms in (1, 2, 60)]
+    delays = [_row(truth="chef", verdict="chef", delay_us=ms * 1000, allowed_us=50_000) for ms in (1, 2, 60)]
     found = report(PLAN, 1, [_night(*delays)], TIMING, 1e-4)["void_delay_ms"]
     assert found == {
         "chef": {"voids": 3, "median": 2.0, "p99": 60.0, "most": 60.0, "least_before_deadline": -10.0, "late": 0}
@@ -147,26 +145,26 @@ def test_what_limited_it_follows_from_the_processor_seconds() -> None:
 
 def test_a_disagreement_names_what_plays_it_again() -> None:
     plan = Plan("a/b", 10.0, margin=True)
-    night = _night(_row("false_void", verdict_told="breakdown", coup="a/b/3/7", number=4))
+    night = _night(_row("false_void", verdict="breakdown", coup="a/b/3/7", number=4))
     (doubted,) = report(plan, 1, [night], TIMING, 1e-4)["disagreements"]
     assert doubted["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
     assert (doubted["truth"], doubted["told"], doubted["causes"]) == ("result 4", "breakdown", ["stray"])
 
 
-def _account(outcome: Outcome, *verdict_told: Message) -> ComparedSpan:
-    verdicts = [each for each in verdict_told if each.topic != "notice"]
-    notices = tuple(each for each in verdict_told if each.topic == "notice")
+def _account(outcome: Outcome, *verdict: Message) -> ComparedSpan:
+    verdicts = [each for each in verdict if each.topic != "notice"]
+    notices = tuple(each for each in verdict if each.topic == "notice")
     return ComparedSpan(Span(4, 0, (outcome,)), compare([outcome], verdicts), notices)
 
 
-def _warned(outcome: Outcome, *verdict_told: Message) -> list[EarlyWarning]:
+def _warned(outcome: Outcome, *verdict: Message) -> list[EarlyWarning]:
     layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
-    return list(early_warnings("s/0", _account(outcome, *verdict_told), World(layout, None), 1.0))  # type: ignore[arg-type]
+    return list(early_warnings("s/0", _account(outcome, *verdict), World(layout, None), 1.0))  # type: ignore[arg-type]
 
 
 def test_a_row_says_what_was_and_what_was_told() -> None:
     (row,) = rows("s/0", _account(was_void("chef"), void("chef", 11_000_000, margin=0.25, margin_of="time")), 2)
-    assert (row.coup, row.truth, row.verdict_told, row.kind) == ("s/0/4", "chef", "chef", "right")
+    assert (row.coup, row.truth, row.verdict, row.kind) == ("s/0/4", "chef", "chef", "right")
     assert (row.delay_us, row.allowed_us, row.margin, row.margin_of) == (1_000_000, 2_000_000, 0.25, "time")
     (row,) = rows("s/0", _account(came_out(17), result(25)), 2)
     assert (row.number, row.verdict_number, row.laps_run, row.laps_seen, row.delay_us) == (17, 25, 8.0, 7.5, None)
@@ -175,7 +173,7 @@ def test_a_row_says_what_was_and_what_was_told() -> None:
 def test_a_stranded_table_has_a_row_of_nothing() -> None:
     compared = ComparedSpan(Span(4, 0, ()), (Comparison("stranded", None, None),), ())
     (row,) = rows("s/0", compared, 2)
-    assert (row.kind, row.truth, row.verdict_told) == ("stranded", "nothing", "nothing")
+    assert (row.kind, row.truth, row.verdict) == ("stranded", "nothing", "nothing")
 
 
 def test_a_void_foreseen_counts_from_its_first_warning() -> None:
@@ -197,9 +195,9 @@ def test_warnings_of_what_did_not_come() -> None:
 def _whole() -> tuple[list[Row], tuple[EarlyWarning, ...]]:
     some = [
         _row(laps_run=8.0, laps_seen=7.5, margin=0.5, margin_of="laps"),
-        _row("unproven", verdict_told="too_few_laps", laps_run=3.1),
-        _row("false_void", verdict_told="<breakdown>"),
-        _row(truth="chef", verdict_told="chef", delay_us=3_000, allowed_us=50_000),
+        _row("unproven", verdict="too_few_laps", laps_run=3.1),
+        _row("false_void", verdict="<breakdown>"),
+        _row(truth="chef", verdict="chef", delay_us=3_000, allowed_us=50_000),
     ]
     return some, (EarlyWarning("s/0/1", "foreseen", 10, 20), EarlyWarning("s/0/1", "leaving", 30, None, -40))
 

@@ -56,11 +56,11 @@ def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
 
 def test_who_gives_a_reason_uses_a_panel_and_the_rest_a_button(tmp_path: Path) -> None:
     one = made(tmp_path)
-    one._happen(TableCommand(10, "open", "chef"))
-    one._happen(RotorEdge(20, 3, "cw"))
+    one._deliver(TableCommand(10, "open", "chef"))
+    one._deliver(RotorEdge(20, 3, "cw"))
     assert one._board.next_seq == 2
-    one._happen(TableCommand(30, "suspend", "direction", "an order"))
-    one._happen(TableCommand(40, "bouler", "chef", who="bouler-2"))
+    one._deliver(TableCommand(30, "suspend", "direction", "an order"))
+    one._deliver(TableCommand(40, "bouler", "chef", who="bouler-2"))
     assert one._board.next_seq == 2
     assert one._panel.qsize() == 2
 

@@ -32,13 +32,13 @@ class Bench:
         self.begun: list[str] = []
         self.said: list[str] = []
         self.obeys = True
-        self.people = People(self.live, self.subscriber, look_s=1.0, tell=self._began)
+        self.people = People(self.live, self.subscriber, look_s=1.0, on_scenario=self._began)
 
     def _began(self, scenario: Scenario) -> None:
         self.begun.append(scenario.name)
 
     def play(self, *names: str) -> None:
-        for event in self.people.evening(named(names)):
+        for event in self.people.events(named(names)):
             if isinstance(event, TableCommand) and not self.begun:
                 self.said.append(event.name)
                 if self.obeys:

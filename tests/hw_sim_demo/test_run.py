@@ -20,7 +20,7 @@ from hw_sim.evening import named, repeatable
 from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.pty_link import Pty
-from hw_sim.run import told
+from hw_sim.run import live_events
 from wheeld.config.file import parse
 
 
@@ -41,7 +41,7 @@ def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_tol
     said: list[str] = []
     looks = iter([False, False, True])
     live = LiveTable(LAYOUT, repeatable("told"), 17)
-    events = list(told(live, named(["valid", "chef_void"]), lambda: next(looks), said.append))
+    events = list(live_events(live, named(["valid", "chef_void"]), lambda: next(looks), said.append))
     assert [type(event) for event in events[:2]] == [End, End]
     assert [e.name for e in events if isinstance(e, TableCommand)][:2] == ["open", "rien_ne_va_plus"]
     assert said[0].startswith("# waiting")

@@ -111,7 +111,7 @@ class Wheel:
 async def turning(wheel: Wheel, path: Path) -> AsyncIterator[Wheel]:
     """The wheel turns, its port at `path`."""
     with Pty(path) as pty:
-        task = asyncio.create_task(Player(wheel.board, pty, speed=SPEED, happen=wheel.happen).play(wheel.events()))
+        task = asyncio.create_task(Player(wheel.board, pty, speed=SPEED, deliver=wheel.happen).play(wheel.events()))
         try:
             yield wheel
             assert not task.done(), task

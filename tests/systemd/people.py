@@ -47,14 +47,14 @@ class Evening:
         night = LiveTable(LAYOUT, self._rng, None)
         night.table.pause_factor = QUICK_PAUSE_FACTOR
         self._heard = Subscriber()
-        self._people = People(night, self._heard, look_s=LOOK_S * SPEED, tell=lambda _: None)
+        self._people = People(night, self._heard, look_s=LOOK_S * SPEED, on_scenario=lambda _: None)
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
 
     async def run(self, path: Path) -> None:
         """For ever."""
         with Pty(path) as pty:
-            player = Player(self._board, pty, speed=SPEED, happen=self._happen)
+            player = Player(self._board, pty, speed=SPEED, deliver=self._happen)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._listen())
                 group.create_task(player.play(self._events()))
@@ -63,7 +63,7 @@ class Evening:
         plays = draw_scenarios(LAYOUT, self._rng)
         while True:
             with suppress(TableStuckError):  # a daemon that hangs does not obey: they try again
-                yield from self._people.evening(plays)
+                yield from self._people.events(plays)
 
     def _happen(self, event: SimEvent) -> None:
         """Buttons know neither who nor why."""
