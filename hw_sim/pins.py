@@ -23,7 +23,7 @@ class SimPins:
         self._levels: dict[int, bool] = {}
         self._listened: dict[int, int] = {}
         self._due: list[tuple[int, int, Edge]] = []
-        self._heard: list[Edge] = []
+        self._reported: list[Edge] = []
         self._lost = 0
         self._swallow: dict[int, int] = {}
         self._number = 0
@@ -43,9 +43,9 @@ class SimPins:
 
     def take(self) -> Taken:
         """The edges reported by now, and the number of lost ones."""
-        heard, lost = self._heard, self._lost
-        self._heard, self._lost = [], 0
-        return Taken(heard, lost)
+        reported, lost = self._reported, self._lost
+        self._reported, self._lost = [], 0
+        return Taken(reported, lost)
 
     def close(self) -> None:
         """Set `closed`."""
@@ -86,4 +86,4 @@ class SimPins:
         if self._swallow.get(edge.pin, 0):
             self._swallow[edge.pin] -= 1
             return
-        self._heard.append(Edge(edge.pin, edge.level, edge.at_ns, self._listened[edge.pin]))
+        self._reported.append(Edge(edge.pin, edge.level, edge.at_ns, self._listened[edge.pin]))

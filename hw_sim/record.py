@@ -51,8 +51,8 @@ def _events_and_truth(evening: Evening, args: argparse.Namespace) -> tuple[Itera
     if not args.noise and args.faults is None:
         return evening.events(), evening.truth
     rates = Rates() if args.noise else Rates().times(args.faults)
-    spoilt = add_faults(evening, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
-    return spoilt.events, spoilt.truth
+    faulty = add_faults(evening, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
+    return faulty.events, faulty.truth
 
 
 def run(args: argparse.Namespace) -> int:

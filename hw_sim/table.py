@@ -110,9 +110,7 @@ class SimTable:
     def operations(self) -> None:
         """The table settles the coup and reports that this is done."""
         if self._stay is not None and self.pause_factor < 1:
-            self.wait_for_sightings(
-                1
-            )  # a sighting that a sensor spoilt holds the number up; nobody pays what isn't out
+            self.wait_for_sightings(1)  # a faulty sighting delays the number, and nobody settles before the number
         self.wait(5 * self.pause_factor, 12 * self.pause_factor)
         self.command("operations_done", by="table")
 
