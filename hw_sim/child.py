@@ -31,7 +31,7 @@ class Child:
         """Wait until it ends by itself. Returns a text about it, with the end of its output."""
         code = await self._process.wait()
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES_SHOWN:]
-        return "\n  ".join([f"{self.name} ended with exit code {code}; its last words:", *(lines or ["(none)"])])
+        return "\n  ".join([f"{self.name} ended with exit code {code}; its last lines:", *(lines or ["(none)"])])
 
     async def stop(self) -> None:
         """Ask it to end; kill it if it does not. Harmless when it has ended."""

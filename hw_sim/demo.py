@@ -71,13 +71,15 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="broker, simulated wheel, daemon and a live view",
-        description="Start a broker, a simulated wheel and the daemon, and show what it publishes, until Ctrl-C. The "
+        description="Start a broker, a simulated wheel and the daemon, and show its messages, until Ctrl-C. The "
         "journal stays in a directory, so that a second run goes on where the first one stopped.",
     )
     parser.add_argument("--coups", type=_count, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
     bench.add_pace(parser, speed=5.0)
-    parser.add_argument("--seed", type=int, metavar="N", help="luck (default: another one each time)")
-    parser.add_argument("--state", type=Path, default=STATE, metavar="DIR", help=f"the journal's (default {STATE})")
+    parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: another one each time)")
+    parser.add_argument(
+        "--state", type=Path, default=STATE, metavar="DIR", help=f"where the journal is (default {STATE})"
+    )
     parser.add_argument("--broker", choices=get_args(Wanted), default="auto", help="auto: mosquitto if it is installed")
     parser.set_defaults(run=run)
 
@@ -202,7 +204,7 @@ class Demo:
             "",
             f"{len(subscriber.verdicts)} verdicts: {tally['results']} results, "
             f"{len(subscriber.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
-            f"{span}, {subscriber.gaps or 'nothing'} missing; luck was --seed {self.seed}",
+            f"{span}, {subscriber.gaps or 'nothing'} missing; the seed was --seed {self.seed}",
             *([f"not as it was played: {words}" for words in self.people.differences] or ["each as it was played"]),
             f"kept: {self._state / 'journal.sqlite'} (wheeld journal verify reads it; the next demo goes on with it)",
         ]

@@ -72,7 +72,7 @@ class People:
             yield from step
             yield from self._live.wait(self._look_s)
         state = self._subscriber.table["state"] if self._subscriber.table else "nothing at all"
-        raise TableStuckError(f"the table says {state}, whatever the chef does")
+        raise TableStuckError(f"the table's state is {state}, whatever the chef does")
 
     def _next_step(self) -> list[SimEvent] | None:
         """What the published state requires; None when the next scenario can start."""

@@ -24,7 +24,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="the truth (default: beside the log, .truth.json)")
     faults = parser.add_mutually_exclusive_group()
-    faults.add_argument("--noise", action="store_true", help="sensors that lie at ordinary rates, and no gross faults")
+    faults.add_argument(
+        "--noise", action="store_true", help="sensors with faults at ordinary rates, without gross faults"
+    )
     faults.add_argument("--faults", type=float, metavar="X", help="all faults, gross ones too, at X times their rates")
     add_choice(parser)
     parser.set_defaults(run=run)
@@ -35,7 +37,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order (hw-sim scenarios lists them)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck; without --scenario it draws all")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
+    )
     parser.add_argument("--margin", action="store_true", help="mix in launches of two to four laps")
 
 

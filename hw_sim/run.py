@@ -36,16 +36,20 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--pty", type=Path, required=True, metavar="PATH", help="where the serial port shall appear")
     parser.add_argument("--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order; then it ends")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck; without --scenario it draws all")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
+    )
     add_pace(parser, speed=1.0)
-    parser.add_argument("--quick", action="store_true", help="people who take a third of their time between coups")
+    parser.add_argument(
+        "--quick", action="store_true", help="people who take a third of the ordinary time between coups"
+    )
     parser.set_defaults(run=run)
 
 
 def add_pace(parser: argparse.ArgumentParser, *, speed: float) -> None:
     """Declare `--speed`."""
     parser.add_argument(
-        "--speed", type=_speed, default=speed, metavar="X", help=f"times faster than life (default {speed:g})"
+        "--speed", type=_speed, default=speed, metavar="X", help=f"factor of real time (default {speed:g})"
     )
 
 

@@ -85,11 +85,11 @@ class Screen:
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
         return Group(
             Text(f"the wheel plays  {self._playing}", "dim"),
-            Text.assemble("the table says   ", (table["state"] if table else "nothing yet", "bold")),
+            Text.assemble("state            ", (table["state"] if table else "nothing yet", "bold")),
             Text(f"bets             {table['bets'] if table else ''}"),
             Text(f"waiting for      {table['waiting_for'] if table else ''}"),
             Text(f"last numbers     {numbers_text(subscriber.numbers)}"),
-            Text(f"also said        {subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
+            Text(f"last notice      {subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
             Text(f"seq              {seq}, {subscriber.gaps or 'nothing'} missing"),
             coups,
         )

@@ -37,11 +37,11 @@ def add(subparsers: Subparsers) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pty", type=Path, metavar="PATH", help="where the serial port shall appear")
     where.add_argument("--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0 picks a port")
-    parser.add_argument("--rfc2217", action="store_true", help="with --tcp: speak RFC 2217, for rfc2217://")
+    parser.add_argument("--rfc2217", action="store_true", help="with --tcp: use RFC 2217, for rfc2217://")
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="kinds of coups to draw from; without it, all")
     parser.add_argument("--coups", type=int, default=COUPS, metavar="N", help=f"so many, then end (default {COUPS})")
     parser.add_argument("--rough", action="store_true", help="a cable that tears, merges and holds up lines")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     add_pace(parser, speed=1.0)
     parser.set_defaults(run=run)
 

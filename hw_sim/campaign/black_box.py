@@ -145,7 +145,7 @@ def _message(line: bytes) -> Message:
         head = _head(line)
         return Message(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
-        raise BlackBoxError(f"it told {line[:80]!r}, which is no message ({wrong})") from wrong
+        raise BlackBoxError(f"it wrote {line[:80]!r}, which is no message ({wrong})") from wrong
 
 
 def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:

@@ -37,14 +37,14 @@ def add(subparsers: Subparsers) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "campaign",
-        help="judge wheeld over thousands of coups",
-        description="Play evenings of spoilt sensors into `wheeld replay -` and hold every verdict to the truth. Exit "
-        "code 0 only if no void passed as valid, no number was wrong, every disagreement is a fault's and false voids "
-        "are rare enough; 1 otherwise.",
+        help="test wheeld with thousands of coups",
+        description="Play evenings with sensor faults into `wheeld replay -` and compare every verdict with the truth. "
+        "Exit code 0 only if no void was published as valid, no number was wrong, a fault explains every disagreement "
+        "and false voids are rare enough; 1 otherwise.",
     )
     parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least so many, whole evenings")
     parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings at a time")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the report's (default {OUT})")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"where the report goes (default {OUT})")
     parser.add_argument(
         "--false-voids-max",
         type=float,
@@ -52,7 +52,7 @@ def add(subparsers: Subparsers) -> None:
         help=f"false voids allowed, of the valid coups (default {FALSE_VOIDS_MAX:g}; with --margin or more faults "
         f"{HARD_FALSE_VOIDS_MAX:g})",
     )
-    parser.add_argument("--seed", default="0", metavar="S", help="luck: the same seed, the same report")
+    parser.add_argument("--seed", default="0", metavar="S", help="random seed: the same seed gives the same report")
     add_plan(parser)
     parser.set_defaults(run=run)
 
@@ -144,7 +144,7 @@ def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:
     disagreements = sorted(found["disagreements"], key=lambda each: each["explained"])
     for each in disagreements[:NAMED_MOST]:
         cause = " or ".join(each["causes"]) if each["explained"] else "UNEXPLAINED"
-        yield f"  {each['kind']}: truth {each['truth']}, told {each['told']}; {cause}; {each['replay']}"
+        yield f"  {each['kind']}: truth {each['truth']}, published {each['told']}; {cause}; {each['replay']}"
     if len(disagreements) > NAMED_MOST:
         yield f"  and {len(disagreements) - NAMED_MOST} more"
     yield from (f"  failed: evening {each['evening']}: {each['words']}" for each in found["failed"])

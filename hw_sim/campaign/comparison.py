@@ -32,7 +32,7 @@ Kind: TypeAlias = Literal[
     "stranded",
 ]
 KINDS: dict[Kind, str] = {
-    "right": "as it was",
+    "right": "as it truly was",
     "unproven": "it ran its laps, but so few that the passes of this layout cannot prove three",
     "wrong_number": "a result with another number",
     "false_valid": "a result where there was a void, or nothing",
@@ -40,9 +40,9 @@ KINDS: dict[Kind, str] = {
     "wrong_cause": "a void by another cause",
     "premature": "a void by its cause, but before there was evidence of it",
     "late": "right, but after its deadline",
-    "missed": "nothing told",
+    "missed": "no verdict",
     "extra_void": "a void where there was nothing",
-    "stranded": "all told, but then the table waited for people who had done all that the rules ask of them",
+    "stranded": "every verdict right, but then the table waited for people who had done all that the rules require",
 }
 AGREEING: frozenset[Kind] = frozenset({"right", "unproven"})
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})

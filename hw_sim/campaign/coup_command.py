@@ -152,14 +152,14 @@ def _summary(played: Played) -> Iterator[str]:
     mark = part.evening.marks[part.last]
     yield f"{mark.scenario}, {mark.start_s:.3f} to {mark.end_s:.3f} s of its evening"
     if part.first != part.last:
-        yield f"by itself it is judged rightly: played from mark {part.first} on, as in the campaign"
+        yield f"played alone it agrees: played from mark {part.first} on, as in the campaign"
     for strike in replace(part, first=part.last).strikes():
         yield f"  sensors: {strike.from_us / 1e6:.6f} s {strike.fault}: {strike.what}"
     if compared is None:
-        yield "the daemon got out of step before this coup"
+        yield "daemon and people were out of step before this coup"
         return
     for each in compared.comparisons:
-        yield f"{each.kind}: truth {_truth(each)}; told {_verdict(each)}"
+        yield f"{each.kind}: truth {_truth(each)}; published {_verdict(each)}"
 
 
 def _truth(each: Comparison) -> str:
@@ -169,7 +169,7 @@ def _truth(each: Comparison) -> str:
     if outcome["kind"] == "result":
         return f"result {outcome['number']}, {outcome['laps']} laps"
     evidence_s, deadline_s = outcome["evidence_t"] / 1e6, outcome["deadline_t"] / 1e6
-    return f"void {outcome['cause']}, evidence at {evidence_s:.6f} s, to be said by {deadline_s:.6f} s"
+    return f"void {outcome['cause']}, evidence at {evidence_s:.6f} s, to be published by {deadline_s:.6f} s"
 
 
 def _verdict(each: Comparison) -> str:

@@ -25,10 +25,11 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "draw",
         help="draw an observation log",
-        description="Draw what an observation log tells and what wheeld makes of it. A coup of a journal: "
-        "`wheeld journal export JOURNAL --coup N -o coup.jsonl`, then `hw-sim draw coup.jsonl --svg coup.svg`.",
+        description="Draw the observations of a log, and the facts and verdicts of wheeld about it. For a coup of "
+        "a journal: `wheeld journal export JOURNAL --coup N -o coup.jsonl`, then "
+        "`hw-sim draw coup.jsonl --svg coup.svg`.",
     )
-    parser.add_argument("log", type=Path, metavar="LOG", help="an observation log, packed by gzip or not")
+    parser.add_argument("log", type=Path, metavar="LOG", help="an observation log, compressed by gzip or not")
     parser.add_argument("--svg", type=Path, required=True, metavar="FILE", help="the picture")
     parser.add_argument("--wheeld", type=Path, metavar="FILE", help="the program (default: beside Python, or on PATH)")
     parser.set_defaults(run=run)

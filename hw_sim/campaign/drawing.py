@@ -69,7 +69,7 @@ def _rows(timeline: Timeline) -> list[_Row]:
         _Row("rotor, rpm", 1.2, _rotor),
         _Row("readers", 0.5 + 0.4 * timeline.readers, _readers),
         _Row("people,\nobjects,\nself-tests", 1.5, _notes),
-        *([_Row("where the\nsensors lied", 0.3 + 0.18 * strikes, _strikes)] if timeline.strikes else []),
+        *([_Row("faults", 0.3 + 0.18 * strikes, _strikes)] if timeline.strikes else []),
         _Row("facts", 0.3 + 0.18 * max(1, names), _facts),
         _Row("state", 0.6, _states),
         _Row("verdict", 1.0, _verdicts),
@@ -169,7 +169,7 @@ def _states(axes: Axes, timeline: Timeline) -> None:
 
 def _verdicts(axes: Axes, timeline: Timeline) -> None:
     for verdict in timeline.verdicts:
-        axes.annotate(f"said: {verdict.text}", (verdict.t_s, 0.78), (3, 0), textcoords="offset points", fontsize=8,
+        axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (3, 0), textcoords="offset points", fontsize=8,
                       color=FALSE if verdict.void else TRUE)  # fmt: skip
         axes.annotate("its evidence", (verdict.evidence_s, 0.5), (3, 0), textcoords="offset points", fontsize=6)
     for place, (t_s, text) in enumerate(timeline.truth):

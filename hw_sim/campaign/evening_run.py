@@ -132,4 +132,4 @@ def _failed(segments: list[Segment], beams: int) -> str | None:
     ended = segments[-1].ended
     if not ended.stopped and ended.code:
         return f"exit code {ended.code}: {ended.stderr}"
-    return "one beam can tell no direction, and the layout was not refused" if beams == 1 else None
+    return "one beam can prove no direction, and the layout was not refused" if beams == 1 else None

@@ -37,7 +37,7 @@ def _body(report: dict[str, Any], plots: Iterable[Plot], title: str) -> Iterator
     yield "<h2>Verdicts</h2>"
     yield _table(("verdict", "coups", ""), ((kind, report["counts"][kind], about) for kind, about in KINDS.items()))
     for plot in plots:
-        yield f"<h2>{escape(plot.title)}</h2><p>{escape(plot.says)}</p>\n{plot.svg}"
+        yield f"<h2>{escape(plot.title)}</h2><p>{escape(plot.text)}</p>\n{plot.svg}"
     yield from _tables(report)
     yield from _disagreements(report["disagreements"])
 
@@ -68,7 +68,7 @@ def _tables(report: dict[str, Any]) -> Iterator[str]:
     yield _table(("warning", ""), ((name, _spread(value)) for name, value in report["warnings"].items()))
     yield "<h2>Nearest to another verdict</h2>"
     low = report["margin"]["lowest"]
-    yield _table(("coup", "margin", "of", "told"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
+    yield _table(("coup", "margin", "of", "verdict"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
 
 
 def _spread(value: int | dict[str, float] | None) -> int | str:
@@ -82,7 +82,7 @@ def _disagreements(disagreements: list[dict[str, Any]]) -> Iterator[str]:
     if not disagreements:
         yield "<p>None.</p>"
         return
-    heads = ("coup", "kind", "truth", "told", "cause", "where the sensors lied")
+    heads = ("coup", "kind", "truth", "published", "cause", "strikes of faults")
     yield _table(heads, (_disagreement(each) for each in disagreements[:SHOWN_MOST]))
     if len(disagreements) > SHOWN_MOST:
         yield f"<p>{len(disagreements) - SHOWN_MOST:,} more are in report.json.</p>"

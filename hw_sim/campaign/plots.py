@@ -25,7 +25,7 @@ class Plot:
     """One picture of the report."""
 
     title: str
-    says: str
+    text: str
     svg: str
 
 
@@ -71,8 +71,8 @@ def _confusion(confusion: dict[str, dict[str, int]]) -> Plot:
     axes.set_ylabel("truth")
     axes.set_xlabel("verdict")
     axes.tick_params(length=0)
-    says = "What truly happened (rows) and what wheeld said (columns)."
-    return Plot("Truth and verdict", says, svg(figure, "confusion"))
+    text = "What truly happened (rows) and what wheeld published (columns)."
+    return Plot("Truth and verdict", text, svg(figure, "confusion"))
 
 
 def _delays(rows: Sequence[Row]) -> Plot:
@@ -87,11 +87,11 @@ def _delays(rows: Sequence[Row]) -> Plot:
     axes.set_xscale("log")
     axes.set_yticks(range(len(voids)), [cause for cause, _ in voids], fontsize=8)
     axes.set_xlabel("ms after the evidence")
-    says = (
-        "How long after its evidence each void was said: box from the first to the third quarter, whisker to 99 in "
-        "100; red: from the tightest to the latest deadline that the rulebook set those coups."
+    text = (
+        "How long after its evidence each void was published: box from the first to the third quarter, whisker to 99 "
+        "in 100; red: from the earliest to the latest deadline that the rulebook sets for those coups."
     )
-    return Plot("Delay of voids by cause", says, svg(figure, "delays"))
+    return Plot("Delay of voids by cause", text, svg(figure, "delays"))
 
 
 def _margins(margin: dict[str, Any]) -> Plot:
@@ -115,10 +115,10 @@ def _laps(rows: Sequence[Row]) -> Plot:
     axes.set_xlabel("laps run")
     axes.set_ylabel("laps proven")
     axes.legend(fontsize=8, frameon=False)
-    says = (
+    text = (
         "Laps that the passes proved against laps that the ball ran, of every right result; none may be above the line."
     )
-    return Plot("Laps seen and laps run", says, svg(figure, "laps"))
+    return Plot("Laps proven and laps run", text, svg(figure, "laps"))
 
 
 def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
@@ -128,8 +128,8 @@ def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
     axes.set_xticks(places, [f"{beams} beams\n{each['ran']:,} coups" for beams, each in unproven.items()], fontsize=8)
     axes.set_ylabel("not proven, %")
     axes.set_ylim(0, 100)
-    says = "Of the launches that truly ran 3.0 to 3.3 laps, the share whose passes could not prove three."
-    return Plot("Short launches that cannot be proven", says, svg(figure, "unproven"))
+    text = "Of the launches that truly ran 3.0 to 3.3 laps, the share whose passes could not prove three."
+    return Plot("Short launches that cannot be proven", text, svg(figure, "unproven"))
 
 
 def _lead(early_warnings: Sequence[EarlyWarning]) -> Plot:
@@ -144,14 +144,16 @@ def _lead(early_warnings: Sequence[EarlyWarning]) -> Plot:
     axes.set_xlabel("s")
     axes.set_ylabel("voids foreseen")
     axes.legend(fontsize=8, frameon=False)
-    return Plot("Early warning", "How long before a void for too few laps it was foreseen.", svg(figure, "lead"))
+    return Plot(
+        "Early warning", "How long before a void for too few laps its warning was published.", svg(figure, "lead")
+    )
 
 
 def _leaving(errors_ms: list[float]) -> Plot:
     figure, axes = _axes(8, 3)
     axes.hist(errors_ms, bins=40, color=INK)
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_xlabel("ms, foreseen less true")
+    axes.set_xlabel("ms, forecast minus true")
     axes.set_ylabel("warnings")
-    says = "How well the moment at which the ball leaves the track was foreseen."
-    return Plot("Leaving the track", says, svg(figure, "leaving"))
+    text = "The error of the forecast of when the ball leaves the track."
+    return Plot("Leaving the track", text, svg(figure, "leaving"))

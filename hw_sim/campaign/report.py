@@ -99,7 +99,7 @@ def _failures(
             counts["false_void"] > max(FALSE_VOIDS_ANY, share_max * valid),
             f"{counts['false_void']} false voids of {valid} valid coups, more than one in {1 / share_max:,.0f}",
         ),
-        (not sum(counts.values()), "nothing was judged"),
+        (not sum(counts.values()), "nothing was compared"),
     ]
     return [words for wrong, words in found if wrong]
 

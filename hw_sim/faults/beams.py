@@ -39,7 +39,7 @@ def stray(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
     for t_us in clean.random_times_us(rng, rate):
         beam = _any_beam(clean, rng)
         effects.false_passes.append(BallPass(t_us, beam))
-        effects.note("stray", Window(t_us, t_us), f"beam {beam} pulses for nothing")
+        effects.note("stray", Window(t_us, t_us), f"beam {beam} pulses without a ball")
 
 
 def stuck_on(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

@@ -128,6 +128,6 @@ def self_test_report(rng: random.Random, sensor: str, window: Window, effects: E
     reports its end. Returns a description of the case."""
     found_us = window.from_us + rng.randint(0, SELF_TEST_DELAY_US_MAX)
     if rng.random() < 0.5 or found_us >= window.to_us:
-        return "silently"
+        return "and nothing reports it"
     effects.self_tests += [SensorState(found_us, sensor, ok=False), SensorState(window.to_us, sensor, ok=True)]
-    return "and its self-test says so"
+    return "and its self-test reports it"

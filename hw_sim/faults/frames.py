@@ -23,14 +23,14 @@ def reset(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
     """The board resets: nothing is observed. The host reports that from the time of the last frame it received."""
     for window in _down(clean, rng, rate, RESET_US):
         effects.down.append(window)
-        effects.note("reset", window, "the board begins anew, and the link says that nothing is observed")
+        effects.note("reset", window, "the board resets, and the link reports that nothing is observed")
 
 
 def lost_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """Some frames never arrive; the numbers of the next ones show it."""
     for window in _down(clean, rng, rate, FRAME_US):
         effects.down.append(window)
-        effects.note("lost_frame", window, "frames are lost, and the link says that nothing is observed")
+        effects.note("lost_frame", window, "frames are lost, and the link reports that nothing is observed")
 
 
 def _down(clean: CleanReadings, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
@@ -44,14 +44,14 @@ def repeated_frame(clean: CleanReadings, rng: random.Random, rate: float, effect
     """The lines of a frame stand twice in the log."""
     for window in _windows(clean, rng, rate, FRAME_US):
         effects.repeated.append(window)
-        effects.note("repeated_frame", window, "everything is told twice")
+        effects.note("repeated_frame", window, "every event is reported twice")
 
 
 def late_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """The observations of a frame all have the time of its last one."""
     for window in _windows(clean, rng, rate, FRAME_US):
         effects.late.append((window, rng.getrandbits(32)))
-        effects.note("late_frame", window, "everything bears the time of the frame")
+        effects.note("late_frame", window, "every event has the time of the frame")
 
 
 def drift(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

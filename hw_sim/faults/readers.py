@@ -62,7 +62,7 @@ def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> 
 
 def _false_sighting(t_us: int, reader: int, fault: str, effects: Effects) -> None:
     effects.false_sightings.append(Sighting(t_us, reader))
-    effects.note(fault, Window(t_us, t_us), f"reader {reader} catches the ball before it rests")
+    effects.note(fault, Window(t_us, t_us), f"reader {reader} sees the ball before it rests")
 
 
 def _any_reader(clean: CleanReadings, rng: random.Random) -> int:

@@ -83,7 +83,7 @@ def suspend_idle(table: SimTable) -> None:
 
 @scenario(weight=0.5)
 def close_running(table: SimTable) -> None:
-    """The direction closes the table while the ball runs; it is opened anew."""
+    """The direction closes the table while the ball runs; it is opened again."""
     _running(table)
     table.command("close", by="direction", reason="order of the direction")
     _breakdown(table)
@@ -96,7 +96,7 @@ def close_running(table: SimTable) -> None:
 
 @scenario(weight=0.5)
 def launch_while_closed(table: SimTable) -> None:
-    """Someone plays with the ball of a closed table: a notice, no coup; then it opens for a valid one."""
+    """The ball of a closed table is launched: a notice, no coup; then the table opens for a valid coup."""
     table.wait(2, 5)
     table.command("close")
     table.prepare_launch()

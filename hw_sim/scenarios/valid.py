@@ -57,7 +57,7 @@ def lap_margin(table: SimTable) -> None:
 
 @scenario()
 def valid_no_rnvp(table: SimTable) -> None:
-    """A coup in which nobody says rien ne va plus: it stands, bets close at the drop."""
+    """A coup in which nobody says rien ne va plus: it is valid, bets close when the ball leaves the track."""
     table.prepare_launch()
     table.launch()
     drop(table)
@@ -78,7 +78,7 @@ def valid_rnvp_before_launch(table: SimTable) -> None:
 
 @scenario()
 def valid_slow_rotor(table: SimTable) -> None:
-    """The rotor turns at four to seven turns a minute, and the coup stands."""
+    """The rotor turns at four to seven turns a minute, and the coup is valid."""
     table.prepare_launch(rpm=(4, 7))
     table.launch()
     table.wait_for_part_of_run(0.4, 0.8)
@@ -88,14 +88,14 @@ def valid_slow_rotor(table: SimTable) -> None:
 
 @scenario(weight=2)
 def obstacle_falls(table: SimTable) -> None:
-    """The ball rests on an obstacle, falls while the rotor still turns, and the number stands."""
+    """The ball rests on an obstacle, falls while the rotor still turns, and the number is valid."""
     run_and_close(table)
     drop(table, hang_s=table.rng.uniform(8, 20))
 
 
 @scenario()
 def object_after(table: SimTable) -> None:
-    """A chip falls in the cylinder after the number is out, and is taken out: the number stands."""
+    """A chip falls in the cylinder after the number is proven, and is taken out: the number is valid."""
     run_and_close(table)
     table.result(table.fall())
     table.wait(0.5, 3)
@@ -126,7 +126,7 @@ def stray_idle(table: SimTable) -> None:
 
 @scenario()
 def stray_pulse(table: SimTable) -> None:
-    """A beam pulses once too often while the ball runs: the coup stands."""
+    """A beam pulses once without a ball while the ball runs: the coup is valid."""
     table.prepare_launch()
     table.launch()
     table.wait_for_part_of_run(0.2, 0.6)
@@ -138,7 +138,7 @@ def stray_pulse(table: SimTable) -> None:
 
 @scenario()
 def rotor_idle_stop(table: SimTable) -> None:
-    """The bouler stops the rotor for a while between coups: nothing but a valid coup comes of it."""
+    """The bouler stops the rotor for a while between coups; then a valid coup."""
     table.wait(1, 3)
     table.stop_rotor()
     table.wait(4, 12)
@@ -147,7 +147,7 @@ def rotor_idle_stop(table: SimTable) -> None:
 
 @scenario()
 def rotor_pushed_running(table: SimTable) -> None:
-    """A hand sends the rotor on faster while the ball runs, without turning it round: the coup stands."""
+    """A hand pushes the rotor faster while the ball runs, without reversing it: the coup is valid."""
     table.prepare_launch()
     table.launch()
     table.wait_for_part_of_run(0.1, 0.5)
@@ -159,7 +159,7 @@ def rotor_pushed_running(table: SimTable) -> None:
 
 @scenario()
 def rotor_braked_running(table: SimTable) -> None:
-    """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup stands."""
+    """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup is valid."""
     table.prepare_launch()
     table.launch()
     table.wait_for_part_of_run(0.1, 0.5)
@@ -171,7 +171,7 @@ def rotor_braked_running(table: SimTable) -> None:
 
 @scenario()
 def rotor_braked_in_pocket(table: SimTable) -> None:
-    """A hand brakes the rotor while the ball lies in its pocket, the number not out yet: it stands."""
+    """A hand brakes the rotor while the ball lies in its pocket, before the number is proven: it is valid."""
     run_and_close(table)
     number = table.fall()
     table.wait(0.0, 1.0)
@@ -184,7 +184,7 @@ def rotor_braked_in_pocket(table: SimTable) -> None:
 
 @scenario()
 def rotor_stopped_after_number(table: SimTable) -> None:
-    """A hand brakes the rotor to a stop as soon as the number is out: it stands."""
+    """A hand brakes the rotor to a stop as soon as the number is proven: the number is valid."""
     run_and_close(table)
     table.result(table.fall())
     table.wait(0.3, 1.5)

@@ -44,7 +44,7 @@ def too_early(table: SimTable) -> None:
 
 @scenario()
 def same_direction(table: SimTable) -> None:
-    """The ball is launched the way the rotor turns."""
+    """The ball is launched in the direction of the rotor."""
     table.prepare_launch()
     table.launch(with_rotor=True)
     lap_done_s = table.pass_s(len(table.layout.beams_deg))
@@ -139,7 +139,7 @@ def rotor_stops_running(table: SimTable) -> None:
 
 @scenario(french_only=True)
 def rotor_reverses_running(table: SimTable) -> None:
-    """A hand reverses the rotor while the ball runs: it stopped, if only for an instant."""
+    """A hand reverses the rotor while the ball runs: it stopped, even if only for an instant."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_for_part_of_run(0.15, 0.35)
@@ -200,7 +200,7 @@ def foreign_object(table: SimTable) -> None:
 
 @scenario()
 def foreign_object_after_drop(table: SimTable) -> None:
-    """A coin falls in the cylinder after the ball left the track, before the number is out."""
+    """A coin falls in the cylinder after the ball left the track, before the number is proven."""
     run_and_close(table)
     if table.rng.random() < 0.5:
         table.wait_until(table.run.end_s + table.rng.uniform(0.3, FALL_S[0]))
@@ -232,7 +232,7 @@ def chef_void(table: SimTable) -> None:
 
 @scenario()
 def number_after_void(table: SimTable) -> None:
-    """The ball of a void coup falls into a pocket: evidence, never a result."""
+    """The ball of a void coup falls into a pocket: this is evidence, not a result."""
     run_and_close(table)
     _chef(table)
     table.fall()
@@ -255,7 +255,7 @@ def wrong_pocket_after_void(table: SimTable) -> None:
 
 @scenario(first_only=True)
 def first_coup_void(table: SimTable) -> None:
-    """The table's first coup is void: no previous number, the chef's word serves; then a valid coup."""
+    """The table's first coup is void: no previous number, so the chef's word is enough; then a valid coup."""
     run_and_close(table)
     _chef(table)
     block_or_fall(table)
@@ -265,7 +265,7 @@ def first_coup_void(table: SimTable) -> None:
 
 @scenario()
 def la_derniere(table: SimTable) -> None:
-    """The last coup is announced; a void does not use it up, the next valid one closes the table; it opens anew."""
+    """The last coup is announced; a void does not use it up, the next valid one closes the table; it opens again."""
     table.wait(1, 4)
     table.command("last_coup")
     too_few_laps(table)

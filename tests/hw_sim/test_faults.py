@@ -206,9 +206,11 @@ def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
             ]
             assert not inside, seed
             tests = [s for s in of(SensorState, extra) if s.sensor == f"beam/{beam}" and s.t_us == strike.to_us]
-            told += strike.what.endswith("says so")
-            silent += strike.what.endswith("silently")
-            assert bool(tests) == (strike.what.endswith("says so") and strike.to_us < after.events[-1].t_us), seed
+            told += strike.what.endswith("its self-test reports it")
+            silent += strike.what.endswith("nothing reports it")
+            assert bool(tests) == (
+                strike.what.endswith("its self-test reports it") and strike.to_us < after.events[-1].t_us
+            ), seed
     assert min(told, silent) > 0.3 * (told + silent) > 1
 
 

@@ -85,8 +85,8 @@ def test_an_evening_that_ended_by_an_error_fails() -> None:
     assert _failures(_row(), failed="exit code 70") == ["1 evenings ended by an error"]
 
 
-def test_a_campaign_that_judged_nothing_fails() -> None:
-    assert _failures() == ["nothing was judged"]
+def test_a_campaign_that_compared_nothing_fails() -> None:
+    assert _failures() == ["nothing was compared"]
 
 
 def test_the_matrix_tells_a_wrong_number_from_the_number() -> None:

@@ -80,4 +80,4 @@ async def test_a_child_that_will_not_end_is_killed_and_one_that_has_is_left_alon
         assert (tmp_path / "fifo").read_text() == "deaf\n"
     assert stubborn._process.returncode == -signal.SIGKILL
     async with child.child("short", ["/bin/sh", "-c", "exit 5"], tmp_path / "log") as short:
-        assert await short.ended() == "short ended with exit code 5; its last words:\n  (none)"
+        assert await short.ended() == "short ended with exit code 5; its last lines:\n  (none)"
