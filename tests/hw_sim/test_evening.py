@@ -1,4 +1,4 @@
-"""Evenings: the same seed the same bytes, and a truth that the log itself bears out."""
+"""Evenings: the same seed gives the same bytes, and the log itself proves the truth."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_last_sightings_show_the_pocket_that_the_truth_leaves(name: str, see
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_sighting_lies_at_a_pocket(seed: int) -> None:
+def test_every_sighting_is_at_a_pocket(seed: int) -> None:
     """Where the rotor turns evenly, the interpolated place is the centre of a pocket to a hundredth."""
     _, log = drawn(seed)
     off = sorted(log.pocket(line)[1] for line in log.of("pocket"))
@@ -169,7 +169,7 @@ def test_a_weak_ball_never_makes_its_laps(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["rotor_stops_running", "obstacle_rotor_stops"])
 @pytest.mark.parametrize("seed", range(25))
-def test_a_stopped_rotor_is_silent_until_it_must_be_said(name: str, seed: int) -> None:
+def test_a_stopped_rotor_is_silent_until_its_deadline(name: str, seed: int) -> None:
     evening, log = played(name, seed)
     (void,) = evening.truth
     assert not [t for t in log.times("rotor") if void["evidence_t"] < t < void["deadline_t"]], seed
@@ -222,8 +222,8 @@ def test_marks_divide_the_evening_and_its_truth(seed: int) -> None:
         assert {outcome["scenario"] for outcome in _of(evening, mark)} <= {mark.scenario}, seed
         times = [t for o in _of(evening, mark) if o["kind"] == "void" for t in (o["evidence_t"], o["deadline_t"])]
         assert all(mark.start_s * 1e6 < t < mark.end_s * 1e6 for t in times), (seed, mark)
-        said = [e.t_us for e in evening.world.direct_events if isinstance(e, TableCommand)]
-        assert not [t for t in said if t in (us(mark.start_s), us(mark.end_s))], (seed, mark)
+        command_times = [e.t_us for e in evening.world.direct_events if isinstance(e, TableCommand)]
+        assert not [t for t in command_times if t in (us(mark.start_s), us(mark.end_s))], (seed, mark)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -239,8 +239,8 @@ def _of(evening: Evening, mark: Mark) -> list[Outcome]:
 
 
 def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
-    nights = [campaign_evening(str(seed), 3) for seed in range(400)]
-    headers = [evening.header for evening in nights]
+    evenings = [campaign_evening(str(seed), 3) for seed in range(400)]
+    headers = [evening.header for evening in evenings]
     beams = Counter(len(header["beams_deg"]) for header in headers)
     assert set(beams) == set(range(1, 9))
     assert 0 < beams[1] < 25
@@ -248,12 +248,12 @@ def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
     assert {header["rotor_ticks"] for header in headers} == {37, 74, 148, 296, 592}
     assert {header["wheel"] for header in headers} == {"french", "fair"}
     assert any(header["last_number"] is None for header in headers)
-    played = Counter(mark.scenario for evening in nights for mark in evening.marks)
-    here = {scenario.name for evening in nights for scenario in drawable(evening.world.layout) if scenario.weight}
+    played = Counter(mark.scenario for evening in evenings for mark in evening.marks)
+    here = {scenario.name for evening in evenings for scenario in drawable(evening.world.layout) if scenario.weight}
     assert set(played) == here | {"first_coup_void"}
-    results = sum(outcome["kind"] == "result" for evening in nights for outcome in evening.truth)
-    assert results > 0.5 * sum(len(evening.truth) for evening in nights)
-    assert all(3 <= len(evening.truth) <= 4 for evening in nights)
+    results = sum(outcome["kind"] == "result" for evening in evenings for outcome in evening.truth)
+    assert results > 0.5 * sum(len(evening.truth) for evening in evenings)
+    assert all(3 <= len(evening.truth) <= 4 for evening in evenings)
 
 
 def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:
@@ -290,7 +290,7 @@ def test_scenarios_say_what_they_play() -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_same_direction_must_be_said_by_the_pass_that_ends_the_first_lap(seed: int) -> None:
+def test_same_direction_has_its_deadline_at_the_pass_that_ends_the_first_lap(seed: int) -> None:
     evening, log = played("same_direction", seed)
     (void,) = evening.truth
     passes = log.times("ball")

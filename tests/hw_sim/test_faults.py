@@ -1,4 +1,4 @@
-"""Sensors that lie: each fault at its rate, told of wherever it strikes, and no fault changing another."""
+"""Sensor faults: each at its rate, each with a record of its strikes, and none that changes another."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def gone(after: FaultyEvening, seed: int) -> list[SimEvent]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_rates_no_lies(seed: int) -> None:
+def test_without_rates_there_are_no_faults(seed: int) -> None:
     after = add_faults(evening(seed), "any", Rates().only(frozenset()))
     assert after == FaultyEvening(clean(seed), [], evening(seed).truth, 1.0), seed
 
@@ -89,8 +89,8 @@ def test_each_fault_strikes_and_says_where(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("drift", "jitter", "late_frame", "lost_tick")])
-def test_only_what_a_fault_says_is_another(kind: str) -> None:
-    """Every event that came, went or changed lies where a harm was noted."""
+def test_only_strikes_change_events(kind: str) -> None:
+    """Every event that was added, lost or changed is within a strike."""
     for seed in SEEDS:
         after = with_only(kind, seed)
         for event in [*added(after, seed), *gone(after, seed)]:
@@ -100,7 +100,7 @@ def test_only_what_a_fault_says_is_another(kind: str) -> None:
 
 @pytest.mark.parametrize("rates", [Rates(), Rates().times(100), LOUD], ids=["ordinary", "worse", "loud"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_spoilt_evening_is_in_order_and_repeatable(seed: int, rates: Rates) -> None:
+def test_a_faulty_evening_is_in_order_and_repeatable(seed: int, rates: Rates) -> None:
     first, second = (add_faults(evening(seed), "x", rates) for _ in range(2))
     assert first == second, seed
     assert all(a.t_us <= b.t_us for a, b in itertools.pairwise(first.events)), seed
@@ -185,7 +185,7 @@ def test_a_doubled_pass_is_at_its_own_beam_and_close(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_strays_come_as_often_as_they_are_said_to(seed: int) -> None:
+def test_strays_come_at_their_rate(seed: int) -> None:
     extra = added(with_only("stray", seed, replace(Rates(), stray_per_h=3_600)), seed)
     outage_s = sum(o.to_s - o.from_s for o in evening(seed).world.outages)
     assert 0.8 < len(extra) / (evening(seed).end_s - outage_s) < 1.2, seed
@@ -194,7 +194,7 @@ def test_strays_come_as_often_as_they_are_said_to(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", ["stuck_on", "stuck_off"])
 def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
-    told = silent = 0
+    reported = silent = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)
         extra = added(after, seed)
@@ -206,12 +206,12 @@ def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
             ]
             assert not inside, seed
             tests = [s for s in of(SensorState, extra) if s.sensor == f"beam/{beam}" and s.t_us == strike.to_us]
-            told += strike.what.endswith("its self-test reports it")
+            reported += strike.what.endswith("its self-test reports it")
             silent += strike.what.endswith("nothing reports it")
             assert bool(tests) == (
                 strike.what.endswith("its self-test reports it") and strike.to_us < after.events[-1].t_us
             ), seed
-    assert min(told, silent) > 0.3 * (told + silent) > 1
+    assert min(reported, silent) > 0.3 * (reported + silent) > 1
 
 
 def test_a_chattering_beam_pulses_without_end() -> None:
@@ -274,7 +274,7 @@ def test_a_touched_pocket_is_seen_if_it_stands_before_the_reader() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_edges_get_lost_as_often_as_they_are_said_to(seed: int) -> None:
+def test_edges_are_lost_at_their_rate(seed: int) -> None:
     edges = of(RotorEdge, clean(seed))
     after = with_only("lost_tick", seed)
     assert 0.4 < len(of(RotorEdge, after.events)) / len(edges) < 0.6, seed
@@ -304,16 +304,16 @@ def test_a_slipped_encoder_is_wrong_by_as_much_until_the_scenario_ends() -> None
     by, ticks = int(strike.what.split()[-2]), evening(seed).world.layout.rotor_ticks
     assert 1 <= abs(by) <= 3
     assert strike.to_us in {us(mark.end_s) for mark in evening(seed).marks}
-    for was, told in zip(of(RotorEdge, clean(seed)), of(RotorEdge, after.events), strict=True):
+    for was, reported in zip(of(RotorEdge, clean(seed)), of(RotorEdge, after.events), strict=True):
         wrong = by if strike.from_us <= was.t_us <= strike.to_us else 0
-        assert told == RotorEdge(was.t_us, (was.tick + wrong) % ticks, was.direction)
+        assert reported == RotorEdge(was.t_us, (was.tick + wrong) % ticks, was.direction)
 
 
 # board, cable and clocks
 
 
 @pytest.mark.parametrize(("kind", "low_us", "high_us"), [("reset", 3e5, 2e6), ("lost_frame", 2e4, 6e4)])
-def test_while_the_link_is_down_only_people_are_heard(kind: str, low_us: float, high_us: float) -> None:
+def test_while_the_link_is_down_only_commands_arrive(kind: str, low_us: float, high_us: float) -> None:
     count = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)
@@ -334,14 +334,14 @@ def test_while_the_link_is_down_only_people_are_heard(kind: str, low_us: float, 
     assert count > 8
 
 
-def test_what_lies_in_the_cylinder_and_what_is_broken_is_told_when_the_link_is_back() -> None:
+def test_objects_and_self_tests_are_reported_when_the_link_is_back() -> None:
     for seed in MORE_SEEDS:
         after = with_only("reset", seed, replace(LOUD, reset_per_h=2_000.0))
         assert gone(after, seed), seed
         for kind in (ForeignObject, SensorState):
             was = [e for e in of(kind, clean(seed)) if e != SensorState(e.t_us, "link", ok=False)]
-            told = {msgspec.structs.replace(e, t_us=0) for e in of(kind, after.events)}
-            assert {msgspec.structs.replace(e, t_us=0) for e in was} <= told, seed
+            reported = {msgspec.structs.replace(e, t_us=0) for e in of(kind, after.events)}
+            assert {msgspec.structs.replace(e, t_us=0) for e in was} <= reported, seed
         late = [e for e in of(ForeignObject, added(after, seed)) if e.t_us not in {h.to_us for h in after.strikes}]
         assert not late, seed
 
@@ -372,8 +372,8 @@ def test_in_a_late_frame_each_sensor_keeps_its_order_and_others_may_not() -> Non
         )
         for sensor in {_sensor(event) for event in clean(8)}:
             was = [e for e in clean(8) if _sensor(e) == sensor]
-            told = [e for e in after.events if _sensor(e) == sensor]
-            assert [msgspec.structs.replace(e, t_us=0) for e in told] == [
+            reported = [e for e in after.events if _sensor(e) == sensor]
+            assert [msgspec.structs.replace(e, t_us=0) for e in reported] == [
                 msgspec.structs.replace(e, t_us=0) for e in was
             ], (luck, sensor)
         for event in added(after, 8):
@@ -389,8 +389,8 @@ def _sensor(event: SimEvent) -> tuple[object, ...]:
 def test_a_clock_that_drifts_dates_everything_and_the_truth_with_it() -> None:
     after = with_only("drift", 8)
     assert 0 < abs(after.scale - 1) <= 1e-4
-    for was, told in zip(clean(8), after.events, strict=True):
-        assert told == msgspec.structs.replace(was, t_us=round(was.t_us * after.scale))
+    for was, reported in zip(clean(8), after.events, strict=True):
+        assert reported == msgspec.structs.replace(was, t_us=round(was.t_us * after.scale))
     for outcome, dated in zip(evening(8).truth, after.truth, strict=True):
         assert outcome["kind"] == dated["kind"]
         if outcome["kind"] == "void":
@@ -398,7 +398,7 @@ def test_a_clock_that_drifts_dates_everything_and_the_truth_with_it() -> None:
             assert 0 <= dated["deadline_t"] - outcome["deadline_t"] * after.scale < 1
 
 
-def test_a_step_of_utc_is_told_and_nothing_else_is_another() -> None:
+def test_a_step_of_utc_is_recorded_and_changes_nothing_else() -> None:
     after = with_only("clock_step", 8, replace(Rates(), clock_step_per_h=60.0))
     assert [e for e in after.events if not isinstance(e, ClockReading)] == clean(8)
     first, *others = of(ClockReading, after.events)

@@ -15,23 +15,23 @@ LINE = b'{"t":5,"topic":"result","payload":{"number":17}}\n'
 
 
 def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Message], int, str]:
-    told: list[Message] = []
+    messages: list[Message] = []
 
     def receive(each: Message) -> bool:
-        told.append(each)
+        messages.append(each)
         return True
 
     ended = replay(program, lines, receive)
-    return told, ended.code, ended.stderr
+    return messages, ended.code, ended.stderr
 
 
-def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) -> None:
+def test_messages_are_received_while_the_log_is_still_written(tmp_path: Path) -> None:
     echo = stand_in(tmp_path, f"for line in sys.stdin: print({LINE.decode()!r}, end='', flush=True)")
-    heard: list[Message] = []
+    received: list[Message] = []
 
     def receive(each: Message) -> bool:
-        heard.append(each)
-        return len(heard) < 3
+        received.append(each)
+        return len(received) < 3
 
     def endless() -> Iterator[bytes]:
         while True:
@@ -39,7 +39,7 @@ def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) ->
 
     ended = replay(echo, endless(), receive)
     assert ended.stopped
-    assert heard == [Message(5, "result", {"number": 17})] * 3
+    assert received == [Message(5, "result", {"number": 17})] * 3
 
 
 def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: Path) -> None:
@@ -47,11 +47,11 @@ def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: 
     assert replay(stubborn, (b"x" * 999 + b"\n" for _ in range(10_000)), lambda _: False).stopped
 
 
-def test_its_exit_code_its_last_words_and_its_time_are_told(tmp_path: Path) -> None:
+def test_its_exit_code_its_last_output_and_its_time_are_returned(tmp_path: Path) -> None:
     failing = stand_in(tmp_path, "sys.stderr.write('x' * 300_000 + ' why'); sys.exit(65)")
-    told, code, words = _all(failing, [b"line\n"] * 100_000)
-    assert (told, code) == ([], 65)
-    assert words.endswith("x why")
+    messages, code, stderr = _all(failing, [b"line\n"] * 100_000)
+    assert (messages, code) == ([], 65)
+    assert stderr.endswith("x why")
     assert replay(failing, [], lambda _: True).cpu_s > 0
 
 

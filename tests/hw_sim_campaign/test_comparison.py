@@ -32,12 +32,12 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "truth", "told"), PAIRS)
-def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], told: list[Message]) -> None:
-    (comparisons,) = compare(truth, told, TWO_BEAMS)
-    assert comparisons.kind == kind
-    assert comparisons.outcome is (truth[0] if truth else None)
-    assert comparisons.verdict is (told[0] if told else None)
+@pytest.mark.parametrize(("kind", "truth", "messages"), PAIRS)
+def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], messages: list[Message]) -> None:
+    (comparison,) = compare(truth, messages, TWO_BEAMS)
+    assert comparison.kind == kind
+    assert comparison.outcome is (truth[0] if truth else None)
+    assert comparison.verdict is (messages[0] if messages else None)
 
 
 def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
@@ -73,15 +73,15 @@ def _listening(*outcomes: list[Outcome]) -> SpanComparer:
     return SpanComparer(spans, TWO_BEAMS)
 
 
-def test_each_verdict_belongs_to_the_span_in_which_it_was_said() -> None:
+def test_each_verdict_belongs_to_the_span_in_which_it_was_published() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
-    for told in (
+    for message in (
         result(17),
         notice("low_margin", 21_000_000),
         state("faites_vos_jeux", 29_999_999),
         result(4, 50_000_000),
     ):
-        assert comparer.receive(told)
+        assert comparer.receive(message)
     comparer.finish()
     assert [(compared.span.index, compared.agrees) for compared in comparer.compared] == [
         (7, True),
@@ -93,14 +93,14 @@ def test_each_verdict_belongs_to_the_span_in_which_it_was_said() -> None:
     ]
 
 
-def test_a_verdict_said_at_the_very_beginning_of_a_span_is_its_own() -> None:
+def test_a_verdict_at_the_very_beginning_of_a_span_is_its_own() -> None:
     comparer = _listening([], [came_out(4)])
     comparer.receive(result(4, 30_000_000))
     comparer.finish()
     assert all(compared.agrees for compared in comparer.compared)
 
 
-def test_a_span_is_judged_as_soon_as_a_message_shows_that_it_is_over() -> None:
+def test_a_span_is_compared_as_soon_as_a_message_shows_that_it_is_over() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
     assert comparer.receive(result(17))
     assert comparer.compared == []
@@ -108,7 +108,7 @@ def test_a_span_is_judged_as_soon_as_a_message_shows_that_it_is_over() -> None:
     assert len(comparer.compared) == 1
 
 
-def test_after_a_disagreement_nothing_more_is_wanted_and_nothing_more_is_judged() -> None:
+def test_after_a_disagreement_nothing_more_is_wanted_and_nothing_more_is_compared() -> None:
     comparer = _listening([came_out(17)], [came_out(4)], [came_out(5)])
     assert comparer.receive(result(18))
     assert not comparer.receive(state("ball_running", 40_000_000))
@@ -147,7 +147,7 @@ def test_a_table_that_waits_for_people_who_have_gone_is_stranded(name: str) -> N
     assert [each.kind for each in comparer.compared[0].comparisons] == ["right", "stranded"]
 
 
-def test_a_table_that_believes_in_a_launch_may_still_tell_of_it() -> None:
+def test_a_table_in_ball_running_may_still_publish_a_verdict() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
     comparer.receive(result(17))
     comparer.receive(state("ball_running", 25_000_000))

@@ -45,7 +45,7 @@ def _short_evenings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coup_command, "Plan", partial(Plan, evening_coups=3))
 
 
-def test_a_coup_is_played_told_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_coup_is_played_printed_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, svg = tmp_path / "coup.jsonl.gz", tmp_path / "coup.svg"
     assert main(["coup", COUP, "--log", str(log), "--svg", str(svg)]) == 0
     out = capsys.readouterr().out
@@ -70,7 +70,7 @@ def test_what_names_no_coup_is_refused(name: str, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.startswith("hw-sim coup: ")
 
 
-def test_a_coup_judged_wrongly_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_coup_that_disagrees_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["coup", COUP, "--wheeld", str(stand_in(tmp_path, "sys.stdin.read()"))]) == 1
     assert "missed: truth " in capsys.readouterr().out
 

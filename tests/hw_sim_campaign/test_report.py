@@ -33,7 +33,7 @@ def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **
                   "beams": 2, **more})  # type: ignore[arg-type]  # fmt: skip
 
 
-def _night(
+def _evening_run(
     *some: Row, explained: Explanation = BY_STRAY, warnings: tuple[EarlyWarning, ...] = (), **more: object
 ) -> EveningRun:
     blank = {"refused": False, "failed": None, "simulator_s": 6.0, "black_box_s": 12.0}
@@ -44,7 +44,7 @@ def _night(
 def _failures(
     *some: Row, explained: Explanation = BY_STRAY, share: float = 1e-4, failed: str | None = None
 ) -> list[str]:
-    failures: list[str] = report(PLAN, 1, [_night(*some, explained=explained, failed=failed)], TIMING, share)[
+    failures: list[str] = report(PLAN, 1, [_evening_run(*some, explained=explained, failed=failed)], TIMING, share)[
         "failures"
     ]
     return failures
@@ -97,16 +97,16 @@ def test_the_matrix_tells_a_wrong_number_from_the_number() -> None:
         _row("missed", verdict="nothing"),
         _row(truth="chef", verdict="chef"),
     ]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)
     assert found["confusion"] == {
         "result": {"result": 2, "another number": 1, "nothing": 1},
         "chef": {"chef": 1},
     }
 
 
-def test_delays_are_told_by_cause_against_their_deadlines() -> None:
+def test_delays_are_reported_by_cause_against_their_deadlines() -> None:
     delays = [_row(truth="chef", verdict="chef", delay_us=ms * 1000, allowed_us=50_000) for ms in (1, 2, 60)]
-    found = report(PLAN, 1, [_night(*delays)], TIMING, 1e-4)["void_delay_ms"]
+    found = report(PLAN, 1, [_evening_run(*delays)], TIMING, 1e-4)["void_delay_ms"]
     assert found == {
         "chef": {"voids": 3, "median": 2.0, "p99": 60.0, "most": 60.0, "least_before_deadline": -10.0, "late": 0}
     }
@@ -114,7 +114,7 @@ def test_delays_are_told_by_cause_against_their_deadlines() -> None:
 
 def test_margins_are_counted_in_tenths_and_the_lowest_are_named() -> None:
     some = [_row(margin=value, margin_of="laps", coup=f"s/0/{value}") for value in (0.0, 0.05, 0.95, 1.0)] + [_row()]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)["margin"]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["margin"]
     assert found["tenths"] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
     assert (found["known"], found["of"]) == (4, {"laps": 4})
     assert [low["coup"] for low in found["lowest"]] == ["s/0/0.0", "s/0/0.05", "s/0/0.95", "s/0/1.0"]
@@ -126,47 +126,47 @@ def test_laps_seen_are_compared_with_laps_run_by_beams() -> None:
         _row(laps_run=6.0, laps_seen=6.5),
         _row(laps_run=5, laps_seen=5, beams=3),
     ]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)["laps"]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["laps"]
     assert found["2"] == {"coups": 2, "unseen_mean": 0.0, "unseen_most": 0.5, "overstated": 1}
     assert found["3"]["coups"] == 1
 
 
 def test_the_share_that_cannot_be_proven_is_of_three_to_three_point_three_laps() -> None:
     some = [_row(laps_run=3.0), _row("unproven", laps_run=3.29), _row("unproven", laps_run=3.3), _row(laps_run=2.99)]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)["unproven"]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["unproven"]
     assert found == {"2": {"ran": 2, "unproven": 1, "share": 0.5}}
 
 
 def test_what_limited_it_follows_from_the_processor_seconds() -> None:
-    found = report(PLAN, 1, [_night(_row())], TIMING, 1e-4)["timing"]
+    found = report(PLAN, 1, [_evening_run(_row())], TIMING, 1e-4)["timing"]
     assert found["limited_by"].startswith("wheeld: 6.0 s of processor in the simulator, 12.0 s in wheeld, 1.80 cores")
     assert found["coups_per_s"] == 0.1
 
 
 def test_a_disagreement_names_what_plays_it_again() -> None:
     plan = Plan("a/b", 10.0, margin=True)
-    night = _night(_row("false_void", verdict="breakdown", coup="a/b/3/7", number=4))
-    (doubted,) = report(plan, 1, [night], TIMING, 1e-4)["disagreements"]
-    assert doubted["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
-    assert (doubted["truth"], doubted["told"], doubted["causes"]) == ("result 4", "breakdown", ["stray"])
+    evening_run = _evening_run(_row("false_void", verdict="breakdown", coup="a/b/3/7", number=4))
+    (disagreement,) = report(plan, 1, [evening_run], TIMING, 1e-4)["disagreements"]
+    assert disagreement["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
+    assert (disagreement["truth"], disagreement["told"], disagreement["causes"]) == ("result 4", "breakdown", ["stray"])
 
 
-def _account(outcome: Outcome, *verdict: Message) -> ComparedSpan:
+def _compared(outcome: Outcome, *verdict: Message) -> ComparedSpan:
     verdicts = [each for each in verdict if each.topic != "notice"]
     notices = tuple(each for each in verdict if each.topic == "notice")
     return ComparedSpan(Span(4, 0, (outcome,)), compare([outcome], verdicts), notices)
 
 
-def _warned(outcome: Outcome, *verdict: Message) -> list[EarlyWarning]:
+def _warnings_of(outcome: Outcome, *verdict: Message) -> list[EarlyWarning]:
     layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
-    return list(early_warnings("s/0", _account(outcome, *verdict), World(layout, None), 1.0))  # type: ignore[arg-type]
+    return list(early_warnings("s/0", _compared(outcome, *verdict), World(layout, None), 1.0))  # type: ignore[arg-type]
 
 
-def test_a_row_says_what_was_and_what_was_told() -> None:
-    (row,) = rows("s/0", _account(was_void("chef"), void("chef", 11_000_000, margin=0.25, margin_of="time")), 2)
+def test_a_row_has_the_truth_and_the_verdict() -> None:
+    (row,) = rows("s/0", _compared(was_void("chef"), void("chef", 11_000_000, margin=0.25, margin_of="time")), 2)
     assert (row.coup, row.truth, row.verdict, row.kind) == ("s/0/4", "chef", "chef", "right")
     assert (row.delay_us, row.allowed_us, row.margin, row.margin_of) == (1_000_000, 2_000_000, 0.25, "time")
-    (row,) = rows("s/0", _account(came_out(17), result(25)), 2)
+    (row,) = rows("s/0", _compared(came_out(17), result(25)), 2)
     assert (row.number, row.verdict_number, row.laps_run, row.laps_seen, row.delay_us) == (17, 25, 8.0, 7.5, None)
 
 
@@ -178,18 +178,18 @@ def test_a_stranded_table_has_a_row_of_nothing() -> None:
 
 def test_a_void_foreseen_counts_from_its_first_warning() -> None:
     warning, again = notice("void_foreseen", 7_000_000), notice("void_foreseen", 8_000_000)
-    (found,) = _warned(was_void("too_few_laps"), warning, again, void("too_few_laps"))
+    (found,) = _warnings_of(was_void("too_few_laps"), warning, again, void("too_few_laps"))
     assert found == EarlyWarning("s/0/4", "foreseen", 3_000_000, 4_000_000)
 
 
 def test_warnings_of_what_did_not_come() -> None:
     warning = notice("void_foreseen", 7_000_000)
-    assert [each.of for each in _warned(came_out(17), warning, result(17))] == ["false"]
-    assert [each.of for each in _warned(was_void("chef"), warning, void("chef"))] == ["moot"]
-    assert [each.of for each in _warned(was_void("too_few_laps"), void("too_few_laps"))] == ["unforeseen"]
-    assert _warned(came_out(17), result(17)) == []
+    assert [each.of for each in _warnings_of(came_out(17), warning, result(17))] == ["false"]
+    assert [each.of for each in _warnings_of(was_void("chef"), warning, void("chef"))] == ["moot"]
+    assert [each.of for each in _warnings_of(was_void("too_few_laps"), void("too_few_laps"))] == ["unforeseen"]
+    assert _warnings_of(came_out(17), result(17)) == []
     other = notice("void_foreseen", 7_000_000, coup=2)
-    assert _warned(came_out(17), other, result(17)) == []
+    assert _warnings_of(came_out(17), other, result(17)) == []
 
 
 def _whole() -> tuple[list[Row], tuple[EarlyWarning, ...]]:
@@ -204,7 +204,7 @@ def _whole() -> tuple[list[Row], tuple[EarlyWarning, ...]]:
 
 def test_the_page_is_well_formed_whole_and_the_same_each_time() -> None:
     some, warnings = _whole()
-    found = report(PLAN, 1, [_night(*some, warnings=warnings)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
     text = page(found, plots(some, warnings, found))
     assert text == page(found, plots(some, warnings, found))
     tree = ET.fromstring(text)
@@ -219,5 +219,5 @@ def test_the_page_is_well_formed_whole_and_the_same_each_time() -> None:
 
 def test_the_json_has_nothing_that_json_has_not() -> None:
     some, warnings = _whole()
-    found = report(PLAN, 1, [_night(*some, warnings=warnings)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
     assert json.loads(json.dumps(found, allow_nan=False)) == found

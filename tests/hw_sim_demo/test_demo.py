@@ -76,10 +76,10 @@ def test_the_tally(tmp_path: Path) -> None:
     one.subscriber.take("result", result(1))
     one.subscriber.take("void", void(2))
     one.subscriber.take("void", void(4))
-    told = one.tally()
-    assert "3 verdicts: 1 results, 2 voids (chef 2)" in told
-    assert "seq 1 to 4, 1 missing; the seed was --seed 4" in told
-    assert "each as it was played" in told
+    tally = one.tally()
+    assert "3 verdicts: 1 results, 2 voids (chef 2)" in tally
+    assert "seq 1 to 4, 1 missing; the seed was --seed 4" in tally
+    assert "each as it was played" in tally
     one.people.differences.append("valid: played result 3; published nothing")
     assert "not as it was played: valid: played result 3; published nothing" in one.tally()
 

@@ -1,4 +1,4 @@
-"""A night in parts is the same night: nothing twice, nothing lost, and nothing kept for ever."""
+"""An evening in parts is the same evening: no event twice, none lost, and old ones are forgotten."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from hw_sim.world import World
 
 def parts(seed: int, names: list[str]) -> tuple[LiveTable, list[SimEvent]]:
     live = LiveTable(LAYOUT, repeatable(f"night {seed}"), 17)
-    told = [event for name in names for event in live.play(SCENARIOS[name])]
-    return live, told
+    events = [event for name in names for event in live.play(SCENARIOS[name])]
+    return live, events
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_parts_are_the_whole(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     names = repeatable(f"names {seed}").sample([scenario.name for scenario in drawable(LAYOUT)], 12)
-    _, told = parts(seed, names)
+    _, events = parts(seed, names)
     monkeypatch.setattr(World, "forget", lambda self, before_s: None)
     live, again = parts(seed, names)
-    assert told == again, f"seed {seed}: forgetting changed what followed"
+    assert events == again, f"seed {seed}: forgetting changed what followed"
     *whole, end = live.table.world.events(live.table.now_s)
-    without_ends = [event for event in told if not isinstance(event, End)]
+    without_ends = [event for event in events if not isinstance(event, End)]
     assert without_ends == [event for event in whole if event.t_us < end.t_us], f"seed {seed}"
-    assert [event.t_us for event in told] == sorted(event.t_us for event in told), f"seed {seed}"
+    assert [event.t_us for event in events] == sorted(event.t_us for event in events), f"seed {seed}"
 
 
 def test_what_is_over_is_forgotten() -> None:
@@ -46,10 +46,10 @@ def test_what_is_over_is_forgotten() -> None:
 def test_waiting_and_words() -> None:
     live = LiveTable(LAYOUT, repeatable("words"), None)
     assert live.wait(2.0)[-1] == End(2_000_000)
-    (said,) = [
+    (command,) = [
         event for event in live.command("open", by="inspector", reason="why not") if isinstance(event, TableCommand)
     ]
-    assert (said.name, said.by, said.reason) == ("open", "inspector", "why not")
+    assert (command.name, command.by, command.reason) == ("open", "inspector", "why not")
     assert not live.table.ball_is_in(None)
     live.play(SimTable.put_ball_back)
     assert live.table.ball_is_in(None)

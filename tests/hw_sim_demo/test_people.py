@@ -24,13 +24,13 @@ OBEYS = {
 
 
 class Bench:
-    """People at a table that does what they say, as far as this goes: no coup is judged."""
+    """People at a table that obeys their commands; it gives no verdicts."""
 
     def __init__(self, state: str | None, number: int | None = 17) -> None:
         self.subscriber = Subscriber(table=None if state is None else {"state": state, "last_number": number})
         self.live = LiveTable(LAYOUT, repeatable("people"), None)
         self.begun: list[str] = []
-        self.said: list[str] = []
+        self.commands: list[str] = []
         self.obeys = True
         self.people = People(self.live, self.subscriber, look_s=1.0, on_scenario=self._began)
 
@@ -40,13 +40,13 @@ class Bench:
     def play(self, *names: str) -> None:
         for event in self.people.events(named(names)):
             if isinstance(event, TableCommand) and not self.begun:
-                self.said.append(event.name)
+                self.commands.append(event.name)
                 if self.obeys:
                     self.subscriber.table = {"state": OBEYS[event.name], "last_number": 17}
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "commands"),
     [
         ("closed", ["open"]),
         ("operations", ["operations_done"]),
@@ -58,10 +58,10 @@ class Bench:
         ("rien_ne_va_plus", []),
     ],
 )
-def test_the_chef_does_what_the_state_asks_for(state: str, said: list[str]) -> None:
+def test_the_chef_does_what_the_state_asks_for(state: str, commands: list[str]) -> None:
     bench = Bench(state)
     bench.play("valid")
-    assert bench.said == said
+    assert bench.commands == commands
     assert bench.begun == ["valid"]
 
 
@@ -77,7 +77,7 @@ def test_a_table_that_does_not_obey_is_given_up(state: str | None) -> None:
     bench.obeys = False
     with pytest.raises(TableStuckError, match="nothing at all" if state is None else "suspended"):
         bench.play("valid")
-    assert len(bench.said) <= STEPS_MAX
+    assert len(bench.commands) <= STEPS_MAX
 
 
 def verdict(name: str) -> Any:

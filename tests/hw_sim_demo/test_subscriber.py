@@ -45,13 +45,13 @@ def test_repetitions_say_nothing_and_gaps_are_counted_within_a_run_of_the_daemon
     subscriber.take("void", void(10))
     assert subscriber.gaps == 1
     subscriber.take("table", message(12, boot_id="b", **TABLE))
-    assert subscriber.gaps == 1, "what the run before said went to whoever listened then"
+    assert subscriber.gaps == 1, "messages of an earlier run are no gap"
     assert subscriber.seqs == [7, 8, 10, 12]
     assert subscriber.table is not None
     assert subscriber.table["seq"] == 12
 
 
-def test_numbers_are_told_when_they_change_and_remarks_are_kept() -> None:
+def test_numbers_get_a_line_when_they_change_and_remarks_are_kept() -> None:
     subscriber = Subscriber()
     board = {"coup": 1, "numbers": []}
     assert subscriber.take("board", json.dumps(board).encode()) is None

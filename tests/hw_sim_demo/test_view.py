@@ -53,7 +53,7 @@ def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.Mo
     assert "Trente-deux" not in picture, "the oldest went out of view"
 
 
-def test_without_rich_a_terminal_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rich_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, "rich.console", missing)
     with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]'"), view_of(Subscriber(), Terminal()):
