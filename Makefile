@@ -92,8 +92,8 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(APT) -qq update; $(APT) -qq install -y python3-venv; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
+$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e . -e './hw_sim[$*]'
 	@touch $@
 
 clean:

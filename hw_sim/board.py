@@ -1,10 +1,10 @@
 """A simulated sensor board: the other end of `firmware_protocol`, written from its specification alone.
 
-No I/O and no clock: events go in as they happen, bytes come out when asked for, time is an argument. `t_us` is the
-simulated world's time; the board's own clock counts from its last boot, so the two part at a reset.
+No I/O and no clock: events go in at their times, bytes come out on request, time is an argument. `t_us` is the time of
+the simulated world; the board's own clock counts from its last boot, so the two differ after a reset.
 
-What can go wrong with it: `reset` (a new boot: empty ring, clock at 0), `silent` (the program hangs: it hears, sees and
-says nothing, edges of that time are gone), `babble` (bytes on the line that nobody meant), and its `cable`.
+Its faults: `reset` (a new boot: empty ring, clock at 0), `silent` (the program hangs: it receives, observes and sends
+nothing, and the edges of that time are lost), `babble` (random bytes on the line), and those of its `cable`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hw_sim.cable import Cable
 SELF_TEST_US = 20_000
 """How long the simulated self-test takes; the specification allows half a second."""
 ROOM_BYTES = 4096
-"""What a caller gets at most at once: the buffer of a serial driver."""
+"""The most bytes that a caller gets at once: the buffer of a serial driver."""
 _SENSOR_KINDS: dict[str, m.SensorKind] = {kind: kind for kind in m.SENSOR_KINDS}
 _BUTTONS: dict[str, m.Button] = {button: button for button in m.BUTTONS}
 
 
 @dataclass(frozen=True, slots=True)
 class BoardSetup:
-    """What a board is: identity, sensors, memory. `config_hash` is 16 hexadecimal digits."""
+    """The constants of a board: identity, sensors, memory. `config_hash` is 16 hexadecimal digits."""
 
     layout: m.Layout
     serial: str = "SIM-0001"
@@ -38,7 +38,7 @@ class BoardSetup:
 
 
 class SimBoard:
-    """One board from power-up on. Feed it what the sensors see, in order of time, and carry its bytes."""
+    """One board from power-up on. Feed it the events in order of time, and carry its bytes."""
 
     def __init__(self, setup: BoardSetup, *, boot_id: int = 1, cable: Cable | None = None) -> None:
         self.setup = setup
@@ -50,15 +50,15 @@ class SimBoard:
         self._boot(boot_id)
 
     def reset(self) -> None:
-        """Start anew, as after a watchdog or a loss of power: the ring is lost, clock and numbers begin again."""
+        """Start again, as after a watchdog or a loss of power: the ring is lost, clock and numbers begin again."""
         self._boot((self.boot_id + 1) % 2**32)
 
     def _boot(self, boot_id: int) -> None:
         self.boot_id = boot_id
         self.next_seq = 0
-        """Number of the next event; all below it have happened."""
+        """Number of the next event."""
         self.acked_seq = 0
-        """Events below it are safe with a host."""
+        """A host has confirmed all events below it."""
         self._booted_us = self._now_us
         self._ring: deque[m.TimedEvent] = deque(maxlen=self.setup.ring_events)
         self._sent_seq = 0
@@ -78,7 +78,7 @@ class SimBoard:
 
     @property
     def greeted(self) -> bool:
-        """A host has said hello since the boot: events are sent."""
+        """A host has sent a hello since the boot, so events are sent."""
         return self._greeted
 
     @property
@@ -88,7 +88,7 @@ class SimBoard:
 
     @property
     def wants_us(self) -> int:
-        """The world's time at which the board next has something to say of its own accord."""
+        """The world's time at which the board next has something to send without a request."""
         if self.silent:
             return self._now_us + m.HEARTBEAT_US
         times = [self._beat_us]
@@ -98,8 +98,6 @@ class SimBoard:
             times.append(self._unsent_us() + m.BATCH_US_MAX)
         return min(times) + self._booted_us
 
-    # What happens to it
-
     def advance(self, t_us: int) -> None:
         """The world's time is now `t_us`; it never goes back."""
         if t_us < self._now_us:
@@ -107,13 +105,13 @@ class SimBoard:
         self._now_us = t_us
 
     def feed(self, event: sim.SimEvent) -> None:
-        """`event` happens, at its own time, which becomes now."""
+        """Take `event` at its own time, which becomes now."""
         self.advance(event.t_us)
         if isinstance(event, sim.SensorState) and event.sensor == "link":
             self.cable.cut = not event.ok
-        elif (seen := self._seen(event)) is not None and not self.silent:
+        elif (message := self._message_of(event)) is not None and not self.silent:
             self._overwritten += len(self._ring) == self._ring.maxlen and self.oldest_seq >= self.acked_seq
-            self._ring.append(m.TimedEvent(self.board_us, seen))
+            self._ring.append(m.TimedEvent(self.board_us, message))
             self.next_seq += 1
 
     def babble(self, data: bytes) -> None:
@@ -121,17 +119,17 @@ class SimBoard:
         self._babble += data
 
     def receive(self, data: bytes) -> None:
-        """Bytes that the host sent arrive now."""
+        """Take bytes of the host, which arrive now."""
         if self.silent:
             return
         for frame in self._decoder.feed(self.cable.carry(data)):
             try:
-                self._hear(decode_from_host(frame))
+                self._handle(decode_from_host(frame))
             except MessageError:
                 self._rejected += 1
 
     def data_to_send(self, room: int = ROOM_BYTES) -> bytes:
-        """What goes on the line now, whole frames in at most `room` bytes, as far as it survives the cable."""
+        """The bytes to send now: whole frames in at most `room` bytes, as the cable leaves them."""
         if self.silent:
             return b""
         data = bytes(self._babble)
@@ -142,7 +140,7 @@ class SimBoard:
             frame = self._next_frame() if len(data) + ENCODED_BYTES_MAX < room else None
         return self.cable.carry(data)
 
-    def _seen(self, event: sim.SimEvent) -> m.Event | None:
+    def _message_of(self, event: sim.SimEvent) -> m.Event | None:
         match event:
             case sim.RotorEdge():
                 return m.RotorEdge(event.tick, event.direction)
@@ -154,7 +152,7 @@ class SimBoard:
                 return m.ObjectSeen(event.present)
             case sim.SensorState():
                 return self._sensor(event)
-            case sim.Person(name=name) if name in _BUTTONS:
+            case sim.TableCommand(name=name) if name in _BUTTONS:
                 return m.ButtonPress(_BUTTONS[name])
         return None
 
@@ -163,9 +161,9 @@ class SimBoard:
         (self._faulty.discard if event.ok else self._faulty.add)(event.sensor)
         return m.SensorReport(_SENSOR_KINDS[kind], int(index or 0), event.ok)
 
-    # What the host says
+    # Messages of the host
 
-    def _hear(self, message: m.FromHost) -> None:
+    def _handle(self, message: m.FromHost) -> None:
         match message:
             case m.Hello():
                 self._hello = message
@@ -185,10 +183,10 @@ class SimBoard:
     def _version(hello: m.Hello) -> int:
         return m.VERSION if hello.version_min <= m.VERSION <= hello.version_max else 0
 
-    # What it says
+    # Messages to the host
 
     def _next_frame(self) -> bytes | None:
-        """The most urgent thing to say: answers before heartbeats before events. None when there is nothing."""
+        """The most urgent message: answers before heartbeats before events. None when there is none."""
         message = self._answer() or self._heartbeat() or self._events()
         return None if message is None else encode_frame(encode(message))
 
@@ -245,7 +243,7 @@ class SimBoard:
         )
 
     def _events(self) -> m.Events | None:
-        """The next batch, when it is full or its oldest event has waited long enough."""
+        """The next batch, if it is full or its oldest event has waited long enough."""
         self._sent_seq = max(self._sent_seq, self.oldest_seq)
         waiting = self.next_seq - self._sent_seq
         if not self._greeted or not waiting:

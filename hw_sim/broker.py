@@ -1,4 +1,4 @@
-"""A broker for the demo on a free loopback port: mosquitto where it is installed, else amqtt, which is Python."""
+"""A broker for the demo on a free loopback port: mosquitto where it is installed, else amqtt, a Python package."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hw_sim.child import Child, DemoError, child
 
 Wanted = Literal["auto", "mosquitto", "python"]
 SYSTEM_PROGRAMS = ("/usr/sbin", "/usr/local/sbin")
-"""Debian puts mosquitto where a user's PATH does not look."""
+"""Debian installs mosquitto in a directory that is not in a user's PATH."""
 READY_S_MAX = 20.0
-"""It listens within a second; on a small computer that is busy in a few."""
+"""It listens within a second; on a small and busy computer within a few."""
 RETRY_S = 0.05
 
 
 class Broker(NamedTuple):
-    """A running broker. `protocol`: the MQTT version that it speaks best."""
+    """A running broker. `protocol`: the newest MQTT version that it supports."""
 
     process: Child
     port: int
@@ -33,7 +33,7 @@ class Broker(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A broker that could be started: its name, its command up to the configuration file, and what goes into that."""
+    """A broker program: its name, its command up to the configuration file, and the text of that file."""
 
     name: str
     command: list[str]
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 def choose(wanted: Wanted, port: int, *, path: str | None = None) -> Kind:
-    """The broker to start. `path` as in PATH, by default that and the system's. Raises DemoError."""
+    """The broker to start. `path`: as in PATH; by default PATH and the system's directories. Raises DemoError."""
     where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS]) if path is None else path
     program = shutil.which("mosquitto", path=where)
     if program is not None and wanted != "python":
@@ -50,14 +50,14 @@ def choose(wanted: Wanted, port: int, *, path: str | None = None) -> Kind:
     if wanted == "mosquitto":
         raise DemoError("mosquitto is not installed: apt-get install mosquitto, or leave --broker out")
     if find_spec("amqtt") is None:
-        raise DemoError("there is no broker: pip install 'wheeld[demo]' (amqtt), or apt-get install mosquitto")
+        raise DemoError("there is no broker: pip install './hw_sim[demo]' (amqtt), or apt-get install mosquitto")
     return Kind("amqtt", [sys.executable, "-m", "amqtt.scripts.broker_script", "-c"], _for_amqtt(port), "3.1.1")
 
 
 def _for_mosquitto(port: int) -> str:
     lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "persistence false", "log_dest stderr"]
     if os.geteuid() == 0:
-        lines.append("user root")  # else it changes to a user who may not be there, or may not read this file
+        lines.append("user root")  # else it changes to a user that may not exist, or may not read this file
     return "\n".join(lines) + "\n"
 
 
@@ -70,7 +70,7 @@ def _for_amqtt(port: int) -> str:
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now."""
+    """A loopback port on which nothing listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -89,7 +89,7 @@ async def broker(wanted: Wanted, directory: Path) -> AsyncIterator[Broker]:
 
 
 async def _listens(process: Child, port: int) -> None:
-    """Return when it does. Raises DemoError when it ends instead, or takes too long."""
+    """Return when it listens. Raises DemoError when it ends instead, or takes too long."""
     ended = asyncio.create_task(process.ended())
     try:
         async with asyncio.timeout(READY_S_MAX):

@@ -1,7 +1,7 @@
-"""The cable between board and host, and what can be wrong with it.
+"""The cable between board and host, and its faults.
 
-The fault model: cut (nothing passes, either way, until mended), bytes that vanish, bytes that come from nowhere. Each
-at its own rate, drawn from a seed; a fault never looks at what the bytes mean.
+The fault model: a cut (no byte passes in either direction until it is repaired), bytes that are lost, bytes that nobody
+sent. Each has its own rate and is drawn from a seed; no fault depends on the meaning of the bytes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import random
 from collections.abc import Iterator
 
 NOISE_BYTES_MAX = 8
-"""One burst of noise: what a connector that is being touched gives in a millisecond at 115200 baud."""
+"""One burst of noise: the bytes of a millisecond at 115200 baud, while somebody touches a connector."""
 
 
 class Cable:
-    """Carries bytes, both ways alike. `drop` and `noise` are probabilities a byte; set them, and `cut`, at any time."""
+    """Carries bytes, in both directions alike. `drop` and `noise` are probabilities for each byte. They and `cut` may
+    be set at any time."""
 
     def __init__(self, seed: int = 0, *, drop: float = 0.0, noise: float = 0.0) -> None:
         self.cut = False
@@ -23,7 +24,7 @@ class Cable:
         self._rng = random.Random(seed)  # noqa: S311  where a fault falls is no secret
 
     def carry(self, data: bytes) -> bytes:
-        """What arrives at the other end of `data`."""
+        """The bytes of `data` that arrive at the other end."""
         if self.cut:
             return b""
         if not self.drop and not self.noise:

@@ -1,4 +1,4 @@
-"""Programs that run beside the demo: started in a session of their own, ended by their pid, their last words kept."""
+"""Programs that run beside the demo: each in a session of its own, ended by its pid, with its output in a file."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from hw_sim.exits import UnavailableError
+
 END_S_MAX = 5.0
-"""An orderly end takes a fraction of a second; whoever takes longer is killed."""
-LAST_WORDS = 6
-"""Lines of its log that are shown of a child that ended by itself."""
+"""An orderly end takes a fraction of a second; a child that takes longer is killed."""
+LOG_LINES_SHOWN = 6
+"""The last lines of its output, when a child ended by itself."""
 
 
-class DemoError(Exception):
+class DemoError(UnavailableError):
     """The demo cannot start or go on; the text says why and what to do."""
 
 
 class Child:
-    """One running program; what it writes is in the file `log`."""
+    """One running program; its output is in the file `log`."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
         self.name, self.log = name, log
         self._process = process
 
     async def ended(self) -> str:
-        """Wait until it ends by itself; returns the words for it."""
+        """Wait until it ends by itself. Returns a text about it, with the end of its output."""
         code = await self._process.wait()
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LAST_WORDS:]
-        return "\n  ".join([f"{self.name} ended with exit code {code}; its last words:", *(lines or ["(none)"])])
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES_SHOWN:]
+        return "\n  ".join([f"{self.name} ended with exit code {code}; its last lines:", *(lines or ["(none)"])])
 
     async def stop(self) -> None:
-        """Ask it to end, wait for that, insist; harmless when it has ended."""
+        """Ask it to end; kill it if it does not. Harmless when it has ended."""
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -46,7 +48,8 @@ class Child:
 
 @asynccontextmanager
 async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child]:
-    """Run `command` until this is left. In a session of its own: Ctrl-C is for the demo, which ends its children."""
+    """Run `command` until this is left. In a session of its own, so that Ctrl-C reaches the demo only, which then ends
+    its children."""
     with log.open("wb") as file:
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True

@@ -11,6 +11,7 @@ from hw_sim import demo, listing, record, run
 from hw_sim.cammegh import command as cammegh
 from hw_sim.campaign import command as campaign
 from hw_sim.campaign import coup_command, draw_command
+from hw_sim.exits import CommandError
 
 COMMANDS = (demo, run, record, listing, campaign, coup_command, draw_command, cammegh)
 """A new subcommand is a module of its own and its name here."""
@@ -24,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 done, 1 a verdict was wrong, 2 wrong usage, 65 no observation log, 69 a program or a "
         "package is missing or failed, 73 a file cannot be written.",
     )
-    subparsers = whole.add_subparsers(required=True, metavar="COMMAND")
+    subparsers = whole.add_subparsers(required=True, dest="command", metavar="COMMAND")
     for command in COMMANDS:
         command.add(subparsers)
     return whole
@@ -36,8 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = args.run(args)
         sys.stdout.flush()
+    except CommandError as error:
+        sys.stderr.write(f"hw-sim {args.command}: {error}\n")
+        return error.exit_code
     except BrokenPipeError:
-        # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.
+        # The reader of our output has closed it. At exit Python would report an error for what it cannot flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

@@ -1,4 +1,4 @@
-"""The parts of a `wheeld` configuration that describe a simulated wheel."""
+"""The sections of a `wheeld` configuration that describe a simulated wheel."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hw_sim.board import BoardSetup
 from hw_sim.wheel import Layout
 
 SILENCE_S = (0.2, 1.0)
-"""What a configuration may ask for at least, and the default."""
+"""The least that a configuration may have, and the default."""
 OUTAGE_S = 3.5
-"""Simulated seconds of silence that must be a fault: the scenarios' outages last four and more."""
+"""Simulated seconds of silence that must be a fault: the outages of the scenarios last four or more."""
 
 
 def sections(layout: Layout, *, site: str, table: str, last_number: int | None, port: Path, speed: float) -> str:
-    """`[table]`, `[wheel]` and `[sensors]`, in TOML, for a board at `port` that plays `speed` times as fast as life."""
+    """`[table]`, `[wheel]` and `[sensors]`, in TOML, for a board at `port` that plays at `speed` times real time."""
     values: dict[str, dict[str, object]] = {
         "table": {
             "site": site,
@@ -41,7 +41,7 @@ def sections(layout: Layout, *, site: str, table: str, last_number: int | None, 
 
 
 def silence_s(speed: float) -> float:
-    """The silence that must be a fault, in real seconds: played faster, an outage is over sooner."""
+    """The silence that must be a fault, in real seconds: at a higher speed an outage is over sooner."""
     least, most = SILENCE_S
     return round(min(most, max(least, OUTAGE_S / speed)), 3)
 

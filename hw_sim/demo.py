@@ -1,4 +1,4 @@
-"""`hw-sim demo`: a broker, a simulated wheel, `wheeld run`, and a view of what it publishes."""
+"""`hw-sim demo`: a broker, a simulated wheel, `wheeld run`, and a view of its messages."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ from hw_sim.board import SimBoard
 from hw_sim.broker import Broker, Wanted, broker
 from hw_sim.child import DemoError, child
 from hw_sim.configuration import board_setup, sections
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import named, repeatable
-from hw_sim.events import Person, SimEvent
-from hw_sim.heard import Heard
+from hw_sim.events import SimEvent, TableCommand
+from hw_sim.exits import writing
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Subscriber
 from hw_sim.view import View, view_of
 from hw_sim.wheel import Layout
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-EXIT_UNAVAILABLE = 69
-EXIT_CANNOT_WRITE = 73
 SITE, TABLE = "demo", "wheel-1"
 ROOT = f"wheel/v1/{SITE}/{TABLE}/"
 LAYOUT = Layout(
@@ -47,7 +46,7 @@ LAYOUT = Layout(
     readers_deg=(30.0, 150.0, 270.0),
 )
 FIRST_NUMBER = 17
-"""Where the ball lies at the table's very first start."""
+"""Where the ball lies when the table starts for the first time."""
 FIRST = (
     "valid",
     "same_direction",
@@ -61,9 +60,9 @@ FIRST = (
     "obstacle_rotor_stops",
     "breakdown_link",
 )
-"""Twelve verdicts with all eight causes of a void; then luck decides."""
+"""Twelve verdicts with all eight causes of a void; the scenarios after them are drawn."""
 LOOK_S = 0.4
-"""Real seconds until everybody at the table knows what the daemon made of the last gesture."""
+"""Real seconds until the daemon has published everything about the last event."""
 STATE = Path(".wheeld-demo")
 
 
@@ -72,13 +71,15 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="broker, simulated wheel, daemon and a live view",
-        description="Start a broker, a simulated wheel and the daemon, and show what it publishes, until Ctrl-C. The "
+        description="Start a broker, a simulated wheel and the daemon, and show its messages, until Ctrl-C. The "
         "journal stays in a directory, so that a second run goes on where the first one stopped.",
     )
     parser.add_argument("--coups", type=_count, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
     bench.add_pace(parser, speed=5.0)
-    parser.add_argument("--seed", type=int, metavar="N", help="luck (default: another one each time)")
-    parser.add_argument("--state", type=Path, default=STATE, metavar="DIR", help=f"the journal's (default {STATE})")
+    parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: another one each time)")
+    parser.add_argument(
+        "--state", type=Path, default=STATE, metavar="DIR", help=f"where the journal is (default {STATE})"
+    )
     parser.add_argument("--broker", choices=get_args(Wanted), default="auto", help="auto: mosquitto if it is installed")
     parser.set_defaults(run=run)
 
@@ -91,26 +92,18 @@ def _count(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the demo to its end. Returns the exit code."""
-    try:
+    """Run the demo to its end. Returns the exit code. Raises DemoError, FileError."""
+    with writing():
         args.state.mkdir(parents=True, exist_ok=True)
         demo = Demo(args)
         asyncio.run(demo.run())
-    except DemoError as error:
-        sys.stderr.write(f"hw-sim demo: {error}\n")
-        return EXIT_UNAVAILABLE
-    except BrokenPipeError:
-        raise  # that is no file of ours
-    except OSError as error:
-        sys.stderr.write(f"hw-sim demo: cannot write {error.filename}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
     for line in demo.tally():
         sys.stdout.write(f"{line}\n")
     return 0
 
 
 class Demo:
-    """One run of the demo: its world, what was heard, and the people who act on it."""
+    """One run of the demo: its table, a subscriber, and the people who act on what is published."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._state: Path = args.state
@@ -118,31 +111,31 @@ class Demo:
         self._coups: int = args.coups
         self._broker: Wanted = args.broker
         self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
-        self.heard = Heard()
+        self.subscriber = Subscriber()
         self._rng = repeatable(f"demo {self.seed}")
-        night = Night(LAYOUT, self._rng, None)
-        night.stage.leisure = QUICK
+        live = LiveTable(LAYOUT, self._rng, None)
+        live.table.pause_factor = QUICK_PAUSE_FACTOR
         self._view: View | None = None
-        self._panel: asyncio.Queue[Person] = asyncio.Queue()
+        self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
-        self.people = People(night, self.heard, look_s=LOOK_S * self._speed, tell=self._playing)
+        self.people = People(live, self.subscriber, look_s=LOOK_S * self._speed, on_scenario=self._show_scenario)
 
     async def run(self) -> None:
-        """Until so many verdicts, or a signal. Raises DemoError when a part is missing or fails."""
+        """Run until there are enough verdicts, or a signal. Raises DemoError when a part is missing or fails."""
         _end_at_a_signal()
         try:
-            with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.heard) as self._view:
+            with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
                 async with broker(self._broker, Path(name)) as served:
-                    await self._beside(served, Path(name))
+                    await self._run_parts(served, Path(name))
         except asyncio.CancelledError:
-            pass  # a signal: that is how a demo ends
+            pass  # a signal is the ordinary end of a demo
         except aiomqtt.MqttError as error:
             raise DemoError(f"the broker is gone: {error}") from error
         except TableStuckError as error:
             raise DemoError(f"{error}; its log is {self._state / 'wheeld.log'}") from error
 
-    async def _beside(self, served: Broker, directory: Path) -> None:
-        """Subscribe first, then start wheel and daemon: so everything is seen."""
+    async def _run_parts(self, served: Broker, directory: Path) -> None:
+        """Subscribe first, then start wheel and daemon, so that no message is missed."""
         port = directory / "board"
         config = self._state / "wheeld.toml"
         config.write_text(self._configuration(served, port), encoding="utf-8")
@@ -165,60 +158,60 @@ class Demo:
         return "\n".join([wheel, *rest, f"port = {served.port}", f'protocol = "{served.protocol}"', ""])
 
     async def _listen(self, client: aiomqtt.Client) -> None:
-        """Show what comes, until enough verdicts have."""
+        """Show the messages until there are enough verdicts."""
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
-                self._tell(self.heard.take(leaf, message.payload))
-            if 0 < self._coups <= len(self.heard.verdicts):
+                self._show_message(self.subscriber.take(leaf, message.payload))
+            if 0 < self._coups <= len(self.subscriber.verdicts):
                 return
 
     async def _play(self, pty: Pty) -> None:
-        events = self.people.evening(drawn(LAYOUT, self._rng, named(FIRST)))
-        await Player(self._board, pty, speed=self._speed, happen=self._happen).play(events)
+        events = self.people.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
+        await Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events)
 
-    def _happen(self, event: SimEvent) -> None:
-        """Buttons know neither who nor why: whoever gives a reason uses a panel, which is an MQTT client."""
-        if isinstance(event, Person) and (event.reason or event.who):
+    def _deliver(self, event: SimEvent) -> None:
+        """A button sends no reason and no name: commands with one come from a panel, which is an MQTT client."""
+        if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
         else:
             self._board.feed(event)
 
     async def _use_panel(self, client: aiomqtt.Client) -> None:
         while True:
-            person = await self._panel.get()
-            asked = {"id": f"panel-{secrets.token_hex(4)}", "by": person.by, "reason": person.reason or "as usual"}
-            who = {} if person.who is None else {"who": person.who}
-            await client.publish(f"{ROOT}cmd/{person.name}", json.dumps(asked | who), qos=1)
+            command = await self._panel.get()
+            payload = {"id": f"panel-{secrets.token_hex(4)}", "by": command.by, "reason": command.reason or "as usual"}
+            who = {} if command.who is None else {"who": command.who}
+            await client.publish(f"{ROOT}cmd/{command.name}", json.dumps(payload | who), qos=1)
 
-    def _playing(self, scenario: Scenario) -> None:
+    def _show_scenario(self, scenario: Scenario) -> None:
         assert self._view is not None
-        self._view.playing(scenario)
+        self._view.show_scenario(scenario)
 
-    def _tell(self, line: str | None) -> None:
+    def _show_message(self, line: str | None) -> None:
         assert self._view is not None
-        self._view.news(line)
+        self._view.show_message(line)
 
     def tally(self) -> list[str]:
-        """What it came to, in a few lines."""
-        heard, tally = self.heard, self.heard.tally
+        """A summary in a few lines."""
+        subscriber, tally = self.subscriber, self.subscriber.tally
         self.people.compare(whole=False)
         voids = ", ".join(
             f"{name.removeprefix('void ')} {count}" for name, count in sorted(tally.items()) if "void" in name
         )
-        span = f"seq {heard.seqs[0]} to {heard.seqs[-1]}" if heard.seqs else "no message"
+        span = f"seq {subscriber.seqs[0]} to {subscriber.seqs[-1]}" if subscriber.seqs else "no message"
         return [
             "",
-            f"{len(heard.verdicts)} verdicts: {tally['results']} results, "
-            f"{len(heard.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
-            f"{span}, {heard.gaps or 'nothing'} missing; luck was --seed {self.seed}",
-            *([f"not as it was played: {words}" for words in self.people.different] or ["each as it was played"]),
+            f"{len(subscriber.verdicts)} verdicts: {tally['results']} results, "
+            f"{len(subscriber.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
+            f"{span}, {subscriber.gaps or 'nothing'} missing; the seed was --seed {self.seed}",
+            *([f"not as it was played: {words}" for words in self.people.differences] or ["each as it was played"]),
             f"kept: {self._state / 'journal.sqlite'} (wheeld journal verify reads it; the next demo goes on with it)",
         ]
 
 
 def _end_at_a_signal() -> None:
-    """The first SIGINT, SIGTERM or SIGHUP ends the demo; a second may not disturb the clearing up."""
+    """Let the first SIGINT, SIGTERM or SIGHUP end the demo; a second one does not disturb the clean-up."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -226,7 +219,7 @@ def _end_at_a_signal() -> None:
 
 
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:
-    """A child that should run for ever has ended."""
+    """Raise DemoError when a child ends that should not."""
     raise DemoError(await ended)
 
 

@@ -1,4 +1,4 @@
-"""Whole evenings: a wheel and a house drawn from a seed, scenarios drawn or named, one after the other."""
+"""Whole evenings: a wheel and a house drawn from a seed, and scenarios, drawn or named, one after the other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from hw_sim.events import Direction, SimEvent
+from hw_sim.exits import UsageError
 from hw_sim.scenarios import SCENARIOS, Scenario
-from hw_sim.stage import Outcome, Stage
+from hw_sim.table import Outcome, SimTable
 from hw_sim.wheel import Layout
 from hw_sim.world import World
 
@@ -22,29 +23,33 @@ HOUSES = (
 )
 ROTOR_TICKS = (37, 74, 148, 296, 592)
 COUPS = (6, 20)
-"""How many scenarios a drawn evening has, least and most."""
+"""The least and the most scenarios of a drawn evening."""
 BEAMS = (2, 2, 3, 4, 6, 8)
 CAMPAIGN_TICKS = (37, 37, 37, 37, 74, 74, 74, 148, 148, 296, 592)
-"""Fewer ticks more often: they are the harder to read, and a coup of 592 costs as much as sixteen of 37."""
+"""Few ticks come more often: they are harder to read, and a coup with 592 ticks costs as much time as sixteen with
+37."""
 CAMPAIGN_BEAMS = (1, *9 * (2,), *5 * (3,), *10 * (4,), *3 * (5,), *5 * (6,), *2 * (7,), *5 * (8,))
-"""One evening in forty has a single beam, which tells no direction: a daemon must refuse the wheel."""
-CAMPAIGN_LEISURE = 0.2
-"""The rotor turns on between coups: what people take longer for costs a campaign lines and shows nothing."""
-BREATH_S = 0.001
-"""Between scenarios: a mark begins after all that was said before."""
+"""One evening in forty has a single beam. It cannot prove a direction, and a daemon must refuse that wheel."""
+CAMPAIGN_PAUSE_FACTOR = 0.2
+"""The rotor turns on between coups: long pauses of the people cost a campaign many log lines and test nothing."""
+GAP_S = 0.001
+"""Between two scenarios, so that a mark begins after every command of the scenario before."""
 STARTED = "2026-11-20T18:00:00Z"
 """A fixed date: the same seed gives the same bytes on any day."""
 
 
-class UnknownScenarioError(ValueError):
-    """A name that no scenario bears, or one where it cannot be played."""
+class UnknownScenarioError(UsageError):
+    """No scenario has this name, or the scenario cannot be played at this place."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One scenario of an evening, from `start_s` to `end_s` of the sensing clock, in which its `truth[first:first +
-    count]` came about. At both ends the table is in "faites vos jeux" and the ball lies in the pocket of the last
-    number, which was `last_number` before it (None: there was none, the ball lies nowhere)."""
+    """One scenario of an evening, from `start_s` to `end_s` of the sensing clock. Its outcomes are
+    `truth[first:first + count]` of the evening.
+
+    At both ends the table is in "faites vos jeux" and the ball lies in the pocket of the last number. `last_number` is
+    that number at the start; None when there was none yet and the ball lies nowhere.
+    """
 
     start_s: float
     end_s: float
@@ -56,7 +61,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Evening:
-    """What an observation log needs, and its truth: the outcomes in order; where its scenarios begin and end."""
+    """Everything for an observation log, and its truth: the outcomes in order. `marks`: where the scenarios are."""
 
     header: dict[str, Any]
     truth: list[Outcome]
@@ -65,62 +70,63 @@ class Evening:
     marks: tuple[Mark, ...] = ()
 
     def events(self) -> Iterator[SimEvent]:
-        """Everything the sensors and the people did, in time order, `End` last."""
+        """All events of sensors and people in time order, `End` last."""
         return iter(self.world.events(self.end_s))
 
 
-def evening(seed: int, *, margin: bool = False) -> Evening:
-    """An evening drawn whole from its seed. `margin` mixes in launches of two to four laps, where what the passes
-    prove may be less than what the ball ran."""
+def draw_evening(seed: int, *, margin: bool = False) -> Evening:
+    """An evening that follows from its seed alone. `margin` mixes in launches of two to four laps, where the passes may
+    prove fewer laps than the ball ran."""
     rng = repeatable(f"evening {seed}")
     layout = draw_layout(rng)
-    plays_here = drawable(layout)
-    weights = [4.0 if margin and s.name == "lap_margin" else s.weight for s in plays_here]
-    plays = rng.choices(plays_here, weights, k=rng.randint(*COUPS))
+    choices = drawable(layout)
+    weights = [4.0 if margin and s.name == "lap_margin" else s.weight for s in choices]
+    scenarios = rng.choices(choices, weights, k=rng.randint(*COUPS))
     if rng.random() < 0.1:
-        plays[0] = SCENARIOS["first_coup_void"]
-    return _play(plays, layout, rng, f"sim-{seed}")
+        scenarios[0] = SCENARIOS["first_coup_void"]
+    return _played(scenarios, layout, rng, f"sim-{seed}")
 
 
 def campaign_evening(seed: str, coups: int, *, margin: bool = False) -> Evening:
-    """An evening of about `coups` outcomes at one drawn table, whose people lose no time; of all layouts, also such
-    as no daemon may take. `margin`: nothing but launches of two to four laps."""
+    """An evening of about `coups` outcomes at one drawn table, with short pauses. Its layouts include those that a
+    daemon must refuse. `margin`: launches of two to four laps only."""
     rng = repeatable(f"campaign {seed}")
     layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
-    here = [SCENARIOS["lap_margin"]] if margin else drawable(layout)
-    weights = [1.0 if margin else play.weight for play in here]
+    choices = [SCENARIOS["lap_margin"]] if margin else drawable(layout)
+    weights = [1.0 if margin else scenario.weight for scenario in choices]
     begins_void = not margin and rng.random() < 0.05
-    show = _Show(layout, rng, None if begins_void else rng.randrange(37), leisure=CAMPAIGN_LEISURE)
+    last_number = None if begins_void else rng.randrange(37)
+    recorder = _Recorder(layout, rng, last_number, pause_factor=CAMPAIGN_PAUSE_FACTOR)
     if begins_void:
-        show.play(SCENARIOS["first_coup_void"])
-    while len(show.stage.truth) < coups:
-        show.play(*rng.choices(here, weights))
-    return show.evening("campaign")
+        recorder.play(SCENARIOS["first_coup_void"])
+    while len(recorder.table.truth) < coups:
+        recorder.play(*rng.choices(choices, weights))
+    return recorder.evening("campaign")
 
 
 def script(names: Sequence[str], seed: int = 0) -> Evening:
-    """The named scenarios in that order, at a wheel and with luck drawn from the seed.
+    """The named scenarios in that order; the wheel and all chances are drawn from the seed.
 
-    Raises UnknownScenarioError, with the nearest known name, or when one that must come first doesn't.
+    Raises UnknownScenarioError, with the nearest known name, also when a scenario that must come first does not.
     """
-    plays = named(names)
+    scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
-    layout = draw_layout(rng, french=any(play.french_only for play in plays))
-    return _play(plays, layout, rng, f"sim-{seed}")
+    layout = draw_layout(rng, french=any(scenario.french_only for scenario in scenarios))
+    return _played(scenarios, layout, rng, f"sim-{seed}")
 
 
 def repeatable(seed: str) -> random.Random:
-    """Luck that is the same for the same seed, on any machine."""
+    """Random numbers that are the same for the same seed on any machine."""
     return random.Random(seed)  # noqa: S311  nothing here is secret
 
 
 def named(names: Sequence[str]) -> list[Scenario]:
     """The scenarios of those names. Raises UnknownScenarioError like `script`."""
-    plays = [_find(name) for name in names]
-    late = [play.name for play in plays[1:] if play.first_only]
+    scenarios = [_find(name) for name in names]
+    late = [scenario.name for scenario in scenarios[1:] if scenario.first_only]
     if late:
         raise UnknownScenarioError(f"scenario {late[0]!r} is about a table's first coup: name it first")
-    return plays
+    return scenarios
 
 
 def drawable(layout: Layout) -> list[Scenario]:
@@ -136,75 +142,75 @@ def _find(name: str) -> Scenario:
     raise UnknownScenarioError(f"no scenario is called {name!r}{hint} (`hw-sim scenarios` lists them)")
 
 
-def _play(plays: list[Scenario], layout: Layout, rng: random.Random, table: str) -> Evening:
-    last_number = None if plays and plays[0].first_only else rng.randrange(37)
-    show = _Show(layout, rng, last_number)
-    for play in plays:
-        show.play(play)
-    return show.evening(table)
+def _played(scenarios: list[Scenario], layout: Layout, rng: random.Random, table_name: str) -> Evening:
+    last_number = None if scenarios and scenarios[0].first_only else rng.randrange(37)
+    recorder = _Recorder(layout, rng, last_number)
+    for scenario in scenarios:
+        recorder.play(scenario)
+    return recorder.evening(table_name)
 
 
-class _Show:
-    """A table from its opening on, scenario by scenario."""
+class _Recorder:
+    """A table from its opening on. Plays scenario after scenario and notes their marks."""
 
-    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None, leisure: float = 1.0) -> None:
-        self.stage = Stage(layout, rng, last_number)
-        self.stage.leisure = leisure
+    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None, pause_factor: float = 1.0) -> None:
+        self.table = SimTable(layout, rng, last_number)
+        self.table.pause_factor = pause_factor
         self._last_number = last_number
         self._marks: list[Mark] = []
-        self.stage.wait(0.1, 1.0)
-        self.stage.say("open")
-        self.stage.now_s += BREATH_S
+        self.table.wait(0.1, 1.0)
+        self.table.command("open")
+        self.table.now_s += GAP_S
 
-    def play(self, play: Scenario) -> None:
-        stage = self.stage
-        start_s, last_number, first = stage.now_s, stage.last_number, len(stage.truth)
-        play(stage)
-        stage.now_s += BREATH_S
-        self._marks.append(Mark(start_s, stage.now_s, last_number, play.name, first, len(stage.truth) - first))
+    def play(self, scenario: Scenario) -> None:
+        table = self.table
+        start_s, last_number, first = table.now_s, table.last_number, len(table.truth)
+        scenario(table)
+        table.now_s += GAP_S
+        self._marks.append(Mark(start_s, table.now_s, last_number, scenario.name, first, len(table.truth) - first))
 
-    def evening(self, table: str) -> Evening:
-        self.stage.wait(2, 5)
-        header = _header(self.stage.layout, table, self._last_number)
-        return Evening(header, self.stage.truth, self.stage.world, self.stage.now_s, tuple(self._marks))
+    def evening(self, table_name: str) -> Evening:
+        self.table.wait(2, 5)
+        header = _header(self.table.layout, table_name, self._last_number)
+        return Evening(header, self.table.truth, self.table.world, self.table.now_s, tuple(self._marks))
 
 
 def draw_layout(
     rng: random.Random, *, french: bool = False, ticks: Sequence[int] = ROTOR_TICKS, beams: Sequence[int] = BEAMS
 ) -> Layout:
-    """A table and the places of its sensors; `french` for scenarios that reverse the rotor. `ticks` and `beams` are the
-    numbers of encoder sectors and of beams to draw from, those named twice twice as often."""
+    """A table and the places of its sensors. `french`: for scenarios that reverse the rotor. `ticks` and `beams` are
+    the numbers of encoder sectors and of beams to draw from; a number that stands twice is twice as likely."""
     house, game = rng.choice([h for h in HOUSES if not (french and h[1] == "fair")])
     fair = game == "fair"
-    way: Direction = rng.choice(("cw", "ccw"))
+    direction: Direction = rng.choice(("cw", "ccw"))
     return Layout(
         house=house,
         game=game,
         wheel="fair" if fair else "french",
         rotor_ticks=rng.choice(ticks),
         beams_deg=_beams(rng, rng.choice(beams)),
-        readers_deg=_spread(rng, rng.randint(1, 3)),
-        rotor_direction=way if fair else None,
+        readers_deg=_evenly_spaced(rng, rng.randint(1, 3)),
+        rotor_direction=direction if fair else None,
     )
 
 
 def _beams(rng: random.Random, count: int) -> tuple[float, ...]:
     if count != 2:
-        return _spread(rng, count)
+        return _evenly_spaced(rng, count)
     first = rng.randrange(10, 180)
-    return float(first), float(first + rng.randrange(60, 121))  # two opposite beams would tell no direction
+    return float(first), float(first + rng.randrange(60, 121))  # two opposite beams could not show a direction
 
 
-def _spread(rng: random.Random, count: int) -> tuple[float, ...]:
+def _evenly_spaced(rng: random.Random, count: int) -> tuple[float, ...]:
     first = rng.randrange(360 // count)
     return tuple(float(first + i * 360 // count) for i in range(count))
 
 
-def _header(layout: Layout, table: str, last_number: int | None) -> dict[str, Any]:
+def _header(layout: Layout, table_name: str, last_number: int | None) -> dict[str, Any]:
     header: dict[str, Any] = {
         "kind": "wheel",
         "format": 1,
-        "table": table,
+        "table": table_name,
         "house": layout.house,
         "game": layout.game,
         "wheel": layout.wheel,

@@ -1,7 +1,7 @@
-"""What the simulated wheel does to its sensors, one structure an event; `t_us` is the sensor board's clock.
+"""The events at the simulated wheel, one structure for each kind; `t_us` is the time on the sensor board's clock.
 
-The physics writes these, the simulated board sends them, the log writes them down as they are: they follow the
-observation log, format 1, and are the simulator's own on purpose: it shares no types with the program under test.
+The physics makes them, the simulated board sends them, and a log contains them as they are: they have the form of the
+observation log, format 1. They are the simulator's own types: it shares none with the program under test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Direction: TypeAlias = Literal["cw", "ccw"]
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, gc=False):
-    """An evening has hundreds of thousands of these: structures that write themselves as a line of the log."""
+    """An evening has hundreds of thousands of these, so msgspec encodes them as lines of a log directly."""
 
     t_us: int = msgspec.field(name="t")
 
@@ -54,8 +54,8 @@ class SensorState(_Event, frozen=True, tag="sensor"):
     ok: bool
 
 
-class Person(_Event, frozen=True, tag="command"):
-    """Someone at the table gives command `name`; on the board it is a button, which knows neither `by` nor `reason`.
+class TableCommand(_Event, frozen=True, tag="command"):
+    """A person at the table gives the command `name`. On the board it is a button, without `by` and `reason`.
 
     `bouler` (with `who`) has no button: such a command reaches the daemon over MQTT only.
     """
@@ -67,7 +67,7 @@ class Person(_Event, frozen=True, tag="command"):
 
 
 class ClockReading(_Event, frozen=True, tag="clock"):
-    """The host believes that it is `utc_us` (µs since 1970), give or take `error_us`; only in logs, no board says
+    """The host's clock reads `utc_us` (µs since 1970), with an uncertainty of `error_us`. Only in logs: no board sends
     it."""
 
     utc_us: int
@@ -75,7 +75,7 @@ class ClockReading(_Event, frozen=True, tag="clock"):
 
 
 class End(_Event, frozen=True, tag="end"):
-    """Nothing more happens; time ran to here."""
+    """The end of the events, which are complete up to this time."""
 
 
-SimEvent: TypeAlias = RotorEdge | BallPass | Sighting | ForeignObject | SensorState | Person | ClockReading | End
+SimEvent: TypeAlias = RotorEdge | BallPass | Sighting | ForeignObject | SensorState | TableCommand | ClockReading | End

@@ -3,15 +3,15 @@
 - **The slope** (Small & Tse 2012, Chaos 22, 033150): r̈ = r·θ̇²·cos α − g·sin α from balance on. The ball goes on
   slowing, so to first order the part s of its radius that it has come in obeys s̈ = λ²·(s + 2bt), with
   λ² = g·sin α/radius and b its slowing over its speed: s = 2b·(sinh(λt)/λ − t).
-- **The deflectors**: eight, alternately upright (long down the slope) and flat (long round it). The ball, still
-  turning, meets the first one that it doesn't get past. That takes up to an eighth of a turn from its angle (the
-  same paper), most of its speed, and its way down begins anew.
-- **The rotor** comes against it. In the rotor's frame the ball lands in a pocket, a fret throws it out again slower,
-  now and then high up or back, and so on until it can't climb a fret any more; there it rattles and rests. Nobody
-  published the laws of that part; its figures are set so that falls last as long as those of recorded evenings
-  and scatter by several pockets, as Small & Tse saw.
+- **The deflectors**: eight, alternately upright (long down the slope) and flat (long round it). The ball, which still
+  turns, may hit one. That takes up to an eighth of a turn from its angle (the same paper) and most of its speed, and
+  its way down begins again.
+- **The rotor** turns against it. In the rotor's frame the ball lands in a pocket, a fret throws it out again, slower,
+  sometimes high up or back, and so on until it cannot climb a fret any more; there it rattles and rests. No law of that
+  part is published. Its figures are set so that falls last as long as those of recorded evenings and scatter by
+  several pockets, as Small & Tse observed.
 
-The ball is a point, spin is left out, and a ball never jumps off the wheel.
+The ball is a point, its spin is left out, and it never jumps off the wheel.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from hw_sim.rotor import Rotor
 from hw_sim.wheel import DEFLECTORS, GRAVITY_M_S2, POCKETS, RADIUS_M, BallRun, Fall
 
 FALL_S = (2.5, 5.5)
-"""From leaving the track to rest in a pocket: none shorter or longer in the recorded evenings."""
+"""From leaving the track to rest in a pocket: the shortest and the longest fall of the recorded evenings."""
 DEFLECTOR_RADIUS_M, ROTOR_RADIUS_M, POCKET_RADIUS_M = 0.30, 0.26, 0.22
 """Where the deflectors stand, where the rotor begins and where the ball meets pockets, on a bowl of 32 inches."""
 BALL_M = 0.02
 UPRIGHT_M, FLAT_M = (0.05, 0.015), (0.015, 0.05)
 """A deflector's length down the slope and round it."""
 CONE_REV_S2 = (0.0, 0.02)
-"""What the slope takes from the ball a second, over what the track took: it is wood, not a polished rim."""
+"""How much more than the track the slope slows the ball: it is wood, not a polished rim."""
 AFTER_HIT = (-0.2, 0.6)
-"""Part of its speed round the bowl that a ball keeps after a deflector; backwards now and then."""
+"""Part of its speed round the bowl that a ball keeps after a deflector; sometimes it goes back."""
 SHAKEN_REV_S = (-0.05, 0.05)
 """Speed round the bowl of a ball that comes off a deflector by itself."""
 HIT_S = (0.1, 0.9)
@@ -43,21 +43,21 @@ KEPT = (0.55, 0.9)
 THROWN_BACK = 0.15
 """Part of the throws that send it back the way it came."""
 RISE = (0.4, 0.8)
-"""Speed upwards after a throw, as part of the speed that it came with."""
+"""Speed upwards after a throw, as part of the speed before."""
 HIGH = 0.4
 HIGH_S = (0.3, 0.9)
 """Part of the throws that send it up to the cone, and how long it is away then."""
 CLIMB_M_S = 0.2
-"""Slower than this against the rotor it doesn't leave a pocket any more."""
+"""A ball that is slower than this against the rotor does not leave its pocket any more."""
 IN_POCKET_S = (0.03, 0.12)
-"""How long a ball lies in a pocket that it leaves again."""
+"""How long a ball stays in a pocket that it leaves again."""
 RATTLE_S = (0.4, 1.5)
-"""From landing in its pocket for good to rest."""
+"""From landing in its last pocket to rest."""
 
 
 @dataclass(frozen=True)
 class _Ball:
-    """Where the ball is and how it goes: angle and speed round the bowl in turns, clockwise; speed down the slope."""
+    """The ball's place and motion: angle and speed round the bowl in turns, clockwise; speed down the slope."""
 
     t_s: float
     angle: float
@@ -66,7 +66,7 @@ class _Ball:
 
 
 def fall(run: BallRun, rotor: Rotor, rng: random.Random) -> Fall:
-    """The ball of `run`, from leaving the track to rest."""
+    """The fall of the ball of `run`, from leaving the track to rest."""
     while True:
         ball = _slope(run, rng)
         fallen = _bounce(run.end_s, _rotor_edge(_deflectors(ball, run, rng), run), rotor, rng)
@@ -75,7 +75,7 @@ def fall(run: BallRun, rotor: Rotor, rng: random.Random) -> Fall:
 
 
 def fall_off_obstacle(run: BallRun, hang_s: float, rotor: Rotor, rng: random.Random) -> Fall:
-    """The ball of `run` hung on a deflector until `hang_s` after it left the track; from coming off it to rest."""
+    """The fall of a ball that hung on a deflector until `hang_s` after it left the track, from there to rest."""
     first = run.track.deflector_angle
     nearest = first + round((run.angle + run.turning * run.laps - first) * DEFLECTORS) / DEFLECTORS
     still = _Ball(run.end_s + hang_s, nearest, rng.uniform(*SHAKEN_REV_S), 0.0)
@@ -83,14 +83,14 @@ def fall_off_obstacle(run: BallRun, hang_s: float, rotor: Rotor, rng: random.Ran
 
 
 def _slope(run: BallRun, rng: random.Random) -> _Ball:
-    """Down to the deflectors."""
+    """The ball at the ring of deflectors."""
     speed = math.sqrt(run.speed_squared(run.laps))
     slowing = run.track.c0_rev_s2 + run.track.c2_per_rev * speed**2 + rng.uniform(*CONE_REV_S2)
     rate = math.sqrt(GRAVITY_M_S2 * math.sin(run.track.slope) / RADIUS_M)
     twice = 2 * slowing / speed
     goal = (RADIUS_M - DEFLECTOR_RADIUS_M) / RADIUS_M
     t_s = 1.0
-    for _ in range(6):  # Newton, on a function that only grows faster
+    for _ in range(6):  # Newton, on a convex function
         t_s -= (math.sinh(rate * t_s) / rate - t_s - goal / twice) / (math.cosh(rate * t_s) - 1)
     return _Ball(
         t_s=run.end_s + t_s,
@@ -101,7 +101,7 @@ def _slope(run: BallRun, rng: random.Random) -> _Ball:
 
 
 def _deflectors(ball: _Ball, run: BallRun, rng: random.Random) -> _Ball:
-    """Past the ring of deflectors, or off the first one that the ball meets."""
+    """The ball after the ring of deflectors: past them, or off the first one that it meets."""
     place = (ball.angle - run.track.deflector_angle) * DEFLECTORS * run.turning
     for number in range(math.floor(place), math.floor(place) + 4):
         deep_m, wide_m = UPRIGHT_M if number % 2 == 0 else FLAT_M
@@ -117,7 +117,7 @@ def _deflectors(ball: _Ball, run: BallRun, rng: random.Random) -> _Ball:
 
 
 def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
-    """Down the rest of the slope, rolling; nearer the axis the same speed is more turns."""
+    """The ball at the rotor, after rolling down the rest of the slope. Nearer the axis the same speed is more turns."""
     pull = GRAVITY_M_S2 * math.sin(run.track.slope) * 5 / 7
     way_m = DEFLECTOR_RADIUS_M - POCKET_RADIUS_M
     t_s = (math.sqrt(ball.down_m_s**2 + 2 * pull * way_m) - ball.down_m_s) / pull
@@ -126,7 +126,8 @@ def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
 
 
 def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random) -> Fall:
-    """From the first pocket to the last. The speed down the slope is worth as much bounce as the speed round it."""
+    """The fall, with the bounces from the first pocket to the last. For the bounces the speed down the slope counts as
+    much as the speed round it."""
     t_s, place = ball.t_s, ball.angle - rotor.angle_at(ball.t_s)
     speed = (ball.speed_rev_s - rotor.speed_at(ball.t_s)) * math.tau * POCKET_RADIUS_M
     lively = math.hypot(speed, ball.down_m_s)
@@ -144,5 +145,5 @@ def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random) -> Fal
 
 
 def _pocket(place: float) -> int:
-    """The number at `place`, turns clockwise from zero's on the rotor."""
+    """The number at `place`, in turns clockwise from zero on the rotor."""
     return POCKETS[round(place * len(POCKETS)) % len(POCKETS)]

@@ -1,11 +1,11 @@
-"""Lines of a real kernel: a `gpio-sim` chip whose lines somebody pulls, from outside the program that hears them.
+"""Lines of a real kernel: a `gpio-sim` chip whose lines are pulled from outside the program that reads them.
 
     python -m hw_sim.gpio_sim CHIP
 
-reads edges, a line each, `AT_NS PIN LEVEL`, and an empty line; says `ready`; reads when AT_NS 0 is on the host's
-monotonic clock; plays; and says when each line was truly pulled, a line each, on that clock too.
+reads edges, one in each line, `AT_NS PIN LEVEL`, and an empty line; prints `ready`; reads the time of AT_NS 0 on the
+host's monotonic clock; plays the edges; and prints the time at which each line was really pulled, on the same clock.
 
-The chip is made through configfs, which takes root and a kernel that has gpio-sim (`make test-gpio` builds one).
+The chip is made through configfs, which needs root and a kernel with gpio-sim (`make test-gpio` builds one).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from wheeld.ports import Edge
 CONFIGFS = Path("/sys/kernel/config/gpio-sim")
 PLATFORM = Path("/sys/devices/platform")
 LATE_NS = 1_000_000
-"""A sleep ends some tenths of a millisecond late; that does not add up."""
+"""A sleep ends some tenths of a millisecond late, which does not add up over the edges."""
 PULL = {True: b"pull-up", False: b"pull-down"}
 
 
 class SimChip:
-    """A live chip named `name`; made by `make`, found again by its name from another process."""
+    """A live chip named `name`. `make` makes it; another process finds it by its name."""
 
     def __init__(self, name: str) -> None:
         device = CONFIGFS / name
@@ -45,19 +45,20 @@ class SimChip:
         return SimChip(name)
 
     def pull(self, pin: int, *, level: bool) -> None:
-        """From outside, against whatever resistor the line has."""
+        """Pull the line from outside, against its resistor."""
         if pin not in self._pulls:
             self._pulls[pin] = os.open(self._lines / f"sim_gpio{pin}" / "pull", os.O_WRONLY)
         os.pwrite(self._pulls[pin], PULL[level], 0)
 
     def level(self, pin: int) -> bool:
-        """What is put out, or what is pulled."""
+        """The level of an output, or to which an input is pulled."""
         return (self._lines / f"sim_gpio{pin}" / "value").read_text().strip() == "1"
 
     def play(self, edges: Iterable[Edge]) -> Iterator[int]:
-        """Pull each line at its time; yields when that truly was, in host monotonic ns.
+        """Pull each line at its time. Yields the real time of each, in host monotonic ns.
 
-        What comes too late (the machine stood still) makes all that follows as late: no wheel catches up.
+        When an edge is late because the machine stood still, all that follow are as late: a real wheel would not catch
+        up either.
         """
         late_ns = 0
         for edge in edges:
@@ -69,7 +70,7 @@ class SimChip:
 
 
 def main() -> None:
-    """Play standard input."""
+    """Play the edges of standard input."""
     chip = SimChip(sys.argv[1])
     fields = [line.split() for line in iter(sys.stdin.readline, "\n")]
     sys.stdout.write("ready\n")

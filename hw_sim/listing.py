@@ -1,4 +1,4 @@
-"""`hw-sim scenarios`: the names of the scenarios, a sentence each."""
+"""`hw-sim scenarios`: the names of the scenarios, with a sentence about each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observation logs, format 1, and their truth, as files: the same evening always gives the same bytes."""
+"""Observation logs, format 1, and their truth, as files. The same evening always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from hw_sim.events import SimEvent
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 
 _encode = msgspec.json.Encoder().encode
 
 
 def lines(header: dict[str, Any], events: Iterable[SimEvent]) -> Iterator[bytes]:
-    """The log, line by line, each with its line feed: the header, then one line an event."""
+    """The lines of the log, each with its line feed: the header, then one line for each event."""
     yield _encode(header) + b"\n"
     for event in events:
         yield _encode(event) + b"\n"

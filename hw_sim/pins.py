@@ -9,9 +9,9 @@ from wheeld.ports import Edge, PinsError, Pull, Taken
 
 
 class SimPins:
-    """Lines that go up and down when `play` says, heard `latency_ns` later; `advance` makes time pass.
+    """Lines that change as `play` says, reported `latency_ns` later. `advance` makes time pass.
 
-    Dates are right, whatever `error_ns` is said of them.
+    The times of edges are exact, whatever `error_ns` is.
     """
 
     def __init__(self, *, now_ns: int = 0, latency_ns: int = 0, error_ns: int = 0) -> None:
@@ -23,60 +23,60 @@ class SimPins:
         self._levels: dict[int, bool] = {}
         self._listened: dict[int, int] = {}
         self._due: list[tuple[int, int, Edge]] = []
-        self._heard: list[Edge] = []
+        self._reported: list[Edge] = []
         self._lost = 0
         self._swallow: dict[int, int] = {}
         self._number = 0
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """An open line reads what its resistor says."""
+        """An open line has the level of its resistor."""
         if pin in self._listened or pin in self.out:
             raise PinsError(f"pin {pin} is in use")
         self._listened[pin] = 0
         return self._levels.setdefault(pin, pull == "up")
 
     def drive(self, pin: int, *, level: bool) -> None:
-        """Kept in `out`."""
+        """Keep the level in `out`."""
         if pin in self._listened:
             raise PinsError(f"pin {pin} is in use")
         self.out[pin] = level
 
     def take(self) -> Taken:
-        """What was heard by now."""
-        heard, lost = self._heard, self._lost
-        self._heard, self._lost = [], 0
-        return Taken(heard, lost)
+        """The edges reported by now, and the number of lost ones."""
+        reported, lost = self._reported, self._lost
+        self._reported, self._lost = [], 0
+        return Taken(reported, lost)
 
     def close(self) -> None:
-        """Noted."""
+        """Set `closed`."""
         self.closed = True
 
-    # What happens to them
+    # What a test makes happen
 
     def play(self, edges: Iterable[Edge]) -> None:
-        """Each line goes to its level at its time; none of them before now."""
+        """Plan edges, none of them before now."""
         for edge in edges:
             assert edge.at_ns >= self.now_ns, f"{edge} is past"
             self._number += 1
             heapq.heappush(self._due, (edge.at_ns + self._latency_ns, self._number, edge))
 
     def swallow(self, pin: int, edges: int) -> None:
-        """The next `edges` of `pin` get lost on the way; the count of the pin goes on."""
+        """Lose the next `edges` of `pin`; the pin's own count includes them."""
         self._swallow[pin] = edges
 
     def overflow(self, edges: int) -> None:
-        """So many edges found no room."""
+        """Report that so many edges did not fit in the buffer."""
         self._lost += edges
 
     def advance(self, now_ns: int) -> None:
-        """It is `now_ns`, and never goes back."""
+        """Let time pass to `now_ns`, which never goes back."""
         assert now_ns >= self.now_ns, "time would go back"
         self.now_ns = now_ns
         while self._due and self._due[0][0] <= now_ns:
             self._happen(heapq.heappop(self._due)[2])
 
     def _happen(self, edge: Edge) -> None:
-        """A line that is there already makes no edge."""
+        """Apply an edge; a line that has this level already makes none."""
         if self._levels.get(edge.pin) is edge.level:
             return
         self._levels[edge.pin] = edge.level
@@ -86,4 +86,4 @@ class SimPins:
         if self._swallow.get(edge.pin, 0):
             self._swallow[edge.pin] -= 1
             return
-        self._heard.append(Edge(edge.pin, edge.level, edge.at_ns, self._listened[edge.pin]))
+        self._reported.append(Edge(edge.pin, edge.level, edge.at_ns, self._listened[edge.pin]))

@@ -1,7 +1,7 @@
-"""A simulated board on a pseudo-terminal, paced to the wall clock: what a program sees that opens a serial port.
+"""A simulated board on a pseudo-terminal, paced by the wall clock. A program opens it like a serial port.
 
-The host's end is a path of your choice. A host may close and reopen it; a host that does not read blocks the board's
-transmitter as USB does, and the board keeps its events meanwhile.
+The host's end is a path of your choice. A host may close and reopen it. A host that does not read blocks the board's
+transmitter as USB does; the board keeps its events until it can send them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from hw_sim.events import End, SimEvent
 READ_BYTES = 4096
 """The size of a pseudo-terminal's own buffer."""
 NAP_S_MIN = 0.001
-"""At high speeds the board would wake more often than this machine schedules; it then says more at once."""
+"""At high speeds the board would wake more often than this machine can schedule; it then sends more at once."""
 NAP_S_MAX = 0.02
-"""A transmitter that was blocked is tried again so often."""
+"""How often a blocked transmitter is tried again."""
 LINGER_S = 5.0
-"""After the last event a host has so long to confirm it: longer than the daemon takes to reopen a line."""
+"""How long a host has to confirm the last event: longer than the daemon takes to reopen a line."""
 
 
 class Pty:
     """A raw pseudo-terminal whose host side appears at `path` while this is entered.
 
-    A symbolic link left at `path` by a run that was killed is replaced; anything else there is an error
-    (FileExistsError), since it belongs to someone.
+    A symbolic link at `path`, which a killed run may have left, is replaced. Anything else there is somebody's file:
+    FileExistsError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -63,18 +63,18 @@ class Pty:
 
     @property
     def blocked(self) -> bool:
-        """The line takes nothing more: nobody reads at the other end."""
+        """The line takes no more bytes: nobody reads at the other end."""
         return bool(self._unsent)
 
     def read(self) -> bytes:
-        """What the host wrote; nothing when it wrote nothing."""
+        """The bytes that the host wrote; empty when there are none."""
         try:
             return os.read(self.master, READ_BYTES)
         except BlockingIOError:
             return b""
 
     def write_from(self, board: SimBoard) -> None:
-        """Send what `board` has to say, as much as the line takes."""
+        """Send the bytes of `board`, as many as the line takes."""
         while data := self._unsent or board.data_to_send():
             try:
                 self._unsent = data[os.write(self.master, data) :]
@@ -85,18 +85,18 @@ class Pty:
 
 
 class Player:
-    """Plays events to a board in time and carries its bytes over a pty.
+    """Plays events to a board at their times and carries its bytes over a pty.
 
-    `speed` is simulated seconds a real second; the board's clock simply runs that fast. A host must be configured to
-    believe it: a drift limit of 1,000,000 ppm, and a silence time-out that is short of the outages played to it.
+    `speed` is simulated seconds in a real second; the board's clock runs that fast. The host's configuration must allow
+    it: a drift limit of 1,000,000 ppm, and a silence time-out shorter than the outages that are played.
     """
 
     def __init__(
-        self, board: SimBoard, pty: Pty, *, speed: float = 1.0, happen: Callable[[SimEvent], None] | None = None
+        self, board: SimBoard, pty: Pty, *, speed: float = 1.0, deliver: Callable[[SimEvent], None] | None = None
     ) -> None:
-        """`happen` is told each event at its time; without it the board sees them all."""
+        """`deliver` is called with each event at its time; by default the board gets them all."""
         self.board = board
-        self._happen = happen or board.feed
+        self._deliver = deliver or board.feed
         self._pty = pty
         self._speed = speed
         self._loop = asyncio.get_running_loop()
@@ -110,30 +110,30 @@ class Player:
 
     async def play(self, events: Iterable[SimEvent], *, linger_s: float = LINGER_S) -> None:
         """Play to the last event, then until a host has confirmed them all or `linger_s` real seconds have passed."""
-        self._loop.add_reader(self._pty.master, self._hear)
+        self._loop.add_reader(self._pty.master, self._receive)
         try:
             for event in events:
                 await self._until(event.t_us)
                 if not isinstance(event, End):
-                    self._happen(event)
+                    self._deliver(event)
             await self._linger(linger_s)
         finally:
             self._loop.remove_reader(self._pty.master)
 
     async def _until(self, t_us: int) -> None:
-        """Live on to `t_us`; a late player catches up event by event, and still lets the host be heard."""
+        """Run the board up to `t_us`. A late player catches up event by event, and still reads what the host sends."""
         self._horizon_us = t_us
         while self.now_us < t_us:
-            self._live()
+            self._advance()
             await asyncio.sleep(self._nap_s(t_us))
-        self._live()
+        self._advance()
         await asyncio.sleep(0)
 
     async def _linger(self, linger_s: float) -> None:
         self._horizon_us = None
         end_s = self._loop.time() + linger_s
         while self._loop.time() < end_s and self.board.acked_seq < self.board.next_seq:
-            self._live()
+            self._advance()
             await asyncio.sleep(self._nap_s(self.board.wants_us))
 
     def _nap_s(self, t_us: int) -> float:
@@ -142,13 +142,13 @@ class Player:
         wait_us = min(t_us, self.board.wants_us) - self.now_us
         return min(max(wait_us / self._speed / 1e6, NAP_S_MIN), NAP_S_MAX)
 
-    def _live(self) -> None:
-        """Bring the board to now, but never past the event that it has not seen yet, and send what it says."""
+    def _advance(self) -> None:
+        """Advance the board to now, but never past the next event, and send its bytes."""
         self.board.advance(self.now_us if self._horizon_us is None else min(self.now_us, self._horizon_us))
         self._pty.write_from(self.board)
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         data = self._pty.read()
-        self._live()
+        self._advance()
         self.board.receive(data)
         self._pty.write_from(self.board)

@@ -1,24 +1,21 @@
-"""`hw-sim record`: an evening as an observation log, with its truth beside it."""
+"""`hw-sim record`: an evening as an observation log, with its truth in a second file."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.evening import Evening, UnknownScenarioError, evening, script
+from hw_sim.evening import Evening, draw_evening, script
 from hw_sim.events import SimEvent
-from hw_sim.faults import GROSS, Rates, spoil
-from hw_sim.stage import Outcome
+from hw_sim.exits import writing
+from hw_sim.faults import GROSS, Rates, add_faults
+from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-EXIT_USAGE = 2
-EXIT_CANNOT_WRITE = 73
 
 
 def add(subparsers: Subparsers) -> None:
@@ -27,7 +24,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="the truth (default: beside the log, .truth.json)")
     faults = parser.add_mutually_exclusive_group()
-    faults.add_argument("--noise", action="store_true", help="sensors that lie at ordinary rates, and no gross faults")
+    faults.add_argument(
+        "--noise", action="store_true", help="sensors with faults at ordinary rates, without gross faults"
+    )
     faults.add_argument("--faults", type=float, metavar="X", help="all faults, gross ones too, at X times their rates")
     add_choice(parser)
     parser.set_defaults(run=run)
@@ -38,7 +37,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order (hw-sim scenarios lists them)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck; without --scenario it draws all")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
+    )
     parser.add_argument("--margin", action="store_true", help="mix in launches of two to four laps")
 
 
@@ -46,30 +47,23 @@ def chosen(args: argparse.Namespace) -> Evening:
     """The evening that the options ask for. Raises UnknownScenarioError."""
     if args.scenario:
         return script(args.scenario, args.seed)
-    return evening(args.seed, margin=args.margin)
+    return draw_evening(args.seed, margin=args.margin)
 
 
-def _told(night: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
-    """What the sensors told, and the truth on their clock."""
+def _events_and_truth(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
+    """The events as the sensors report them, and the truth on their clock."""
     if not args.noise and args.faults is None:
-        return night.events(), night.truth
+        return evening.events(), evening.truth
     rates = Rates() if args.noise else Rates().times(args.faults)
-    spoilt = spoil(night, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
-    return spoilt.events, spoilt.truth
+    faulty = add_faults(evening, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
+    return faulty.events, faulty.truth
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write both files. Returns the exit code."""
-    try:
-        night = chosen(args)
-    except UnknownScenarioError as error:
-        sys.stderr.write(f"hw-sim record: {error}\n")
-        return EXIT_USAGE
-    events, truth = _told(night, args)
-    try:
-        log.write(args.out, night.header, events)
+    """Write both files. Returns the exit code. Raises UnknownScenarioError, FileError."""
+    evening = chosen(args)
+    events, truth = _events_and_truth(evening, args)
+    with writing():
+        log.write(args.out, evening.header, events)
         log.write_truth(args.truth or log.truth_path(args.out), truth)
-    except OSError as error:
-        sys.stderr.write(f"hw-sim record: cannot write {error.filename}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
     return 0

@@ -1,7 +1,7 @@
-"""The rotor's motion: pieces of constant acceleration, so every crossing of an angle has an exact time.
+"""The rotor's motion: pieces of constant acceleration, so that every crossing of an angle has an exact time.
 
-A free rotor loses speed to its bearing at a constant rate; a hand brakes, reverses or pushes it at a constant rate
-too. No piece changes direction within itself: a reversal is a piece down to rest and a piece away from it.
+A free rotor loses speed in its bearing at a constant rate; a hand brakes, reverses or pushes it at a constant rate,
+too. No piece changes direction: a reversal is one piece to rest and another one from rest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Piece:
         return self.speed + self.accel * (t_s - self.t_s)
 
     def angle_at(self, t_s: float) -> float:
-        """Angle in turns at `t_s`, never reduced."""
+        """Angle in turns at `t_s`, not reduced to one turn."""
         dt = t_s - self.t_s
         return self.angle + (self.speed + self.accel * dt / 2) * dt
 
@@ -42,10 +42,11 @@ class Piece:
 
 
 class Rotor:
-    """The whole evening's motion, written forward in time: each order replaces what would have come after it."""
+    """The motion of a whole evening, written forward in time: each order replaces the motion after it."""
 
     def __init__(self, angle: float, speed: float, drag_per_s: float) -> None:
-        """Turning freely from time 0; `drag_per_s` is the part of a new speed that the bearing takes each second."""
+        """It turns freely from time 0. `drag_per_s`: the part of its speed at release that the bearing takes in each
+        second."""
         self._drag_per_s = drag_per_s
         self._pieces: list[Piece] = []
         self._coast(0.0, angle, speed)
@@ -61,7 +62,7 @@ class Rotor:
         self._pieces.append(Piece(stop, last.angle_at(stop), 0.0, 0.0))
 
     def piece_at(self, t_s: float) -> Piece:
-        """The piece that holds at `t_s`."""
+        """The piece at `t_s`."""
         return self._pieces[max(0, bisect_right(self._pieces, t_s, key=_t_s) - 1)]
 
     def angle_at(self, t_s: float) -> float:
@@ -73,12 +74,12 @@ class Rotor:
         return self.piece_at(t_s).speed_at(t_s)
 
     def direction_at(self, t_s: float) -> Direction:
-        """Which way it turns at `t_s` (a rotor at rest: clockwise)."""
+        """Its direction at `t_s` (at rest: clockwise)."""
         return "ccw" if self.speed_at(t_s) < 0 else "cw"
 
     def order(self, t_s: float, speed: float, accel: float) -> float:
-        """From `t_s` a hand brings the rotor to `speed` (rev/s) at the rate `accel` (rev/s², positive), through rest
-        if it must turn round, then lets go. Returns the time at which the hand lets go."""
+        """From `t_s` on a hand brings the rotor to `speed` (rev/s) at the rate `accel` (rev/s², positive), through rest
+        if it must reverse, and lets go. Returns the time at which the hand lets go."""
         here = self.piece_at(t_s)
         angle, now = here.angle_at(t_s), here.speed_at(t_s)
         self._pieces = [piece for piece in self._pieces if piece.t_s < t_s]
@@ -97,12 +98,12 @@ class Rotor:
         return end, piece.angle_at(end)
 
     def forget(self, before_s: float) -> None:
-        """Drop the motion before the piece that holds at `before_s`."""
+        """Drop the motion before the piece at `before_s`."""
         here = self.piece_at(before_s)
         self._pieces = self._pieces[self._pieces.index(here) :]
 
     def crossings(self, offset: float, period: float, t_from: float, t_to: float) -> Iterator[tuple[float, int, bool]]:
-        """(time, k, clockwise) whenever the angle passes offset + k·period between the two times, in order."""
+        """(time in s, k, clockwise) for each crossing of offset + k·period between the two times, in order."""
         first = max(0, bisect_right(self._pieces, t_from, key=_t_s) - 1)
         last = bisect_right(self._pieces, t_to, key=_t_s)
         for piece, following in pairwise([*self._pieces[first : last + 1], None]):
@@ -120,7 +121,7 @@ def _levels(piece: Piece, offset: float, period: float, start: float, end: float
         ks = range(math.floor(low) + 1, math.floor(high) + 1)
     else:
         ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
-    # `Piece.time_at` written out: it is asked for every encoder edge of an evening.
+    # `Piece.time_at` written out: it runs for every encoder edge of an evening.
     t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
     square, twice = speed * speed, 2 * (accel if piece.speed > 0 or (piece.speed == 0 and accel > 0) else -accel)
     sqrt = math.sqrt
@@ -130,7 +131,7 @@ def _levels(piece: Piece, offset: float, period: float, start: float, end: float
 
 
 def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:
-    """The sector entered at `boundary` (border boundary/ticks of a turn): above it clockwise, below it otherwise."""
+    """The sector entered at `boundary` (boundary/ticks of a turn): the one above it clockwise, else the one below."""
     return (boundary if clockwise else boundary - 1) % ticks
 
 

@@ -1,4 +1,4 @@
-"""`hw-sim run`: a simulated wheel on a pseudo-terminal, for a daemon that believes it to be a serial port."""
+"""`hw-sim run`: a simulated wheel on a pseudo-terminal, which a daemon opens like a serial port."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING
 
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
-from hw_sim.endless import QUICK, Night, drawn
-from hw_sim.evening import UnknownScenarioError, draw_layout, named, repeatable
+from hw_sim.evening import draw_layout, named, repeatable
 from hw_sim.events import End, SimEvent
+from hw_sim.exits import FileError
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
-from hw_sim.stage import Outcome, Stage
+from hw_sim.table import Outcome, SimTable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-EXIT_USAGE = 2
-EXIT_CANNOT_WRITE = 73
-Tell = Callable[[str], None]
+Print = Callable[[str], None]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -37,16 +36,20 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--pty", type=Path, required=True, metavar="PATH", help="where the serial port shall appear")
     parser.add_argument("--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order; then it ends")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck; without --scenario it draws all")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
+    )
     add_pace(parser, speed=1.0)
-    parser.add_argument("--quick", action="store_true", help="people who take a third of their time between coups")
+    parser.add_argument(
+        "--quick", action="store_true", help="people who take a third of the ordinary time between coups"
+    )
     parser.set_defaults(run=run)
 
 
 def add_pace(parser: argparse.ArgumentParser, *, speed: float) -> None:
     """Declare `--speed`."""
     parser.add_argument(
-        "--speed", type=_speed, default=speed, metavar="X", help=f"times faster than life (default {speed:g})"
+        "--speed", type=_speed, default=speed, metavar="X", help=f"factor of real time (default {speed:g})"
     )
 
 
@@ -58,33 +61,32 @@ def _speed(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play until the end or a signal. Returns the exit code."""
-    try:
-        plays = None if args.scenario is None else named(args.scenario)
-    except UnknownScenarioError as error:
-        sys.stderr.write(f"hw-sim run: {error}\n")
-        return EXIT_USAGE
+    """Play until the end or a signal. Returns the exit code. Raises UnknownScenarioError, FileError."""
+    scenarios = None if args.scenario is None else named(args.scenario)
     rng = repeatable(f"run {args.seed}")
-    layout = draw_layout(rng, french=any(play.french_only for play in plays or ()))
-    last_number = None if plays and plays[0].first_only else rng.randrange(37)
-    night = Night(layout, rng, last_number)
-    night.stage.leisure = QUICK if args.quick else 1.0
-    _say("# the configuration of this wheel, beside [journal] and [mqtt]:")
-    table = f"sim-{args.seed}"
-    _say(sections(layout, site="sim", table=table, last_number=last_number, port=args.pty, speed=args.speed))
+    layout = draw_layout(rng, french=any(scenario.french_only for scenario in scenarios or ()))
+    last_number = None if scenarios and scenarios[0].first_only else rng.randrange(37)
+    live = LiveTable(layout, rng, last_number)
+    live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
+    print_now("# the configuration of this wheel, beside [journal] and [mqtt]:")
+    name = f"sim-{args.seed}"
+    print_now(sections(layout, site="sim", table=name, last_number=last_number, port=args.pty, speed=args.speed))
     board = SimBoard(board_setup(layout))
-    events = told(night, drawn(layout, rng) if plays is None else plays, lambda: board.greeted, _say)
+    if scenarios is None:
+        events = live_events(live, draw_scenarios(layout, rng), lambda: board.greeted, print_now)
+    else:
+        events = live_events(live, scenarios, lambda: board.greeted, print_now)
     try:
         asyncio.run(_play(board, args.pty, args.speed, events))
     except BrokenPipeError:
-        raise  # that is no file of ours
+        raise  # standard output, not the port
     except OSError as error:
-        sys.stderr.write(f"hw-sim run: cannot make {args.pty}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
+        raise FileError(f"cannot make {args.pty}: {error.strerror}") from error
     return 0
 
 
-def _say(line: str) -> None:
+def print_now(line: str) -> None:
+    """Print a line at once: standard output may be a pipe."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -93,36 +95,43 @@ async def _play(board: SimBoard, path: Path, speed: float, events: Iterable[SimE
     """Play to the end, or until SIGINT or SIGTERM, which are no errors."""
     with Pty(path) as pty:
         playing = asyncio.create_task(Player(board, pty, speed=speed).play(events))
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, playing.cancel)
+        cancel_at_signals(playing)
         await asyncio.wait({playing})
         if not playing.cancelled():
             playing.result()
 
 
-def told(night: Night, plays: Iterable[Scenario], is_heard: Callable[[], bool], tell: Tell) -> Iterator[SimEvent]:
-    """The night's events once a host listens, with each scenario and each truth told as they come."""
-    tell("# waiting for a host that opens the port")
-    while not is_heard():
-        # The wheel stands covered: a board that fills its ring for nobody would begin with lost events.
-        yield from (event for event in night.wait(0.5) if isinstance(event, End))
-    yield from night.say("open")
-    for play in plays:
-        tell(f"{night.stage.now_s:9.1f} s  plays {play.name}: {play.about}")
-        known = len(night.stage.truth)
-        yield from night.play(play)
-        for outcome in night.stage.truth[known:]:
-            tell(f"{night.stage.now_s:9.1f} s  truth {in_words(outcome)}")
-    yield from night.play(_last_look)
-    tell(f"{night.stage.now_s:9.1f} s  the end")
+def cancel_at_signals(task: asyncio.Task[None]) -> None:
+    """Let SIGINT and SIGTERM cancel the task."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
-def in_words(outcome: Outcome) -> str:
+def live_events(
+    live: LiveTable, scenarios: Iterable[Scenario], host_is_there: Callable[[], bool], print_line: Print
+) -> Iterator[SimEvent]:
+    """The events of the scenarios, from the time at which a host is there. Prints each scenario and each truth."""
+    print_line("# waiting for a host that opens the port")
+    while not host_is_there():
+        # Without a host the events are dropped: a board that fills its ring would start with overwritten events.
+        yield from (event for event in live.wait(0.5) if isinstance(event, End))
+    yield from live.command("open")
+    for scenario in scenarios:
+        print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
+        known = len(live.table.truth)
+        yield from live.play(scenario)
+        for outcome in live.table.truth[known:]:
+            print_line(f"{live.table.now_s:9.1f} s  truth {outcome_text(outcome)}")
+    yield from live.play(_wait_at_the_end)
+    print_line(f"{live.table.now_s:9.1f} s  the end")
+
+
+def outcome_text(outcome: Outcome) -> str:
     """The truth of one coup, in a line."""
     if outcome["kind"] == "result":
         return f"result {outcome['number']}, {outcome['laps']:g} laps"
     return f"void {outcome['cause']}, {outcome['article']}"
 
 
-def _last_look(stage: Stage) -> None:
-    stage.wait(2, 5)
+def _wait_at_the_end(table: SimTable) -> None:
+    table.wait(2, 5)

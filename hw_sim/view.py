@@ -1,4 +1,4 @@
-"""What the demo shows: lines where nobody looks on, a table that changes in place on a terminal."""
+"""What the demo shows: on a terminal a picture that changes in place, elsewhere lines."""
 
 from __future__ import annotations
 
@@ -8,67 +8,67 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from hw_sim.child import DemoError
-from hw_sim.heard import Heard, numbers_text
 from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Subscriber, numbers_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 ROWS = 12
-"""Verdicts in view: with the rest they fit a terminal of 24 lines."""
+"""Verdicts shown: with the other lines they fit a terminal of 24 lines."""
 
 
 class View(Protocol):
-    """What the demo tells its viewer."""
+    """What the demo shows to its viewer."""
 
-    def playing(self, scenario: Scenario) -> None:
-        """The simulated people begin this."""
+    def show_scenario(self, scenario: Scenario) -> None:
+        """The simulated people begin this scenario."""
         ...
 
-    def news(self, line: str | None) -> None:
-        """Something was heard, in words where it is worth a line."""
+    def show_message(self, line: str | None) -> None:
+        """A message arrived; `line` is its text, None if it needs no line."""
         ...
 
 
 class Lines:
-    """Everything a line of its own, as it comes."""
+    """A line for each scenario and each message."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
-    def playing(self, scenario: Scenario) -> None:
-        """Say what is played."""
-        self.news(f"--- the wheel plays {scenario.name}: {scenario.about}")
+    def show_scenario(self, scenario: Scenario) -> None:
+        """Print the scenario."""
+        self.show_message(f"--- the wheel plays {scenario.name}: {scenario.about}")
 
-    def news(self, line: str | None) -> None:
-        """Print it at once: whoever reads may be a pipe."""
+    def show_message(self, line: str | None) -> None:
+        """Print it at once: the output may be a pipe."""
         if line is not None:
             self._out.write(f"{line}\n")
             self._out.flush()
 
 
 class Screen:
-    """A picture of `heard` that is drawn anew at each change."""
+    """A picture of `subscriber` that is drawn again after each change."""
 
-    def __init__(self, heard: Heard, console: Console) -> None:
+    def __init__(self, subscriber: Subscriber, console: Console) -> None:
         from rich.live import Live  # noqa: PLC0415  an extra, wanted on a terminal only
 
-        self._heard = heard
+        self._subscriber = subscriber
         self._playing = "waiting for the table"
         self._live = Live(self._picture(), console=console, auto_refresh=False)
 
     @contextmanager
     def on(self) -> Iterator[Screen]:
-        """The picture is on the terminal while this is entered, and its last state stays there."""
+        """Show the picture while this is entered; its last state stays on the terminal."""
         with self._live:
             yield self
 
-    def playing(self, scenario: Scenario) -> None:
-        """Show what is played."""
+    def show_scenario(self, scenario: Scenario) -> None:
+        """Show the scenario."""
         self._playing = f"{scenario.name}: {scenario.about}"
-        self.news(None)
+        self.show_message(None)
 
-    def news(self, line: str | None) -> None:  # noqa: ARG002  the picture shows the state, not the message
+    def show_message(self, line: str | None) -> None:  # noqa: ARG002  the picture shows the state, not the message
         """Draw the picture again."""
         self._live.update(self._picture(), refresh=True)
 
@@ -77,25 +77,26 @@ class Screen:
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        heard, table = self._heard, self._heard.table
+        subscriber, table = self._subscriber, self._subscriber.table
+        seq = subscriber.seqs[-1] if subscriber.seqs else "none"
         coups = Table("coup", "seq", "verdict", expand=True)
-        for verdict in heard.verdicts[-ROWS:]:
+        for verdict in subscriber.verdicts[-ROWS:]:
             style = "green" if verdict.name.startswith("result") else "red"
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
         return Group(
             Text(f"the wheel plays  {self._playing}", "dim"),
-            Text.assemble("the table says   ", (table["state"] if table else "nothing yet", "bold")),
+            Text.assemble("state            ", (table["state"] if table else "nothing yet", "bold")),
             Text(f"bets             {table['bets'] if table else ''}"),
             Text(f"waiting for      {table['waiting_for'] if table else ''}"),
-            Text(f"last numbers     {numbers_text(heard.numbers)}"),
-            Text(f"also said        {heard.remark}", "dim", overflow="ellipsis", no_wrap=True),
-            Text(f"seq              {heard.seqs[-1] if heard.seqs else 'none'}, {heard.gaps or 'nothing'} missing"),
+            Text(f"last numbers     {numbers_text(subscriber.numbers)}"),
+            Text(f"last notice      {subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
+            Text(f"seq              {seq}, {subscriber.gaps or 'nothing'} missing"),
             coups,
         )
 
 
 @contextmanager
-def view_of(heard: Heard, out: TextIO | None = None) -> Iterator[View]:
+def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[View]:
     """A screen on a terminal, lines elsewhere. Raises DemoError when rich, an extra, is missing on a terminal."""
     out = out or sys.stdout
     if not out.isatty():
@@ -104,6 +105,6 @@ def view_of(heard: Heard, out: TextIO | None = None) -> Iterator[View]:
     try:
         from rich.console import Console  # noqa: PLC0415
     except ImportError:
-        raise DemoError("rich is not installed: pip install 'wheeld[demo]', or | cat for plain lines") from None
-    with Screen(heard, Console(file=out)).on() as screen:
+        raise DemoError("rich is not installed: pip install './hw_sim[demo]', or | cat for plain lines") from None
+    with Screen(subscriber, Console(file=out)).on() as screen:
         yield screen

@@ -1,4 +1,4 @@
-"""The wheel as iron and wood: pockets, sensors round the bowl, the ball's run on the track.
+"""The wheel: its pockets, the sensors round the bowl, and the ball's run on the track.
 
 Angles are *turns*, clockwise seen from above, from the reference mark on the fixed bowl (degrees only in the log's
 header). A pocket's centre stands at the rotor's angle plus its place in `POCKETS` over 37.
@@ -8,16 +8,16 @@ The ball on the track obeys, with ω in rev/s and θ its angle,
     dω/dt = −(c0 + c2·ω²) − rub − g·sin(θ − low)
 
 - c0 and c2: rolling friction and air.
-- rub: seven of the nine balls of ball_lap_times.json slow three to five times as hard between about 1.0 and 0.6 rev/s
-  as before and after. Nobody filmed why; likely the ball comes down off the wall there and slides until its spin has
-  turned over. So it happens once a run: a ball that has begun, or has done with it, never goes back.
-- g·sin: a bowl that isn't level pulls the ball towards its lowest point; g = gravity·sin(tilt)/(2π·radius).
+- rub: seven of the nine balls of ball_lap_times.json slow three to five times as fast between about 1.0 and 0.6 rev/s
+  as before and after. The reason is not known; probably the ball comes down off the wall there and slides until its
+  spin has reversed. So it happens once in a run: a ball that has begun to rub, or has finished, does not go back.
+- g·sin: a bowl that is not level pulls the ball towards its lowest point; g = gravity·sin(tilt)/(2π·radius).
 
-Over laps instead of time this is linear in ω² with a sine for a force, so ω² has a closed form at every place, and no
-step size exists. Only time needs a quadrature (three points of Gauss on a quarter of a lap: right to 1 µs).
+With laps in place of time this is linear in ω² with a sinusoidal force. So ω² has a closed form at every place, and
+there is no step size. Only time needs a quadrature (Gauss with three points on a quarter of a lap: right to 1 µs).
 
-The ball leaves when ω² falls under ω_leave²·(1 − lean·cos(θ − low)): the slope is steeper on the high side, which lets
-go of it earlier. A badly kept bowl has places where no ball leaves (Thorp's forbidden zone).
+The ball leaves when ω² falls below ω_leave²·(1 − lean·cos(θ − low)): the slope is steeper on the high side, where the
+ball leaves earlier. A badly kept bowl has places where no ball leaves (Thorp's forbidden zone).
 """
 
 from __future__ import annotations
@@ -49,25 +49,26 @@ C2_PER_REV = (0.045, 0.100)
 RUB_REV_S2 = (0.10, 0.25)
 RUB_FROM_REV_S = (0.95, 1.10)
 RUB_TO_REV_S = (0.55, 0.68)
-"""How hard a ball rubs, and from which speed to which; ranges of the fits to ball_lap_times.json."""
+"""How much a ball rubs, and from which speed to which; ranges of the fits to ball_lap_times.json."""
 RUBBING = 0.75
-"""Part of the wheels whose balls rub: seven of nine runs."""
+"""Part of the wheels on which balls rub: seven of nine runs."""
 LEVEL_DEG, BADLY_KEPT_DEG = 0.1, 0.3
-"""Real tables are level to the first; Thorp played on tables as bad as 0.2°, nobody plays on worse than the second."""
+"""Real tables are level to the first angle. Thorp played on tables with up to 0.2°; no table is worse than the
+second."""
 BADLY_KEPT = 0.1
-"""Part of the wheels that aren't level to the first."""
+"""Part of the wheels that are not level to the first angle."""
 RADIUS_M = 0.36
 """Of the ball's path on the track of a bowl of 32 inches."""
 GRAVITY_M_S2 = 9.81
 DEFLECTORS = 8
 """On the slope under the track, alternately upright and flat."""
 STEP_LAPS = 1 / 16
-"""How finely a crossing is looked for: the tilt's sine can't turn twice within it."""
+"""The step of the search for a crossing: the sine of the tilt cannot turn twice within it."""
 PANEL_LAPS = 1 / 4
 """One panel of the quadrature: 7e-8 s of error with the worst tilt (Gauss's remainder)."""
 GAUSS = math.sqrt(3 / 5)
 NEAR_LAPS = 1e-12
-"""A crossing is known to this; the rounding of floats begins at 1e-14."""
+"""The precision of a crossing; the rounding of floats begins at 1e-14."""
 
 
 def pocket_index(number: int) -> int:
@@ -81,13 +82,13 @@ def sign(direction: Direction) -> int:
 
 
 def opposite(direction: Direction) -> Direction:
-    """The other way round."""
+    """The other direction."""
     return "ccw" if direction == "cw" else "cw"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which wheel stands at which table, and where its sensors are. `rotor_direction` only on a fair wheel."""
+    """A wheel, its table, and the places of its sensors. `rotor_direction` only on a fair wheel."""
 
     house: str
     game: str
@@ -100,9 +101,9 @@ class Layout:
 
 @dataclass(frozen=True)
 class Fall:
-    """The ball from leaving the track, or the obstacle it hung on, at `left_s` to rest at `rest_s` in `number`.
+    """The ball from leaving the track, or the obstacle on which it hung, at `left_s` to rest at `rest_s` in `number`.
 
-    `touches`: (time in s, number of the pocket) where the bouncing ball lay for an instant before, in order.
+    `touches`: (time in s, number of the pocket) of each pocket that the bouncing ball touched before, in order.
     """
 
     left_s: float
@@ -113,7 +114,7 @@ class Fall:
 
 @dataclass(frozen=True)
 class Arc:
-    """ω² over laps from `x` on, while the friction stays the same:
+    """ω² over laps from `x` on, while the friction is constant:
     floor + wave·sin(2π·laps + phase) + above·e^(−fade·(laps − x))."""
 
     x: float
@@ -129,7 +130,7 @@ class Arc:
         return self.floor + swing + self.above * math.exp(self.fade * (self.x - laps))
 
     def seconds(self, start: float, end: float) -> float:
-        """Time from `start` to `end` (laps), not farther apart than a panel."""
+        """Time in s from `start` to `end` (laps), at most a panel apart."""
         half, middle = (end - start) / 2, (start + end) / 2
         off = half * GAUSS
         sides = 1 / math.sqrt(self.square(middle - off)) + 1 / math.sqrt(self.square(middle + off))
@@ -144,14 +145,14 @@ class Arc:
         return lambda laps: square - self.square(laps)
 
     def near(self, square: float, spare: float) -> float:
-        """A place (laps) that ω² comes by before it meets `square`, though the wave and `spare` were against it."""
+        """A place (laps) that the ball passes before ω² meets `square`, even with the wave and `spare` against it."""
         return self.x - math.log((square - self.floor + spare) / self.above) / self.fade
 
 
 @dataclass(frozen=True)
 class Track:
-    """What a bowl does to a ball: friction, air, rubbing (above), the speed at which it lets go, its tilt and where
-    its lowest point is, and the angle of its first upright deflector."""
+    """The bowl's effect on a ball: friction, air, rubbing (see above), the speed at which the ball leaves, the tilt and
+    where the lowest point is, and the angle of the first upright deflector."""
 
     c0_rev_s2: float
     c2_per_rev: float
@@ -165,7 +166,7 @@ class Track:
 
     @staticmethod
     def draw(rng: random.Random) -> Track:
-        """A wheel within what was measured on real ones."""
+        """A bowl drawn from the ranges that were measured on real wheels."""
         return Track(
             c0_rev_s2=rng.uniform(*C0_REV_S2),
             c2_per_rev=rng.uniform(*C2_PER_REV),
@@ -192,7 +193,7 @@ class Track:
 
     @cached_property
     def lean(self) -> float:
-        """Part by which the tilt raises and lowers the square of the leaving speed, to first order in the tilt."""
+        """By which part the tilt raises and lowers the square of the leaving speed, to first order in the tilt."""
         return math.radians(self.tilt_deg) / (math.sin(self.slope) * math.cos(self.slope))
 
     def leave_speed_squared(self, angle: float) -> float:
@@ -200,9 +201,9 @@ class Track:
         return self.leave_rev_s**2 * (1 - self.lean * math.cos(math.tau * (angle - self.low_angle)))
 
     def launch_speed(self, laps: float, angle: float, turning: int) -> float:
-        """Speed (rev/s) that a ball launched at `angle` needs to leave the track after exactly `laps`.
+        """Speed (rev/s) with which a ball launched at `angle` leaves the track after exactly `laps`.
 
-        In the forbidden zone of a badly kept bowl no speed does: the ball leaves sooner (compare `BallRun.laps`).
+        In the forbidden zone of a badly kept bowl there is none: the ball leaves sooner (compare `BallRun.laps`).
         """
         x, square = laps, self.leave_speed_squared(angle + turning * laps)
         for rub, since, _ in reversed(self.stages()):
@@ -214,14 +215,14 @@ class Track:
         return math.sqrt(arc.square(0.0))
 
     def stages(self) -> tuple[tuple[float, float, float], ...]:
-        """(rub in rev/s², ω² from which, ω² to which) one after the other."""
+        """(rub in rev/s², ω² at its start, ω² at its end) of the stages of a run, in order."""
         if not self.rub_rev_s2:
             return ((0.0, math.inf, 0.0),)
         high, low = self.rub_from_rev_s**2, self.rub_to_rev_s**2
         return ((0.0, math.inf, high), (self.rub_rev_s2, high, low), (0.0, low, 0.0))
 
     def arc(self, rub: float, x: float, square: float, angle: float, turning: int) -> Arc:
-        """The motion, through ω² = `square` at `x` laps, of a ball that rubs so and was launched at `angle`."""
+        """The motion of a ball that was launched at `angle`, rubs by `rub` and has ω² = `square` at `x` laps."""
         fade = 2 * self.c2_per_rev
         wave = 2 * self.pull_rev_s2 / math.hypot(fade, math.tau)
         phase = math.tau * turning * (angle - self.low_angle) + math.atan2(math.tau, -fade)
@@ -231,7 +232,8 @@ class Track:
 
 
 def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
-    """Where `ahead` first falls to zero, from `start` on (way +1) or back (−1): by steps, then by false position."""
+    """Where `ahead` first falls to zero, from `start` forwards (way +1) or back (−1): by steps, then by false
+    position."""
     held, met = start, start
     over = under = ahead(start)
     while under > 0:
@@ -242,7 +244,7 @@ def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
         at = met - under * (met - held) / (under - over)
         here = ahead(at)
         if here > 0:
-            held, over, under = at, here, under / 2  # Illinois: or one end would stay for ever
+            held, over, under = at, here, under / 2  # the Illinois rule: else one end would never move
         else:
             met, under, over = at, here, over / 2
     return met
@@ -252,7 +254,7 @@ def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
 class BallRun:
     """One run on the track: launched at `t_s` from `angle` at `speed_rev_s`, turning +1 (clockwise) or −1.
 
-    `laps` is what it truly runs before it leaves, or before a hand blocks it.
+    `laps`: the true laps until it leaves the track or a hand blocks it.
     """
 
     track: Track
@@ -264,7 +266,7 @@ class BallRun:
 
     @staticmethod
     def free(track: Track, t_s: float, angle: float, turning: int, speed_rev_s: float) -> BallRun:
-        """A run that ends where the track lets go of the ball."""
+        """A run that ends where the ball leaves the track by itself."""
         run = BallRun(track, t_s, angle, turning, speed_rev_s, math.inf)
         return replace(run, laps=run._leaves_after())
 
@@ -280,7 +282,7 @@ class BallRun:
 
     @cached_property
     def _arcs(self) -> list[Arc]:
-        """The motion in pieces, in order; the last has no end."""
+        """The parts of the motion in order; the last one has no end."""
         x, square, arcs = 0.0, self.speed_rev_s**2, []
         for rub, _, until in self.track.stages():
             if square <= until:
@@ -294,7 +296,7 @@ class BallRun:
 
     @cached_property
     def _clock(self) -> tuple[list[float], list[float], list[Arc]]:
-        """Laps at which panels begin, the time there, and the arc that holds from there on."""
+        """Laps at which panels begin, the time there, and the arc from there on."""
         laps, times, arcs = [0.0], [self.t_s], [self._arcs[0]]
         for arc, end in zip(self._arcs, [*(arc.x for arc in self._arcs[1:]), self.laps], strict=True):
             arcs[-1] = arc if arc.x <= self.laps else arcs[-1]
@@ -309,7 +311,7 @@ class BallRun:
         return next(arc for arc in reversed(self._arcs) if arc.x <= laps).square(laps)
 
     def time_at(self, laps: float) -> float:
-        """Sensing time (s) at which the ball has run `laps`, of those that it runs."""
+        """Sensing time (s) at which the ball has run `laps`, at most all of its run."""
         starts, times, arcs = self._clock
         panel = max(0, bisect_right(starts, laps) - 1)
         return times[panel] + arcs[panel].seconds(starts[panel], laps)
@@ -322,7 +324,7 @@ class BallRun:
             return 0.0 if panel < 0 else self.laps
         start, arc = starts[panel], arcs[panel]
         laps = start
-        for _ in range(4):  # Newton: each step squares an error that begins under a quarter of a lap
+        for _ in range(4):  # Newton: each step squares the error, which is less than a quarter of a lap at first
             laps += (t_s - times[panel] - arc.seconds(start, laps)) * math.sqrt(arc.square(laps))
         return laps
 

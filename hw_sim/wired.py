@@ -1,7 +1,7 @@
-"""A wheel on wires: what happened at it, as levels of lines.
+"""A wheel on wires: its events as levels of GPIO lines.
 
-The encoder's lines come from the rotor's motion itself; beams and readers are blocked for as long as the ball takes;
-contacts bounce. What has no line is left over for whoever plays the table's other half: a command without a button.
+The encoder's lines follow from the rotor's motion. Beams and readers are blocked for as long as the ball takes to pass.
+Contacts bounce. Commands without a button have no line; `commands_without_button` returns them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from hw_sim.events import BallPass, ForeignObject, Person, SensorState, Sighting, SimEvent
+from hw_sim.events import BallPass, ForeignObject, SensorState, Sighting, SimEvent, TableCommand
 from hw_sim.rotor import tick_entered
 from hw_sim.wheel import RADIUS_M
 from hw_sim.world import World
@@ -20,19 +20,19 @@ from wheeld.ports import Edge
 BALL_M = 0.020
 """Balls are 18 or 21 mm (design: real wheels)."""
 POCKET_RADIUS_M = 0.25
-"""Where the ball lies, from the rotor's axis."""
+"""Distance from the rotor's axis to a ball in a pocket."""
 STRAY_S = 0.004
 BLOCKED_S = (0.002, 0.4)
-"""Nothing is slower than this past a sensor but a rotor that stops; then a reader sees nothing of it."""
+"""The shortest and the longest time for which a sensor is blocked; longer only when the rotor stops."""
 BOUNCE_S = (0.0, 0.0007, 0.0015, 0.0021, 0.0026)
-"""When a contact that closes has closed and opened again, in turn."""
+"""When a contact that closes has closed, opened, closed, … for the last time."""
 PRESS_S = 0.15
 PERIOD = 4
 
 
 @dataclass(frozen=True)
 class Wires:
-    """Which line is what. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low."""
+    """The use of each line. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low."""
 
     a: int
     b: int
@@ -61,7 +61,7 @@ class Change:
 
 
 def levels(world: World, wires: Wires) -> dict[int, bool]:
-    """How the lines stand at time 0: nothing is blocked or pressed."""
+    """The levels at time 0, when nothing is blocked or pressed."""
     turn = world.layout.rotor_ticks * wires.steps_a_tick
     angle = world.rotor.angle_at(0.0)
     a, b = _phase(math.floor(angle * turn))
@@ -79,28 +79,28 @@ def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, 
     changes.sort(key=lambda change: change.t_s)
     encoder = {wires.a, wires.b, wires.z}
     blocked: dict[int, int] = {}
-    told = levels(world, wires)
+    now = levels(world, wires)
     found: list[Edge] = []
     for change in changes:
         if change.t_s >= end_s:
             break
         level = change.active
-        if change.pin not in encoder:  # two things at once before a sensor block it until both are gone
+        if change.pin not in encoder:  # two objects before a sensor block it until both are gone
             blocked[change.pin] = max(0, blocked.get(change.pin, 0) + (1 if change.active else -1))
             level = not blocked[change.pin]
-        if told[change.pin] is not level:
-            told[change.pin] = level
+        if now[change.pin] is not level:
+            now[change.pin] = level
             found.append(Edge(change.pin, level, start_ns + round(change.t_s * 1e9)))
     return found
 
 
-def spoken(events: Iterable[SimEvent], wires: Wires) -> list[Person]:
-    """What people said that has no button."""
-    return [event for event in events if isinstance(event, Person) and event.name not in wires.buttons]
+def commands_without_button(events: Iterable[SimEvent], wires: Wires) -> list[TableCommand]:
+    """The commands that have no button."""
+    return [event for event in events if isinstance(event, TableCommand) and event.name not in wires.buttons]
 
 
 def _index(wires: Wires) -> float:
-    """Where Z begins, in steps: in the middle of one."""
+    """Where Z begins, in steps: in the middle of a step."""
     return wires.index_tick * wires.steps_a_tick + (wires.steps_a_tick > 1) + 0.5
 
 
@@ -133,7 +133,7 @@ def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
         case SensorState(sensor=sensor, ok=ok) if "/" in sensor:
             kind, _, number = sensor.partition("/")
             yield Change(t_s, (wires.beams if kind == "beam" else wires.readers)[int(number)], not ok)
-        case Person(name=name) if name in wires.buttons:
+        case TableCommand(name=name) if name in wires.buttons:
             yield from _pressed(wires.buttons[name], t_s)
 
 
@@ -149,7 +149,7 @@ def _pressed(pin: int, t_s: float) -> Iterator[Change]:
 
 
 def _ball_s(world: World, t_s: float) -> float:
-    """How long the ball is before a beam; what is no ball, shorter."""
+    """How long a beam is blocked: by the ball, or for less, by a stray pulse."""
     run = next((run for run in world.runs if run.t_s <= t_s <= run.end_s), None)
     if run is None:
         return STRAY_S

@@ -1,7 +1,7 @@
-"""What happened at the wheel, and what its sensors make of it.
+"""What happens at the wheel, and what faultless sensors report of it.
 
-The stage writes here where the ball ran and lay, how the rotor moved and who said what; `World.events` works out
-every crossing exactly and puts all in time order. In this world sensors tell the truth; `faults` spoils it afterwards.
+`table.SimTable` writes the ball's runs and rests, the rotor's motion and the commands of people into a `World`.
+`World.events` computes every crossing exactly and sorts the events by time. `faults` adds sensor faults afterwards.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hw_sim.wheel import POCKETS, BallRun, Fall, Layout, pocket_index
 
 LOOK_BACK_S = 1.0
 MARGIN_S = 1e-3
-"""More than rounding to a microsecond can move an event across the border of a part."""
+"""More than rounding to a microsecond can move an event."""
 
 T_US = attrgetter("t_us")
-"""The order of a log; at the same microsecond events stay as they stood."""
+"""Sorts a log by time; events of the same microsecond keep their order."""
 
 
 def us(t_s: float) -> int:
@@ -39,7 +39,7 @@ class Stay:
 
 @dataclass(frozen=True)
 class Outage:
-    """`sensor` reports nothing from `from_s` to `to_s`; `link` silences all of them."""
+    """`sensor` reports nothing from `from_s` to `to_s`; for `link`, no sensor does."""
 
     sensor: str
     from_s: float
@@ -50,7 +50,7 @@ class Outage:
 class World:
     """One evening at one wheel.
 
-    `told` holds the events that need no physics: people, objects, self-tests, strays.
+    `direct_events` holds the events that need no physics: people, objects, self-tests, strays.
     """
 
     layout: Layout
@@ -59,10 +59,10 @@ class World:
     stays: list[Stay] = field(default_factory=list)
     falls: list[Fall] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
-    told: list[SimEvent] = field(default_factory=list)
+    direct_events: list[SimEvent] = field(default_factory=list)
 
     def sightings(self, stay: Stay, t_from: float, t_to: float) -> list[tuple[float, int]]:
-        """(time in s, reader) whenever the ball of that stay passes a reader between the two times, in order."""
+        """(time in s, reader) for each time the ball of that stay passes a reader between the two times, in order."""
         behind = pocket_index(stay.number) / len(POCKETS)
         start, end = max(t_from, stay.from_s), min(t_to, stay.to_s)
         return sorted(
@@ -82,41 +82,41 @@ class World:
             back_s *= 8
 
     def events(self, end_s: float) -> list[SimEvent]:
-        """Everything from time 0 to `end_s`, in order. At the same microsecond the rotor speaks before the readers."""
+        """All events from time 0 to `end_s`, in order. At the same microsecond rotor events precede sightings."""
         seen = self._seen(0.0, end_s)
         seen.append(End(us(end_s)))
         return seen
 
     def between(self, start_s: float, end_s: float) -> list[SimEvent]:
-        """What happened from `start_s` on and before `end_s`, in order: the parts of an evening that has no end."""
+        """The events from `start_s` on and before `end_s`, in order: one part of an evening without an end."""
         start_us, end_us = us(start_s), us(end_s)
         return [event for event in self._seen(start_s - MARGIN_S, end_s) if start_us <= event.t_us < end_us]
 
     def forget(self, before_s: float) -> None:
-        """Drop what was over by then, but the latest run and stay, which scenarios go on from."""
+        """Drop everything that was over by then, except the latest run and stay, which the next scenario needs."""
         self.rotor.forget(before_s)
-        self.told = [event for event in self.told if event.t_us >= us(before_s)]
+        self.direct_events = [event for event in self.direct_events if event.t_us >= us(before_s)]
         self.runs = [*(run for run in self.runs[:-1] if run.end_s >= before_s), *self.runs[-1:]]
         self.stays = [*(stay for stay in self.stays[:-1] if stay.to_s >= before_s), *self.stays[-1:]]
         self.falls = [fall for fall in self.falls if fall.rest_s >= before_s]
         self.outages = [outage for outage in self.outages if outage.to_s >= before_s]
 
     def edges(self, start_s: float, end_s: float) -> list[RotorEdge]:
-        """The encoder's edges between the two times, in order: far more than of anything else."""
+        """The encoder's edges between the two times, in order: most of all events."""
         ticks = self.layout.rotor_ticks
         seen = [
             RotorEdge(round(t_s * 1_000_000), tick_entered(k, ticks, clockwise=clockwise), "cw" if clockwise else "ccw")
             for t_s, k, clockwise in self.rotor.crossings(0.0, 1 / ticks, start_s, end_s)
         ]
-        return self._heard("rotor", seen)
+        return self._without_outages("rotor", seen)
 
     def passes(self) -> list[BallPass]:
-        """The ball's passes of all beams, run by run."""
+        """The ball's passes at all beams, run by run."""
         seen = [BallPass(us(t_s), beam) for run in self.runs for t_s, beam in run.passes(self.layout.beams_deg)]
         return [event for event in seen if not self.is_silent(f"beam/{event.beam}", event.t_us)]
 
     def lying(self, start_s: float, end_s: float) -> list[Sighting]:
-        """What the readers see of the ball in its pockets between the two times, stay by stay."""
+        """The sightings of the ball in its pockets between the two times, stay by stay."""
         seen = [
             Sighting(us(t_s), reader) for stay in self.stays for t_s, reader in self.sightings(stay, start_s, end_s)
         ]
@@ -127,11 +127,11 @@ class World:
         return any(us(o.from_s) <= t_us <= us(o.to_s) for o in self.outages if o.sensor in {sensor, "link"})
 
     def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:
-        seen = [*self.told, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]
+        seen = [*self.direct_events, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]
         seen.sort(key=T_US)
         return seen
 
-    def _heard(self, sensor: str, seen: list[RotorEdge]) -> list[RotorEdge]:
+    def _without_outages(self, sensor: str, seen: list[RotorEdge]) -> list[RotorEdge]:
         for outage in self.outages:
             if outage.sensor in {sensor, "link"}:
                 first = bisect_left(seen, us(outage.from_s), key=T_US)

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from hw_sim import log
-from hw_sim.evening import Evening, evening, script
-from hw_sim.faults import GROSS, Rates, spoil
+from hw_sim.evening import Evening, draw_evening, script
+from hw_sim.faults import GROSS, Rates, add_faults
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Outcome
+from hw_sim.table import Outcome
 from tests.faults.conftest import size_of
 from tests.truth import differences, verdicts
 from wheeld.core.observations import Header, Observation
@@ -34,15 +34,15 @@ def _lines(night: Evening) -> Iterator[bytes]:
 @pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
 def test_every_verdict_of_drawn_evenings_equals_the_truth(first: int) -> None:
     for seed in range(first, first + BATCH):
-        night = evening(seed)
+        night = draw_evening(seed)
         assert differences(verdicts(replay(_lines(night))), night.truth) == [], f"seed {seed}"
 
 
 def test_sensors_that_lie_at_ordinary_rates_make_no_result_and_change_hardly_a_verdict() -> None:
     truths, wrong = 0, []
     for seed in range(NOISY_SEEDS):
-        night = evening(seed)
-        spoilt = spoil(night, f"evenings {seed}", Rates(), without=GROSS)
+        night = draw_evening(seed)
+        spoilt = add_faults(night, f"evenings {seed}", Rates(), without=GROSS)
         told = verdicts(replay(log.lines(night.header, spoilt.events)))
         assert [v for v in told if v["topic"] == "result"] == _true_results(told, spoilt.truth), f"seed {seed}"
         truths += len(spoilt.truth)
@@ -76,12 +76,12 @@ def test_a_launch_of_two_to_four_laps_is_never_valid_under_three(seed: int) -> N
 
 @pytest.mark.parametrize("seed", [3, 14])
 def test_the_same_log_gives_the_same_bytes(seed: int) -> None:
-    assert list(replay(_lines(evening(seed)))) == list(replay(_lines(evening(seed))))
+    assert list(replay(_lines(draw_evening(seed)))) == list(replay(_lines(draw_evening(seed))))
 
 
 @pytest.mark.parametrize("seed", [1, 5, 8])
 def test_the_stored_evidence_of_each_coup_replays_to_the_payloads_that_were_published(seed: int) -> None:
-    header, *lines = _lines(evening(seed))
+    header, *lines = _lines(draw_evening(seed))
     setting = from_header(msgspec.json.decode(header, type=Header))
     table, _ = Table.start(setting, boot_id="b" * 32, started_utc_us=1_795_000_000_000_000)
     since_last: list[bytes] = []
@@ -100,5 +100,5 @@ def test_the_stored_evidence_of_each_coup_replays_to_the_payloads_that_were_publ
 @pytest.mark.parametrize("seed", [2, 11])
 def test_evenings_cover_more_than_one_outcome(seed: int) -> None:
     """The suite above would prove little on evenings of one kind."""
-    kinds = {outcome.get("cause", "result") for outcome in evening(seed).truth}
+    kinds = {outcome.get("cause", "result") for outcome in draw_evening(seed).truth}
     assert len(kinds) >= 3, f"seed {seed}"

@@ -12,7 +12,7 @@ import pytest
 import hw_sim.cli
 import wheeld.cli.main
 from hw_sim.faults import KINDS
-from hw_sim.stage import laps_safe
+from hw_sim.table import laps_safe
 from wheeld.config import file as config
 
 ROOT = Path(__file__).parents[1]

@@ -1,4 +1,4 @@
-"""What happens to lines between wheel and host. Each fault has its rate, a line's chance to suffer it."""
+"""The cable between wheel and host, and its faults. The rate of a fault is its probability for one line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import random
 from dataclasses import dataclass
 
 HELD_UP_US_MAX = 5_000_000
-"""A host blocked by something else for ten lines."""
+"""A host that other work blocks for the time of ten lines."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """`torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host stops reading for up
-    to 5 s, then has it all at once. `absent`: the host is gone for some 20 s. `noise`: a few bytes nobody sent."""
+    """`torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host does not read for up
+    to 5 s, then reads everything at once. `absent`: the host is absent for some 20 s. `noise`: a few random bytes."""
 
     torn: float = 0.0
     merged: float = 0.0
@@ -26,7 +26,7 @@ ROUGH = Rates(torn=0.03, merged=0.02, held_up=0.01, absent=0.001, noise=0.01)
 
 
 class Cable:
-    """Carries lines, or does not. `harmed` counts the lines that did not arrive as they were sent."""
+    """Carries lines. `harmed` counts those that did not arrive as they were sent."""
 
     def __init__(self, rng: random.Random, rates: Rates = CLEAN) -> None:
         self.harmed = 0
@@ -36,7 +36,7 @@ class Cable:
         self._absent_until_us = 0
 
     def carry(self, line: bytes, now_us: int) -> tuple[int, bytes]:
-        """When what is left of `line` arrives, and that."""
+        """The time in µs at which `line` arrives, and what is left of it."""
         rng, rates = self._rng, self._rates
         if rng.random() < rates.held_up and now_us >= self._held_until_us:
             self._held_until_us = now_us + rng.randint(600_000, HELD_UP_US_MAX)

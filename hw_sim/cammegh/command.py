@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
-import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +13,15 @@ from hw_sim.cammegh.coups import KINDS, Coup, Drawing, Model
 from hw_sim.cammegh.head import HeadSetup, SimHead
 from hw_sim.cammegh.ports import LOOPBACK, Pace, on_tcp
 from hw_sim.evening import repeatable
+from hw_sim.exits import FileError, UsageError
 from hw_sim.pty_link import Pty
-from hw_sim.run import EXIT_CANNOT_WRITE, EXIT_USAGE, add_pace
+from hw_sim.run import add_pace, cancel_at_signals, print_now
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 COUPS = 100
-"""An hour's play; then it ends by itself."""
+"""About an hour of play; then it ends by itself."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -38,22 +37,21 @@ def add(subparsers: Subparsers) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pty", type=Path, metavar="PATH", help="where the serial port shall appear")
     where.add_argument("--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0 picks a port")
-    parser.add_argument("--rfc2217", action="store_true", help="with --tcp: speak RFC 2217, for rfc2217://")
+    parser.add_argument("--rfc2217", action="store_true", help="with --tcp: use RFC 2217, for rfc2217://")
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="kinds of coups to draw from; without it, all")
     parser.add_argument("--coups", type=int, default=COUPS, metavar="N", help=f"so many, then end (default {COUPS})")
     parser.add_argument("--rough", action="store_true", help="a cable that tears, merges and holds up lines")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="luck")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     add_pace(parser, speed=1.0)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play until the end or a signal. Returns the exit code."""
+    """Play until the end or a signal. Returns the exit code. Raises UsageError, FileError."""
     known = KINDS[args.product]
     wrong = sorted(set(args.kinds or ()) - known.keys())
     if wrong:
-        sys.stderr.write(f"hw-sim cammegh: {args.product.value} plays {', '.join(known)}; not {', '.join(wrong)}\n")
-        return EXIT_USAGE
+        raise UsageError(f"{args.product.value} plays {', '.join(known)}; not {', '.join(wrong)}")
     rng = repeatable(f"cammegh {args.seed}")
     coups = itertools.islice(Drawing(args.product, rng).coups(args.kinds or list(known)), args.coups)
     cable = Cable(rng, ROUGH if args.rough else CLEAN)
@@ -61,8 +59,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_play(args, pace))
     except OSError as error:
-        sys.stderr.write(f"hw-sim cammegh: cannot open the port: {error.strerror or error}\n")
-        return EXIT_CANNOT_WRITE
+        raise FileError(f"cannot open the port: {error.strerror or error}") from error
     return 0
 
 
@@ -78,26 +75,20 @@ async def _play(args: argparse.Namespace, pace: Pace) -> None:
 
 async def _until_the_end(pace: Pace, port: str) -> None:
     """Play to the end, or until SIGINT or SIGTERM, which are no errors."""
-    _say(f"# {pace.head.model.value} at {port}")
-    playing = asyncio.create_task(pace.live())
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, playing.cancel)
-    told = 0
+    print_now(f"# {pace.head.model.value} at {port}")
+    playing = asyncio.create_task(pace.run())
+    cancel_at_signals(playing)
+    printed = 0
     while not playing.done():
         await asyncio.wait({playing}, timeout=0.1)
-        for coup in pace.head.truth[told:]:
-            _say(f"spin {coup.spin:3d}  {in_words(coup)}")
-        told = len(pace.head.truth)
+        for coup in pace.head.truth[printed:]:
+            print_now(f"spin {coup.spin:3d}  {coup_text(coup)}")
+        printed = len(pace.head.truth)
     if not playing.cancelled():
         playing.result()
 
 
-def in_words(coup: Coup) -> str:
+def coup_text(coup: Coup) -> str:
     """The truth of one coup, in a line."""
     number = "no number" if coup.number is None else f"number {coup.number}"
     return f"{number}, {coup.laps} laps, {coup.kind}"
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()

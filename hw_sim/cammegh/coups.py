@@ -1,7 +1,7 @@
-"""Coups as a wheel head plays them: phases of status lines, and the truth of each.
+"""Coups as a wheel head reports them: phases of status lines, and the truth of each coup.
 
-A phase is a state that stands for so many lines, 500 ms each. Durations are those of real games, but the ball's run,
-which is shortened: the lines of its middle are all alike.
+A phase is a state that lasts for a number of lines, 500 ms each. Durations are those of real games, except the ball's
+run, which is shorter: the lines of its middle are all alike.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from enum import Enum
 from typing import TypeAlias
 
 RUNAWAY_RPM = 9.5
-"""What the runaway rotor on record gained from line to line."""
+"""How much faster the recorded runaway rotor was from line to line."""
 
 LAPS_PER_LINE_MAX = 1.5
 """A hard throw: three laps a second."""
 
 
 class Model(Enum):
-    """Which wheel head."""
+    """The model of a wheel head."""
 
     MERCURY_360 = "mercury-360"
     SLINGSHOT_2 = "slingshot-2"
@@ -44,16 +44,18 @@ class Phase:
         return self.rpm[0] + (self.rpm[1] - self.rpm[0]) * line / max(1, self.lines - 1)
 
     def laps_at(self, line: int) -> int:
-        """Laps counted by then. A ball about to leave takes more than a second a lap: two lines show the last one."""
+        """Laps counted at that line. A ball that is about to leave takes more than a second for a lap, so two lines
+        show the last one."""
         return min(self.laps[1], self.laps[0] + (self.laps[1] - self.laps[0]) * line // max(1, self.lines - 2))
 
 
 @dataclass
 class Coup:
-    """The truth of one coup, and how it is played.
+    """The truth of one coup, and its phases.
 
-    `number`: None when the wheel gives none. `laps`: what a Mercury counted, and what nobody knows of a SlingShot.
-    `said`: what a host that hears every line can tell of it, beside the number. `power_cycle`: then the wheel goes off.
+    `number`: None when the wheel gives none. `laps`: as a Mercury counts them; a SlingShot does not report them.
+    `reports`: what a host that receives every line can report of the coup, beside the number. `power_cycle`: after the
+    coup the wheel is switched off and on.
     """
 
     kind: str
@@ -62,20 +64,20 @@ class Coup:
     laps: int
     ball: int
     rotor: int
-    said: set[str] = field(default_factory=set)
+    reports: set[str] = field(default_factory=set)
     power_cycle: bool = False
     spin: int = 0
     number_us: int = 0
     """When the wheel gave its number."""
-    heard: bool = True
-    """Every line of it reached the host; a cable that loses some says False."""
+    delivered: bool = True
+    """Every line of it reached the host unharmed."""
 
 
 Play: TypeAlias = Callable[["Drawing"], Coup]
 
 
 class Drawing:
-    """Draws coups for one wheel head; the rotor turns round from game to game."""
+    """Draws coups for one wheel head; the rotor reverses from game to game."""
 
     def __init__(self, model: Model, rng: random.Random) -> None:
         self.model = model
@@ -89,7 +91,7 @@ class Drawing:
         return self.model is Model.MERCURY_360
 
     def coups(self, kinds: list[str]) -> Iterator[Coup]:
-        """Coup after coup, each of a kind drawn from `kinds`."""
+        """Coups without end, each of a kind drawn from `kinds`."""
         while True:
             yield self.coup(self.rng.choice(kinds))
 
@@ -100,11 +102,12 @@ class Drawing:
         return coup
 
     def lines(self, least: int, most: int) -> int:
-        """A duration."""
+        """A drawn duration, in lines."""
         return self.rng.randint(least, most)
 
     def before_launch(self) -> list[Phase]:
-        """State 2: a SlingShot brakes its rotor, waits and turns it round; a bouler's Mercury keeps turning."""
+        """State 2: a SlingShot brakes its rotor, waits and reverses it; the rotor of a Mercury, which a bouler turns,
+        keeps turning."""
         before, self.rpm = self.rpm, self.rng.uniform(14.0, 19.9)
         if self.is_mercury:
             self.rotor = self.rng.randrange(2)
@@ -138,16 +141,16 @@ class Drawing:
         """State 5; the number comes with its first line."""
         return Phase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
 
-    def played(self, phases: list[Phase], *said: str, number: bool = True, same: bool = False) -> Coup:
-        """A coup of these phases, each line of which the host may hear."""
+    def played(self, phases: list[Phase], *reports: str, number: bool = True, same: bool = False) -> Coup:
+        """The coup of these phases."""
         laps = max(phase.laps[1] for phase in phases)
         ball = self.rotor if same else 1 - self.rotor
         number_or_none = self.rng.randrange(37) if number else None
-        return Coup("", phases, number_or_none, laps, ball, self.rotor, set(said))
+        return Coup("", phases, number_or_none, laps, ball, self.rotor, set(reports))
 
 
 def valid(draw: Drawing) -> Coup:
-    """A ball against the rotor, some laps, a number."""
+    """A ball that runs against the rotor, some laps, a number."""
     return draw.played([*draw.before_launch(), *draw.run(), draw.fallen()])
 
 
@@ -160,17 +163,17 @@ def same_direction(draw: Drawing) -> Coup:
 
 
 def same_direction_unflagged(draw: Drawing) -> Coup:
-    """The same on a Mercury that raises no flag: its directions alone say it."""
+    """The same on a Mercury that raises no flag: only its two directions show it."""
     return draw.played([*draw.before_launch(), *draw.run(same=True), draw.fallen()], "same_direction", same=True)
 
 
 def few_laps(draw: Drawing) -> Coup:
-    """A Mercury counts one or two laps and takes the number all the same."""
+    """A Mercury counts one or two laps and still gives the number."""
     return draw.played([*draw.before_launch(), *draw.run(laps=draw.rng.randint(1, 2)), draw.fallen()])
 
 
 def rotor_stopped(draw: Drawing) -> Coup:
-    """The rotor slows to nothing under the ball, and the game ends without a number."""
+    """The rotor stops while the ball runs, and the game ends without a number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     braking = replace(leaving, rpm=(draw.rpm, 0.5))
     standing = Phase(4, draw.lines(4, 8), draw.rotor, (0.0, 0.0), leaving.ball, laps=(leaving.laps[1], leaving.laps[1]))
@@ -179,7 +182,7 @@ def rotor_stopped(draw: Drawing) -> Coup:
 
 
 def runaway(draw: Drawing) -> Coup:
-    """The rotor runs away, past what three digits hold, and back; the number comes nevertheless."""
+    """The rotor runs away, past what three digits can show, and back; the wheel still gives the number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     up = Phase(4, 10, draw.rotor, (draw.rpm, draw.rpm + 9 * RUNAWAY_RPM), leaving.ball, laps=leaving.laps)
     last = (leaving.laps[1], leaving.laps[1])
@@ -189,7 +192,7 @@ def runaway(draw: Drawing) -> Coup:
 
 
 def sensor_fault(draw: Drawing) -> Coup:
-    """A sensor fails in state 4; after a while the wheel closes, and is mended."""
+    """A sensor fails in state 4; after a while the wheel closes, and the sensor works again."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     faulty = Phase(4, draw.lines(10, 20), draw.rotor, (draw.rpm, draw.rpm), leaving.ball, 4, (leaving.laps[1],) * 2)
     closed = [Phase(6, 4, draw.rotor, (0.0, 0.0), flags=4), Phase(6, 3, draw.rotor, (0.0, 0.0))]
@@ -210,7 +213,7 @@ def power_cycle(draw: Drawing) -> Coup:
 
 
 def launch_failed(draw: Drawing) -> Coup:
-    """A SlingShot's ball does not fly; the controller turns the rotor and tries again, under the same spin number."""
+    """The launch of a SlingShot fails; it reverses the rotor and tries again, with the same spin number."""
     first = draw.before_launch()
     turning = (draw.rpm, draw.rpm)
     failing = [Phase(2, draw.lines(3, 12), draw.rotor, turning, flags=flags) for flags in (2, 8)]
@@ -219,7 +222,7 @@ def launch_failed(draw: Drawing) -> Coup:
 
 
 def ball_flickers(draw: Drawing) -> Coup:
-    """Single lines of state 4 do not detect the ball: nothing to worry about."""
+    """Single lines of state 4 do not detect the ball, which means nothing."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flicker = Phase(4, 1, draw.rotor, (draw.rpm, draw.rpm), flags=1)
     return draw.played([*before, rim, leaving, flicker, leaving, flicker, replace(leaving, lines=2), draw.fallen()])
@@ -234,14 +237,14 @@ def ball_lost(draw: Drawing) -> Coup:
 
 
 def off_track(draw: Drawing) -> Coup:
-    """A SlingShot with option 32 tells when the ball leaves the track: states 4, 7, 5."""
+    """A SlingShot with option 32 reports when the ball leaves the track: states 4, 7, 5."""
     phases = [*draw.before_launch(), *draw.run()]
     left = Phase(7, draw.lines(2, 5), draw.rotor, (draw.rpm, draw.rpm))
     return draw.played([*phases, left, draw.fallen()], "off_track")
 
 
 def void_game(draw: Drawing) -> Coup:
-    """A Mercury voids the game, with other warnings in the same digit, and starts anew."""
+    """A Mercury voids the game, with other warnings in the same digit, and starts again."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flags = draw.rng.choice((8, 9))
     void = replace(leaving, lines=draw.lines(1, 3), flags=flags, laps=(leaving.laps[1],) * 2)
@@ -256,7 +259,7 @@ def dealer_lock(draw: Drawing) -> Coup:
 
 
 def slow_rotor(draw: Drawing) -> Coup:
-    """A Mercury warns that its rotor is slower than 10 rpm; the coup is good."""
+    """A Mercury warns that its rotor is slower than 10 rpm; the coup is valid."""
     before = draw.before_launch()
     slow = [replace(phase, flags=1, rpm=(8.2, 8.0)) for phase in draw.run()]
     return draw.played([*before, *slow, draw.fallen()])

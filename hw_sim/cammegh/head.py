@@ -1,6 +1,6 @@
-"""A wheel head's electronics: status lines in time, bare numbers, replies. No I/O, no clock.
+"""The electronics of a wheel head: status lines, bare numbers, replies. No I/O, no clock.
 
-Drive it as the host's line would: `advance` to a time, then `data_to_send`; hand it what the host writes by `receive`.
+`advance` it to a time, then send `data_to_send`; pass what the host writes to `receive`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from hw_sim.cammegh.cable import Cable
 from hw_sim.cammegh.coups import Coup, Model, Phase
 
 LINE_US = 500_000
-"""A status line every so often."""
+"""Time between two status lines."""
 REPLY_US = (25_000, 195_000)
-"""Replies on record took so long."""
+"""How long the recorded replies took."""
 POWER_ON_SILENCE_LINES = 8
-"""A wheel that is switched on says nothing for a few seconds."""
+"""A wheel that is switched on sends nothing for a few seconds."""
 SPINS = {Model.SLINGSHOT_2: 256, Model.MERCURY_360: 255}
 PARAMETERS = {"d": "15", "s": "14.0 17.50000", "t": "4000", "r": "28000 32000", "h": "60", "g": "0", "m": "2"}
 LEVELS = ("advanced", "basic", "extended")
 BARE_OFF, AUTOMATIC = 16, 128
 FIXED = {"S": "V2.50", "V": "V2.50 simulated SlingShot 2", "R": "OK", "K": "OK", "u": "OK", "F": "BUSY"}
-"""Answers that are always the same."""
+"""Replies that are always the same."""
 
 
 @dataclass(frozen=True)
 class HeadSetup:
-    """`port`: 1 hears commands and gives bare numbers, 2 does neither. `ignores`: parameters that it says OK to and
-    keeps. `bonus`: now and then a bonus line. `first_spin`: the number of the first game."""
+    """`port`: 1 takes commands and sends bare numbers, 2 does neither. `ignores`: parameters that it answers with OK
+    and does not change. `bonus`: sometimes a bonus line. `first_spin`: the number of the first game."""
 
     mode: int = 1158
     port: int = 1
@@ -40,7 +40,7 @@ class HeadSetup:
 
 
 class SimHead:
-    """Plays `coups`; those that are over stand in `truth`."""
+    """Plays `coups`; the ones that are over are in `truth`."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class SimHead:
         self.setup = setup
         self.mode = setup.mode
         self.over = False
-        """No more coups; the last status goes on."""
+        """There are no more coups; the last status is repeated."""
         self.truth: list[Coup] = []
         self.parameters = dict(PARAMETERS)
         self.level = "advanced"
-        self.heard: list[str] = []
-        """Every command that came, in order."""
+        self.received_commands: list[str] = []
+        """Every command, in order."""
         self.automatic = bool(setup.mode & AUTOMATIC)
         self.last_number: int | None = None
         self.spin = setup.first_spin
@@ -81,7 +81,7 @@ class SimHead:
         return min([self._next_line_us, *(due_us for due_us, _ in self._arriving)])
 
     def advance(self, now_us: int) -> None:
-        """Live on to `now_us`."""
+        """Go on to `now_us`."""
         while self._next_line_us <= now_us:
             self._now_us = self._next_line_us
             self._next_line_us += LINE_US
@@ -89,17 +89,17 @@ class SimHead:
         self._now_us = max(self._now_us, now_us)
 
     def data_to_send(self) -> bytes:
-        """What has arrived at the host by now."""
+        """The bytes that have arrived at the host by now."""
         due = [data for due_us, data in self._arriving if due_us <= self._now_us]
         self._arriving = [(due_us, data) for due_us, data in self._arriving if due_us > self._now_us]
         return b"".join(due)
 
     def receive(self, data: bytes) -> None:
-        """What the host writes."""
+        """Take bytes that the host writes."""
         *commands, self._typed = re.split(rb"[\r\n]", self._typed + data)
         for command in commands:
             if command and self.setup.port == 1:
-                self._obey(command.decode("latin-1"))
+                self._reply_to(command.decode("latin-1"))
 
     # The game
 
@@ -109,7 +109,7 @@ class SimHead:
             harmed = self._cable.harmed
             for phase in coup.phases:
                 yield from self._stand(phase, coup)
-            coup.heard = self._cable.harmed == harmed
+            coup.delivered = self._cable.harmed == harmed
             self.truth.append(coup)
             if coup.number is not None:
                 self.spin = self.spin % SPINS[self.model] + 1
@@ -121,12 +121,12 @@ class SimHead:
             if phase.state == 5 and line == 0:
                 self.last_number, coup.number_us = coup.number, self._now_us
                 if self.setup.port == 1 and not self.mode & BARE_OFF:
-                    self._say(f"{coup.number:2d}" if self.level != "basic" else f"*W{coup.number:2d}")
+                    self._send(f"{coup.number:2d}" if self.level != "basic" else f"*W{coup.number:2d}")
             self._status = (phase, line, coup.number if phase.state == 5 else None)
             if self.setup.bonus and self._rng.random() < 0.02:
-                self._say(self._rng.choice(("*Y;1;123", "*Y;6;010;30", "*Y;1;999;00")))
+                self._send(self._rng.choice(("*Y;1;123", "*Y;6;010;30", "*Y;1;999;00")))
             if self.automatic and self.level != "basic":
-                self._say_status()
+                self._send_status()
             yield
 
     def _power_cycle(self) -> Iterator[None]:
@@ -135,14 +135,14 @@ class SimHead:
         for _ in range(POWER_ON_SILENCE_LINES):
             yield
 
-    def _say_status(self) -> None:
+    def _send_status(self) -> None:
         if self._status:
-            self._say(self._status_text(*self._status))
+            self._send(self._status_text(*self._status))
 
     def _status_text(self, phase: Phase, line: int, fallen: int | None) -> str:
         tenths = round(phase.rpm_at(line) * 10)
         last = "  " if self.last_number is None else f"{self.last_number:2d}"
-        speed = 0 if tenths > 999 else tenths  # three digits hold no more, and then show none
+        speed = 0 if tenths > 999 else tenths  # three digits cannot show more, and then show 000
         text = f"*X;{phase.state};{self.spin:03d};{last};{phase.flags:X};{speed:03d};{phase.rotor}"
         if self.level != "extended":
             return text
@@ -151,21 +151,21 @@ class SimHead:
         pocket = "??" if fallen is None else f"{fallen:2d}"
         return f"{text};{field_7};{phase.laps_at(line):02X};{phase.ball};{ticks:05X};{pocket}"
 
-    def _say(self, text: str, after_us: int = 0) -> None:
+    def _send(self, text: str, after_us: int = 0) -> None:
         due_us, data = self._cable.carry(text.encode("ascii") + b"\r\n", self._now_us)
         self._arriving.append((due_us + after_us, data))
 
     # Commands
 
-    def _obey(self, command: str) -> None:
-        self.heard.append(command)
+    def _reply_to(self, command: str) -> None:
+        self.received_commands.append(command)
         answer = self._mercury(command) if self.model is Model.MERCURY_360 else self._slingshot(command)
         if answer is not None:
-            self._say(answer, self._rng.randint(*REPLY_US))
+            self._send(answer, self._rng.randint(*REPLY_US))
 
     def _mercury(self, command: str) -> str | None:
         if command == "*X":
-            self._say_status()
+            self._send_status()
         elif level := re.fullmatch(r"\*m ?([012]) \1 \1", command):
             self.level = LEVELS[int(level[1])]
         return None
@@ -173,13 +173,13 @@ class SimHead:
     def _slingshot(self, command: str) -> str | None:
         word = re.fullmatch(r"\*(.)(?: (.+))?", command)
         if word is None or word[1] == " ":
-            # The real one takes *Tr for *T, says OK and changes nothing.
+            # The real one takes *Tr for *T, answers OK and changes nothing.
             return f"*{command[1:2]} OK" if command[1:2] == "T" else f"*{command[1:2] or ' '} NO"
         return self._known(word[1], word[2] or "")
 
     def _known(self, key: str, rest: str) -> str | None:
         if key == "X":
-            self._say_status()
+            self._send_status()
             return None
         if key == "q":
             self.automatic = rest == "1"
@@ -189,7 +189,7 @@ class SimHead:
             return asking[key](rest)
         return f"*{key} {FIXED.get(key, 'NO')}"
 
-    def _overview(self, rest: str) -> str:  # noqa: ARG002  it takes none, and no harm in some
+    def _overview(self, rest: str) -> str:  # noqa: ARG002  the command takes no values; any are ignored
         state = self._status[0].state if self._status else 6
         return f"*O {state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
 

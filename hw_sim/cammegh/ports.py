@@ -1,7 +1,7 @@
-"""A wheel head's ports, paced to the wall clock: a pseudo-terminal, and TCP as a serial box on Ethernet offers it.
+"""The ports of a wheel head, paced by the wall clock: a pseudo-terminal, and TCP as an Ethernet serial server has it.
 
-TCP is on the loopback only; raw, which is pyserial's `socket://`, or with RFC 2217, its `rfc2217://`. As on RS-232
-without flow control, what nobody reads is lost.
+TCP is on the loopback only: raw, which is pyserial's `socket://`, or with RFC 2217, its `rfc2217://`. As on RS-232
+without flow control, bytes that nobody reads are lost.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from hw_sim.pty_link import Pty
 
 LOOPBACK = "127.0.0.1"
 NAP_S_MAX = 0.02
-"""What a host writes is heard within this."""
+"""Bytes from a host are read within this time."""
 UNSENT_BYTES_MAX = 65_536
-"""A host that leaves minutes of lines unread will never read them."""
+"""Minutes of lines: a host that leaves so many unread will not read them."""
 Send = Callable[[bytes], None]
 
 
 class Pace:
-    """Lives a head in time, `speed` simulated seconds a real one, and hands what it says to every port."""
+    """Runs a head, `speed` simulated seconds in a real one, and sends its bytes to every port."""
 
     def __init__(self, head: SimHead, *, speed: float = 1.0) -> None:
         self.head = head
         self.ports: list[Send] = []
         self.listeners: list[Callable[[], bytes]] = []
-        """Ports that are to be asked for what the host wrote."""
+        """Functions that return what a host wrote, for ports that must be polled."""
         self._speed = speed
 
-    async def live(self) -> None:
-        """Until the head has no more coups."""
+    async def run(self) -> None:
+        """Run until the head has no more coups."""
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         while not self.head.over:
@@ -48,7 +48,7 @@ class Pace:
             await asyncio.sleep(min(NAP_S_MAX, 0.2 / self._speed))
 
     def flush(self) -> None:
-        """Say what is to be said."""
+        """Send the bytes of the head."""
         data = self.head.data_to_send()
         if data:
             for send in self.ports:
@@ -73,51 +73,51 @@ class RawPort(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A host has come."""
+        """A host has connected."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.pace.ports.append(self.send)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio calls it so
-        """It has gone."""
+        """The host has disconnected."""
         self.pace.ports.remove(self.send)
 
     def data_received(self, data: bytes) -> None:
-        """What the host wrote."""
+        """Pass on what the host wrote."""
         self.pace.head.receive(data)
 
     def send(self, data: bytes) -> None:
-        """What the wheel says."""
+        """Send bytes of the wheel."""
         self.write(data)
 
     def write(self, data: bytes) -> None:
-        """To the network; also what pyserial's PortManager calls."""
+        """Write to the network; pyserial's PortManager calls it, too."""
         assert self.transport is not None
         if self.transport.get_write_buffer_size() <= UNSENT_BYTES_MAX:
             self.transport.write(data)
 
 
 class Rfc2217Port(RawPort):
-    """One connection with RFC 2217: a host may set the baud rate of a port that there is not."""
+    """One connection with RFC 2217: a host may set the baud rate, although there is no real port."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A host has come: negotiate."""
+        """A host has connected: negotiate."""
         super().connection_made(transport)
         self._nowhere = serial.serial_for_url("loop://", 9600)
-        # The stubs ask for more than the class does: any port, anything with a `write`.
+        # The stubs demand more than the class needs, which is any port and anything with a `write`.
         self._manager = rfc2217.PortManager(self._nowhere, self)  # type: ignore[arg-type]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has gone."""
+        """The host has disconnected."""
         super().connection_lost(exc)
         self._nowhere.close()
 
     def data_received(self, data: bytes) -> None:
-        """What the host wrote, telnet taken out."""
+        """Pass on what the host wrote, without the telnet commands."""
         super().data_received(b"".join(self._manager.filter(data)))
 
     def send(self, data: bytes) -> None:
-        """What the wheel says, telnet put in."""
+        """Send bytes of the wheel, escaped for telnet."""
         self.write(b"".join(self._manager.escape(data)))
 
 

@@ -1,6 +1,7 @@
-"""Campaigns: thousands of simulated coups against the daemon as a black box, every verdict held to the truth.
+"""Campaigns: thousands of simulated coups against the daemon as a black box; every verdict is compared with the truth.
 
-Read in this order: `night` plays one evening into `wheeld replay -` (`black_box`) and has its verdicts judged
-(`judge`); `explain` finds which fault a disagreement comes from; `crew` spreads evenings over processes; `report`
-counts, `page` and `plots` show; `alone` plays one coup again and `drawing` draws it.
+Read in this order. `evening_run` plays one evening into `wheeld replay -` (`black_box`) and has its verdicts compared
+with the truth (`comparison`). `explain` finds which fault causes a disagreement. `processes` runs evenings in parallel.
+`report` counts; `page` and `plots` show the counts. `coup_command` plays one coup again; `timeline` reads a log for
+`drawing`, which draws it.
 """

@@ -1,4 +1,4 @@
-"""The program under test as a black box: observation log in, one line of JSON a message out, over pipes."""
+"""The program under test as a black box: an observation log in, one line of JSON for each message out, over pipes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from typing import IO, Any, TypeAlias
 
 import msgspec
 
+from hw_sim.exits import UnavailableError
+
 CHUNK_BYTES = 1 << 16
-"""What a pipe holds: writing less at a time costs system calls, more would only wait."""
-LAST_WORDS_BYTES = 2_000
-"""As much of its standard error as a report quotes."""
+"""The size of a pipe: smaller writes cost system calls, larger ones only wait."""
+STDERR_BYTES = 2_000
+"""How much of the end of its standard error a report quotes."""
 
 
-class NoBlackBoxError(Exception):
-    """The executable is not there, cannot be run, or tells what is no message."""
+class BlackBoxError(UnavailableError):
+    """The executable is missing, cannot be run, or writes something that is no message."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True):
     """One message that was published: `t` µs on the sensing clock, topic, payload."""
 
     t: int
@@ -42,37 +44,38 @@ class _Head(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Ended:
-    """How it ended: exit code (negative: the signal), processor seconds it used, the end of its standard error.
+    """How it ended: exit code (negative: the signal), processor seconds, and the end of its standard error.
 
-    `stopped`: whoever listened had heard enough and it was killed; its exit code then means nothing.
+    `stopped`: the receiver wanted no more messages and it was killed. Its exit code then has no meaning.
     """
 
     code: int
     cpu_s: float
-    words: str
+    stderr: str
     stopped: bool
 
 
-Hear: TypeAlias = Callable[[Told], bool]
-"""Takes each message; False when it has heard enough."""
+Receive: TypeAlias = Callable[[Message], bool]
+"""Takes each message. Returns False when it wants no more."""
 
 _head = msgspec.json.Decoder(_Head).decode
 _payload = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def find(wanted: Path | None = None) -> Path:
-    """The executable: `wanted`, or `wheeld` beside the running Python, or on the PATH. Raises NoBlackBoxError."""
+    """The executable: `wanted`, or `wheeld` beside the running Python, or on the PATH. Raises BlackBoxError."""
     beside = Path(sys.executable).with_name("wheeld")
     found = wanted or (beside if beside.exists() else Path(shutil.which("wheeld") or beside))
     if not os.access(found, os.X_OK):
-        raise NoBlackBoxError(f"{found} is no program that can be run")
+        raise BlackBoxError(f"{found} is no program that can be run")
     return found
 
 
-def replay(wheeld: Path, lines: Iterable[bytes], hear: Hear, *, facts: bool = False) -> Ended:
-    """Stream the log into a `wheeld replay -` while it is made; `hear` is called in a thread of its own.
+def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: bool = False) -> Ended:
+    """Stream the log into `wheeld replay -` while the log is made. `receive` is called in a thread of its own.
 
-    Raises NoBlackBoxError when it cannot be started. A child that ends early is no error here: see the exit code.
+    Raises BlackBoxError when the program cannot be started. A program that ends early is no error here: its exit code
+    shows it.
     """
     command = [str(wheeld), "replay", "-", "--jsonl", *(["--facts"] if facts else [])]
     with TemporaryFile() as errors:
@@ -81,18 +84,29 @@ def replay(wheeld: Path, lines: Iterable[bytes], hear: Hear, *, facts: bool = Fa
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
             )
         except OSError as wrong:
-            raise NoBlackBoxError(f"{wheeld} cannot be run: {wrong.strerror}") from wrong
-        return _conversation(child, lines, hear, errors)
+            raise BlackBoxError(f"{wheeld} cannot be run: {wrong.strerror}") from wrong
+        return _exchange(child, lines, receive, errors)
 
 
-def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], hear: Hear, errors: IO[bytes]) -> Ended:
+def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> tuple[list[Message], Ended]:
+    """All messages about the log, and how the program ended. Raises BlackBoxError like `replay`."""
+    messages: list[Message] = []
+
+    def receive(message: Message) -> bool:
+        messages.append(message)
+        return True
+
+    return messages, replay(wheeld, lines, receive, facts=facts)
+
+
+def _exchange(child: subprocess.Popen[bytes], lines: Iterable[bytes], receive: Receive, errors: IO[bytes]) -> Ended:
     assert child.stdin is not None
     assert child.stdout is not None
-    listener = _Listener(child, child.stdout, hear)
+    reader = _Reader(child, child.stdout, receive)
     try:
-        listener.start()
+        reader.start()
         _write(child.stdin, lines)
-        listener.join()
+        reader.join()
     except BaseException:
         child.kill()
         raise
@@ -100,43 +114,43 @@ def _conversation(child: subprocess.Popen[bytes], lines: Iterable[bytes], hear: 
         _close(child.stdin)
         code, cpu_s = _reap(child)
         child.stdout.close()
-    if listener.failed is not None:
-        raise listener.failed
+    if reader.error is not None:
+        raise reader.error
     errors.seek(0)
-    words = errors.read()[-LAST_WORDS_BYTES:].decode(errors="replace").strip()
-    return Ended(code, cpu_s, words, listener.enough)
+    stderr = errors.read()[-STDERR_BYTES:].decode(errors="replace").strip()
+    return Ended(code, cpu_s, stderr, reader.stopped)
 
 
-class _Listener(threading.Thread):
-    """Hears all that the child tells, and kills it when nobody wants more: whoever writes to it then stops, too."""
+class _Reader(threading.Thread):
+    """Reads the child's messages. Kills the child when no more are wanted, which also ends the writing to it."""
 
-    def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], hear: Hear) -> None:
-        super().__init__(name="listener", daemon=True)
-        self._child, self._source, self._hear = child, source, hear
-        self.enough = False
-        self.failed: Exception | None = None
+    def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], receive: Receive) -> None:
+        super().__init__(name="reader", daemon=True)
+        self._child, self._source, self._receive = child, source, receive
+        self.stopped = False
+        self.error: Exception | None = None
 
     def run(self) -> None:
         try:
-            self.enough = not all(self._hear(_told(line)) for line in self._source)
-        except Exception as wrong:  # noqa: BLE001  raised anew where it can be caught
-            self.failed = wrong
-        if self.enough or self.failed:
+            self.stopped = not all(self._receive(_message(line)) for line in self._source)
+        except Exception as wrong:  # noqa: BLE001  raised again in the thread that waits for this one
+            self.error = wrong
+        if self.stopped or self.error:
             self._child.kill()
 
 
-def _told(line: bytes) -> Told:
-    """The boards for the public are most of the output and say nothing of a verdict: left packed."""
+def _message(line: bytes) -> Message:
+    """One message. The payload of `board`, which is most of the output and part of no verdict, stays undecoded."""
     try:
         head = _head(line)
-        return Told(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
+        return Message(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
-        raise NoBlackBoxError(f"it told {line[:80]!r}, which is no message ({wrong})") from wrong
+        raise BlackBoxError(f"it wrote {line[:80]!r}, which is no message ({wrong})") from wrong
 
 
 def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:
     waiting, size = [], 0
-    # A child that ends before its input does is no error here: its exit code says why, or we killed it.
+    # A child that ends before its input is no error here: its exit code says why, or we killed it.
     with contextlib.suppress(BrokenPipeError):
         for line in lines:
             waiting.append(line)
@@ -149,7 +163,7 @@ def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:
 
 
 def _close(pipe: IO[bytes]) -> None:
-    """Close, and so flush, a pipe that perhaps nobody reads any more."""
+    """Flush and close a pipe whose reader may have ended."""
     with contextlib.suppress(BrokenPipeError):
         pipe.close()
 

@@ -1,4 +1,4 @@
-"""`hw-sim campaign`: thousands of coups, every verdict held to the truth, and a report."""
+"""`hw-sim campaign`: thousands of coups, every verdict compared with the truth, and a report."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign import page, pictures, plots, report
-from hw_sim.campaign.black_box import NoBlackBoxError, find
-from hw_sim.campaign.crew import nights
-from hw_sim.campaign.night import Night, Plan
+from hw_sim.campaign.black_box import find
+from hw_sim.campaign.evening_run import EveningRun, Plan
+from hw_sim.campaign.processes import run_evenings
+from hw_sim.exits import EXIT_FAILED, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-EXIT_FAILED = 1
-EXIT_UNAVAILABLE = 69
-EXIT_CANNOT_WRITE = 73
 FALSE_VOIDS_MAX = 1e-4
-"""A valid coup called void empties the table: at the default rates no more than one in ten thousand."""
+"""A valid coup that is called void drives players away: at the default rates at most one in ten thousand."""
 HARD_FALSE_VOIDS_MAX = 0.1
-"""With more faults than a table ever has, or nothing but short launches, voids are the right answer to what the
-sensors hide; yet one in ten would mean that the trackers give up."""
+"""With more faults than any table has, or with short launches only, a void is often the right answer to what the
+sensors do not show. More than one in ten would still mean that the trackers do not work."""
 OUT = Path(".wheeld-campaign")
 NAMED_MOST = 20
 """Disagreements on standard output; all are in the report."""
@@ -39,14 +37,14 @@ def add(subparsers: Subparsers) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "campaign",
-        help="judge wheeld over thousands of coups",
-        description="Play evenings of spoilt sensors into `wheeld replay -` and hold every verdict to the truth. Exit "
-        "code 0 only if no void passed as valid, no number was wrong, every disagreement is a fault's and false voids "
-        "are rare enough; 1 otherwise.",
+        help="test wheeld with thousands of coups",
+        description="Play evenings with sensor faults into `wheeld replay -` and compare every verdict with the truth. "
+        "Exit code 0 only if no void was published as valid, no number was wrong, a fault explains every disagreement "
+        "and false voids are rare enough; 1 otherwise.",
     )
     parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least so many, whole evenings")
     parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings at a time")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the report's (default {OUT})")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"where the report goes (default {OUT})")
     parser.add_argument(
         "--false-voids-max",
         type=float,
@@ -54,13 +52,13 @@ def add(subparsers: Subparsers) -> None:
         help=f"false voids allowed, of the valid coups (default {FALSE_VOIDS_MAX:g}; with --margin or more faults "
         f"{HARD_FALSE_VOIDS_MAX:g})",
     )
-    parser.add_argument("--seed", default="0", metavar="S", help="luck: the same seed, the same report")
+    parser.add_argument("--seed", default="0", metavar="S", help="random seed: the same seed gives the same report")
     add_plan(parser)
     parser.set_defaults(run=run)
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Declare what else a coup follows from, and which program is tried."""
+    """Declare the other parameters of a coup, and the program under test."""
     parser.add_argument("--faults", type=float, default=1.0, metavar="X", help="times the default fault rates")
     parser.add_argument("--margin", action="store_true", help="launches of two to four laps only")
     parser.add_argument("--wheeld", type=Path, metavar="FILE", help="the program (default: beside Python, or on PATH)")
@@ -74,46 +72,40 @@ def _positive(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the campaign and write its report. Returns the exit code."""
-    try:
-        pictures.require()
-        wheeld = find(args.wheeld)
+    """Run the campaign and write its report. Returns the exit code. Raises MissingExtraError, BlackBoxError,
+    FileError."""
+    pictures.require()
+    wheeld = find(args.wheeld)
+    with writing():
         args.out.mkdir(parents=True, exist_ok=True)
         return _campaign(args, wheeld)
-    except (pictures.MissingExtraError, NoBlackBoxError) as error:
-        sys.stderr.write(f"hw-sim campaign: {error}\n")
-        return EXIT_UNAVAILABLE
-    except BrokenPipeError:
-        raise  # that is no file of ours
-    except OSError as error:
-        sys.stderr.write(f"hw-sim campaign: cannot write {error.filename}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
 
 
 def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
     plan = Plan(args.seed, args.faults, args.margin)
-    played: list[Night] = []
+    evening_runs: list[EveningRun] = []
     began_s = time.perf_counter()
     with _bar(args.coups) as show:
-        for night in nights(plan, args.coups, args.jobs, wheeld):
-            played.append(night)
-            show(len(night.rows), sum(len(one.explained) for one in played))
+        for evening_run in run_evenings(plan, args.coups, args.jobs, wheeld):
+            evening_runs.append(evening_run)
+            show(len(evening_run.rows), sum(len(one.explained) for one in evening_runs))
     timing = report.Timing(
         time.perf_counter() - began_s,
-        sum(night.simulator_s for night in played),
-        sum(night.black_box_s for night in played),
+        sum(one.simulator_s for one in evening_runs),
+        sum(one.black_box_s for one in evening_runs),
     )
     hard = args.margin or args.faults > 1
     allowed = args.false_voids_max or (HARD_FALSE_VOIDS_MAX if hard else FALSE_VOIDS_MAX)
-    found = report.report(plan, args.coups, played, timing, allowed)
-    _write(args.out, found, played)
-    sys.stdout.write("".join(f"{line}\n" for line in _words(found, args.out)))
+    found = report.report(plan, args.coups, evening_runs, timing, allowed)
+    _write(args.out, found, evening_runs)
+    sys.stdout.write("".join(f"{line}\n" for line in _summary(found, args.out)))
     return EXIT_FAILED if found["failures"] else 0
 
 
 @contextmanager
 def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; takes how many coups were judged now, and all disagreements so far."""
+    """A progress bar on standard error. Yields a function that takes the number of coups compared now, and of all
+    disagreements so far."""
     from rich.console import Console  # noqa: PLC0415  an extra
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
@@ -122,25 +114,25 @@ def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[doubts]} disagreements"),
+        TextColumn("{task.fields[disagreements]} disagreements"),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("coups", total=coups, doubts=0)
+        task = progress.add_task("coups", total=coups, disagreements=0)
 
-        def show(judged: int, doubts: int) -> None:
-            progress.update(task, advance=judged, doubts=doubts)
+        def show(compared: int, disagreements: int) -> None:
+            progress.update(task, advance=compared, disagreements=disagreements)
 
         yield show
 
 
-def _write(out: Path, found: dict[str, Any], played: list[Night]) -> None:
-    rows = [row for night in played for row in night.rows]
-    warned = [warning for night in played for warning in night.warned]
+def _write(out: Path, found: dict[str, Any], evening_runs: list[EveningRun]) -> None:
+    rows = [row for one in evening_runs for row in one.rows]
+    early_warnings = [warning for one in evening_runs for warning in one.early_warnings]
     (out / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (out / "report.html").write_text(page.page(found, plots.plots(rows, warned, found)), encoding="utf-8")
+    (out / "report.html").write_text(page.page(found, plots.plots(rows, early_warnings, found)), encoding="utf-8")
 
 
-def _words(found: dict[str, Any], out: Path) -> Iterator[str]:
+def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:
     plan, voids = found["campaign"], found["false_voids"]
     yield (
         f"seed {plan['seed']}, faults × {plan['faults']:g}{', margin' if plan['margin'] else ''}: {found['coups']:,} "
@@ -148,13 +140,13 @@ def _words(found: dict[str, Any], out: Path) -> Iterator[str]:
     )
     yield ", ".join(f"{kind} {number:,}" for kind, number in found["counts"].items() if number)
     yield f"false voids: {voids['count']} of {voids['valid_coups']:,} valid coups, {voids['share']:.2e}"
-    # The ones that nothing explains first: they are ours.
-    doubted = sorted(found["disagreements"], key=lambda each: each["explained"])
-    for each in doubted[:NAMED_MOST]:
+    # Unexplained ones first: they are defects of the daemon.
+    disagreements = sorted(found["disagreements"], key=lambda each: each["explained"])
+    for each in disagreements[:NAMED_MOST]:
         cause = " or ".join(each["causes"]) if each["explained"] else "UNEXPLAINED"
-        yield f"  {each['kind']}: truth {each['truth']}, told {each['told']}; {cause}; {each['replay']}"
-    if len(doubted) > NAMED_MOST:
-        yield f"  and {len(doubted) - NAMED_MOST} more"
+        yield f"  {each['kind']}: truth {each['truth']}, published {each['told']}; {cause}; {each['replay']}"
+    if len(disagreements) > NAMED_MOST:
+        yield f"  and {len(disagreements) - NAMED_MOST} more"
     yield from (f"  failed: evening {each['evening']}: {each['words']}" for each in found["failed"])
     yield f"report: {out / 'report.html'}"
     yield "FAILED: " + "; ".join(found["failures"]) if found["failures"] else "passed"

@@ -1,4 +1,4 @@
-"""`hw-sim coup`: one coup of a campaign, played again by itself, judged and drawn."""
+"""`hw-sim coup`: one coup of a campaign, played again by itself, compared with its truth and drawn."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
-from hw_sim.campaign.command import EXIT_CANNOT_WRITE, EXIT_FAILED, EXIT_UNAVAILABLE, add_plan
+from hw_sim.campaign.black_box import Message, find, replay_all
+from hw_sim.campaign.command import add_plan
+from hw_sim.campaign.comparison import ComparedSpan, Comparison, SpanComparer
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.judge import Account, Judged, Listening
-from hw_sim.campaign.night import Plan, judged
-from hw_sim.campaign.pictures import MissingExtraError
+from hw_sim.campaign.evening_run import Plan, run_segments
 from hw_sim.campaign.slices import Slice
-from hw_sim.campaign.story import Part, story
-from hw_sim.faults import KINDS, Harm
-from hw_sim.stage import Outcome
+from hw_sim.campaign.timeline import Interval, read_timeline
+from hw_sim.exits import EXIT_FAILED, UsageError, writing
+from hw_sim.faults import KINDS, Strike
+from hw_sim.table import Outcome
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-EXIT_USAGE = 2
-EVERYWHERE_S = 120.0
-"""A harm that lasts longer (jitter, drift) lies on the whole coup alike and would only crowd the picture."""
+DRAWN_S_MAX = 120.0
+"""A fault that lasts longer (jitter, drift) is the same for the whole coup and would only fill the picture."""
 
 
-class NoCoupError(Exception):
+class NoCoupError(UsageError):
     """No campaign has a coup of that name."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """A coup played again: the part of its evening that was needed, its own account, and all that was told."""
+    """A coup played again: the part of its evening that was played, its comparisons (None when the daemon was out of
+    step before it), and all messages."""
 
     part: Slice
-    account: Account | None
-    told: list[Told]
+    compared: ComparedSpan | None
+    messages: list[Message]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -59,24 +59,13 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play it. Returns the exit code."""
-    try:
-        plan, index, mark = _named(args)
+    """Play it. Returns the exit code. Raises NoCoupError, MissingExtraError, BlackBoxError, FileError."""
+    plan, index, mark = _named(args)
+    with writing():
         played = play(plan, index, mark, find(args.wheeld), frozenset(args.without))
         _write(args, played)
-    except NoCoupError as error:
-        sys.stderr.write(f"hw-sim coup: {error}\n")
-        return EXIT_USAGE
-    except (MissingExtraError, NoBlackBoxError) as error:
-        sys.stderr.write(f"hw-sim coup: {error}\n")
-        return EXIT_UNAVAILABLE
-    except BrokenPipeError:
-        raise  # that is no file of ours
-    except OSError as error:
-        sys.stderr.write(f"hw-sim coup: cannot write {error.filename}: {error.strerror}\n")
-        return EXIT_CANNOT_WRITE
-    sys.stdout.write("".join(f"{line}\n" for line in _words(played)))
-    return 0 if played.account is not None and played.account.fine else EXIT_FAILED
+    sys.stdout.write("".join(f"{line}\n" for line in _summary(played)))
+    return 0 if played.compared is not None and played.compared.agrees else EXIT_FAILED
 
 
 def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
@@ -88,36 +77,32 @@ def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
 
 
 def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:
-    """Play the coup of `mark` by itself; where it is right so but was wrong in the campaign, with what came before.
+    """Play the coup of `mark` by itself. If it agrees so, but disagreed in the campaign, play it from the mark at which
+    the campaign had started the daemon.
 
-    Raises NoCoupError for a mark that the evening doesn't have, NoBlackBoxError.
+    Raises NoCoupError for a mark that the evening does not have, BlackBoxError.
     """
-    night = plan.evening(index)
-    if mark >= len(night.marks):
-        raise NoCoupError(f"evening {plan.named(index)} has the marks 0 to {len(night.marks) - 1}")
-    alone = Slice(night, plan.spoilt(night, index, without), mark, mark)
+    evening = plan.evening(index)
+    if mark >= len(evening.marks):
+        raise NoCoupError(f"evening {plan.named(index)} has the marks 0 to {len(evening.marks) - 1}")
+    alone = Slice(evening, plan.faulty(evening, index, without), mark, mark)
     played = _replay(alone, wheeld)
-    if played.account is None or not played.account.fine:
+    if played.compared is None or not played.compared.agrees:
         return played
-    *_, segment = judged(replace(alone, first=0), wheeld)
-    wrong = not segment.accounts[-1].fine if segment.accounts else True
-    return _replay(replace(alone, first=segment.first), wheeld) if wrong else played
+    *_, segment = run_segments(replace(alone, first=0), wheeld)
+    disagreed = not segment.compared[-1].agrees if segment.compared else True
+    return _replay(replace(alone, first=segment.first), wheeld) if disagreed else played
 
 
 def _replay(part: Slice, wheeld: Path) -> Played:
-    """All that is told of that part, whatever goes wrong in it, and what came of its last mark."""
-    listening = Listening(part.spans(), part.night.world.layout.beams_deg)
-    told: list[Told] = []
-
-    def hear(each: Told) -> bool:
-        listening.hear(each)
-        told.append(each)
-        return True
-
-    replay(wheeld, part.lines(), hear, facts=True)
-    listening.ended()
-    last = listening.accounts[-1]
-    return Played(part, last if last.span.index == part.last else None, told)
+    """That part with all its messages, whatever goes wrong in it, and the comparisons of its last mark."""
+    comparer = SpanComparer(part.spans(), part.evening.world.layout.beams_deg)
+    messages, _ = replay_all(wheeld, part.lines(), facts=True)
+    for message in messages:
+        comparer.receive(message)
+    comparer.finish()
+    last = comparer.compared[-1]
+    return Played(part, last if last.span.index == part.last else None, messages)
 
 
 def _write(args: argparse.Namespace, played: Played) -> None:
@@ -131,68 +116,63 @@ def picture(played: Played, title: str) -> str:
     """The coup as SVG. Raises MissingExtraError."""
     part = played.part
     own = replace(part, first=part.last)
-    scale = part.spoilt.scale
-    beams_deg = part.night.world.layout.beams_deg
-    seen = story(part.lines(), played.told)
-    seen = replace(
-        seen,
+    scale = part.faulty.scale
+    beams_deg = part.evening.world.layout.beams_deg
+    timeline = replace(
+        read_timeline(part.lines(), played.messages),
         start_s=own.start_us / 1e6,
         end_s=own.end_us / 1e6,
-        true_passes=[(t_s * scale, beam) for run in part.night.world.runs for t_s, beam in run.passes(beams_deg)],
-        lies=[_lie(harm) for harm in _harms(own) if harm.to_us - harm.from_us < EVERYWHERE_S * 1e6],
+        true_passes=[(t_s * scale, beam) for run in part.evening.world.runs for t_s, beam in run.passes(beams_deg)],
+        strikes=[_interval(one) for one in own.strikes() if one.to_us - one.from_us < DRAWN_S_MAX * 1e6],
         truth=[*_falls(own), *(line for span in own.spans() for outcome in span.outcomes for line in _true(outcome))],
     )
-    return draw(seen.cut(), title, "coup")
+    return draw(timeline.cut(), title, "coup")
 
 
-def _harms(own: Slice) -> list[Harm]:
-    return [harm for harm in own.spoilt.harms if harm.from_us < own.end_us and harm.to_us >= own.start_us]
-
-
-def _lie(harm: Harm) -> Part:
-    return Part(harm.from_us / 1e6, harm.to_us / 1e6, harm.fault)
+def _interval(strike: Strike) -> Interval:
+    return Interval(strike.from_us / 1e6, strike.to_us / 1e6, strike.fault)
 
 
 def _falls(own: Slice) -> Iterator[tuple[float, str]]:
-    for fall in own.night.world.falls:
-        rest_s = fall.rest_s * own.spoilt.scale
+    for fall in own.evening.world.falls:
+        rest_s = fall.rest_s * own.faulty.scale
         if own.start_us <= rest_s * 1e6 < own.end_us:
             yield rest_s, f"rests in {fall.number}"
 
 
 def _true(outcome: Outcome) -> Iterator[tuple[float, str]]:
-    """The moments of the truth that a void has; a result has none."""
+    """The times of the truth that a void has; a result has none."""
     if "evidence_t" in outcome:
         yield outcome["evidence_t"] / 1e6, f"truth: {outcome['cause']}"
         yield outcome["deadline_t"] / 1e6, "deadline"
 
 
-def _words(played: Played) -> Iterator[str]:
-    part, account = played.part, played.account
-    mark = part.night.marks[part.last]
+def _summary(played: Played) -> Iterator[str]:
+    part, compared = played.part, played.compared
+    mark = part.evening.marks[part.last]
     yield f"{mark.scenario}, {mark.start_s:.3f} to {mark.end_s:.3f} s of its evening"
     if part.first != part.last:
-        yield f"by itself it is judged rightly: played from mark {part.first} on, as in the campaign"
-    for harm in _harms(replace(part, first=part.last)):
-        yield f"  sensors: {harm.from_us / 1e6:.6f} s {harm.fault}: {harm.what}"
-    if account is None:
-        yield "the daemon got out of step before this coup"
+        yield f"played alone it agrees: played from mark {part.first} on, as in the campaign"
+    for strike in replace(part, first=part.last).strikes():
+        yield f"  sensors: {strike.from_us / 1e6:.6f} s {strike.fault}: {strike.what}"
+    if compared is None:
+        yield "daemon and people were out of step before this coup"
         return
-    for each in account.judged:
-        yield f"{each.kind}: truth {_truth(each)}; told {_verdict(each)}"
+    for each in compared.comparisons:
+        yield f"{each.kind}: truth {_truth(each)}; published {_verdict(each)}"
 
 
-def _truth(each: Judged) -> str:
+def _truth(each: Comparison) -> str:
     outcome = each.outcome
     if outcome is None:
         return "nothing"
     if outcome["kind"] == "result":
         return f"result {outcome['number']}, {outcome['laps']} laps"
     evidence_s, deadline_s = outcome["evidence_t"] / 1e6, outcome["deadline_t"] / 1e6
-    return f"void {outcome['cause']}, evidence at {evidence_s:.6f} s, to be said by {deadline_s:.6f} s"
+    return f"void {outcome['cause']}, evidence at {evidence_s:.6f} s, to be published by {deadline_s:.6f} s"
 
 
-def _verdict(each: Judged) -> str:
+def _verdict(each: Comparison) -> str:
     if each.verdict is None:
         return "nothing"
     payload = each.verdict.payload

@@ -1,4 +1,4 @@
-"""A log drawn on one time axis: what the sensors saw, what the daemon made of it, what it said."""
+"""A log drawn on one time axis: the observations, the facts that the daemon concluded, and its verdicts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from hw_sim.campaign.pictures import blank, svg
-from hw_sim.campaign.story import Part, Story
+from hw_sim.campaign.timeline import Interval, Timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,11 +25,11 @@ STATE_COLOURS = {
     "suspended": "#e2b8d6",
 }
 SAME_PASS_S = 0.02
-"""A pulse so near to a true pass of its beam is that pass, early, late or doubled."""
+"""A pulse so near to a true pass at its beam is that pass, early, late or doubled."""
 NAMED_LEAST_S = 0.3
-"""A state that lasts shorter is too narrow for its name."""
+"""A shorter state is too narrow for its name."""
 
-Draw: TypeAlias = "Callable[[Axes, Story], None]"
+Draw: TypeAlias = "Callable[[Axes, Timeline], None]"
 
 
 @dataclass(frozen=True)
@@ -41,47 +41,48 @@ class _Row:
     draw: Draw
 
 
-def draw(story: Story, title: str, name: str) -> str:
-    """The picture as SVG; the same story gives the same text. `name` makes its ids. Raises MissingExtraError."""
-    rows = _rows(story)
+def draw(timeline: Timeline, title: str, name: str) -> str:
+    """The picture as SVG. The same timeline gives the same text; its ids follow from `name`. Raises
+    MissingExtraError."""
+    rows = _rows(timeline)
     figure = blank(WIDTH_IN, 0.8 + sum(row.height for row in rows))
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     all_axes = figure.subplots(
         len(rows), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": [row.height for row in rows]}
     )[:, 0]
     for axes, row in zip(all_axes, rows, strict=True):
-        row.draw(axes, story)
+        row.draw(axes, timeline)
         axes.set_ylabel(row.name, rotation=0, ha="right", va="center", fontsize=8)
         axes.tick_params(labelsize=7)
         axes.spines[["top", "right"]].set_visible(False)
-        _verdict_lines(axes, story)
-    all_axes[-1].set_xlim(story.start_s, max(story.end_s, story.start_s + 1))
+        _verdict_lines(axes, timeline)
+    all_axes[-1].set_xlim(timeline.start_s, max(timeline.end_s, timeline.start_s + 1))
     all_axes[-1].set_xlabel("s, sensing clock", fontsize=8)
     return svg(figure, name)
 
 
-def _rows(story: Story) -> list[_Row]:
-    names = len({name for _, name in story.facts})
-    lies = len({lie.words for lie in story.lies})
+def _rows(timeline: Timeline) -> list[_Row]:
+    names = len({name for _, name in timeline.facts})
+    strikes = len({strike.text for strike in timeline.strikes})
     return [
-        _Row("beams", 0.35 + 0.22 * story.beams, _beams),
+        _Row("beams", 0.35 + 0.22 * timeline.beams, _beams),
         _Row("rotor, rpm", 1.2, _rotor),
-        _Row("readers", 0.5 + 0.4 * story.readers, _readers),
-        _Row("people,\nobjects,\nself-tests", 1.5, _marks),
-        *([_Row("where the\nsensors lied", 0.3 + 0.18 * lies, _lies)] if story.lies else []),
+        _Row("readers", 0.5 + 0.4 * timeline.readers, _readers),
+        _Row("people,\nobjects,\nself-tests", 1.5, _notes),
+        *([_Row("faults", 0.3 + 0.18 * strikes, _strikes)] if timeline.strikes else []),
         _Row("facts", 0.3 + 0.18 * max(1, names), _facts),
         _Row("state", 0.6, _states),
         _Row("verdict", 1.0, _verdicts),
     ]
 
 
-def _beams(axes: Axes, story: Story) -> None:
-    real, stray = _sorted_out(story.passes, story.true_passes)
-    _, missed = _sorted_out(story.true_passes or [], story.passes)
+def _beams(axes: Axes, timeline: Timeline) -> None:
+    real, stray = _sorted_out(timeline.passes, timeline.true_passes)
+    _, missed = _sorted_out(timeline.true_passes or [], timeline.passes)
     _dots(axes, real, "|", INK, "pass")
     _dots(axes, stray, "x", FALSE, "pulse without a ball")
     _dots(axes, missed, "o", FALSE, "ball without a pulse")
-    _lanes(axes, [f"{beam}" for beam in range(story.beams)])
+    _lanes(axes, [f"{beam}" for beam in range(timeline.beams)])
     if stray or missed:
         axes.legend(fontsize=6, loc="upper right", frameon=False, ncols=3)
 
@@ -95,7 +96,8 @@ def _dots(axes: Axes, dots: list[tuple[float, int]], marker: str, colour: str, l
 def _sorted_out(
     pulses: list[tuple[float, int]], others: list[tuple[float, int]] | None
 ) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
-    """The pulses that have another of their beam beside them, and those that don't; all have, where none are known."""
+    """The pulses with one of `others` near them at the same beam, and those without. All are with one where `others` is
+    None, not known."""
     if others is None:
         return pulses, []
     ordered = sorted(others)
@@ -109,44 +111,44 @@ def _sorted_out(
     return [pulse for pulse in pulses if beside(pulse)], [pulse for pulse in pulses if not beside(pulse)]
 
 
-def _rotor(axes: Axes, story: Story) -> None:
-    if story.rotor_rpm:
-        t_s, rpm = zip(*story.rotor_rpm, strict=True)
+def _rotor(axes: Axes, timeline: Timeline) -> None:
+    if timeline.rotor_rpm:
+        t_s, rpm = zip(*timeline.rotor_rpm, strict=True)
         axes.plot(t_s, rpm, color=INK, linewidth=1)
     axes.axhline(0, color=FAINT, linewidth=0.8)
 
 
-def _readers(axes: Axes, story: Story) -> None:
-    _dots(axes, [(seen.t_s, seen.reader) for seen in story.seen], "|", INK, "sighting")
-    for seen in story.seen:
-        if seen.number is not None:
-            axes.annotate(f"{seen.number}", (seen.t_s, seen.reader), (0, 5), textcoords="offset points",
+def _readers(axes: Axes, timeline: Timeline) -> None:
+    _dots(axes, [(one.t_s, one.reader) for one in timeline.read_pockets], "|", INK, "sighting")
+    for one in timeline.read_pockets:
+        if one.number is not None:
+            axes.annotate(f"{one.number}", (one.t_s, one.reader), (0, 5), textcoords="offset points",
                           fontsize=6, ha="center")  # fmt: skip
-    _lanes(axes, [f"{reader}" for reader in range(story.readers)])
+    _lanes(axes, [f"{reader}" for reader in range(timeline.readers)])
 
 
-def _marks(axes: Axes, story: Story) -> None:
-    for t_s, words in story.marks:
+def _notes(axes: Axes, timeline: Timeline) -> None:
+    for t_s, text in timeline.notes:
         axes.axvline(t_s, color=INK, linewidth=0.6)
-        axes.annotate(words, (t_s, 0.03), (2, 0), textcoords="offset points", fontsize=6, rotation=75, va="bottom")
+        axes.annotate(text, (t_s, 0.03), (2, 0), textcoords="offset points", fontsize=6, rotation=75, va="bottom")
     axes.set_ylim(0, 1)
     axes.set_yticks([])
 
 
-def _lies(axes: Axes, story: Story) -> None:
-    _bars(axes, story.lies, sorted({lie.words for lie in story.lies}), FALSE)
+def _strikes(axes: Axes, timeline: Timeline) -> None:
+    _bars(axes, timeline.strikes, sorted({strike.text for strike in timeline.strikes}), FALSE)
 
 
-def _bars(axes: Axes, parts: Iterable[Part], names: list[str], colour: str) -> None:
+def _bars(axes: Axes, parts: Iterable[Interval], names: list[str], colour: str) -> None:
     for part in parts:
-        lane = names.index(part.words)
+        lane = names.index(part.text)
         axes.plot([part.from_s, part.to_s], [lane, lane], "-|", color=colour, linewidth=2, markersize=5)
     _lanes(axes, names)
 
 
-def _facts(axes: Axes, story: Story) -> None:
-    names = list(dict.fromkeys(name for _, name in story.facts))
-    _dots(axes, [(t_s, names.index(name)) for t_s, name in story.facts], ".", INK, "fact")
+def _facts(axes: Axes, timeline: Timeline) -> None:
+    names = list(dict.fromkeys(name for _, name in timeline.facts))
+    _dots(axes, [(t_s, names.index(name)) for t_s, name in timeline.facts], ".", INK, "fact")
     _lanes(axes, names)
 
 
@@ -155,30 +157,30 @@ def _lanes(axes: Axes, names: list[str]) -> None:
     axes.set_ylim(max(len(names), 1) - 0.4, -0.6)
 
 
-def _states(axes: Axes, story: Story) -> None:
-    for part in story.states:
-        axes.axvspan(part.from_s, part.to_s, color=STATE_COLOURS.get(part.words, "#ffffff"), linewidth=0)
+def _states(axes: Axes, timeline: Timeline) -> None:
+    for part in timeline.states:
+        axes.axvspan(part.from_s, part.to_s, color=STATE_COLOURS.get(part.text, "#ffffff"), linewidth=0)
         if part.to_s - part.from_s >= NAMED_LEAST_S:
-            axes.annotate(part.words, (part.from_s, 0.5), (2, 0), textcoords="offset points",
+            axes.annotate(part.text, (part.from_s, 0.5), (2, 0), textcoords="offset points",
                           fontsize=6, va="center", rotation=20)  # fmt: skip
     axes.set_ylim(0, 1)
     axes.set_yticks([])
 
 
-def _verdicts(axes: Axes, story: Story) -> None:
-    for said in story.said:
-        axes.annotate(f"said: {said.words}", (said.t_s, 0.78), (3, 0), textcoords="offset points", fontsize=8,
-                      color=FALSE if said.void else TRUE)  # fmt: skip
-        axes.annotate("its evidence", (said.evidence_s, 0.5), (3, 0), textcoords="offset points", fontsize=6)
-    for place, (t_s, words) in enumerate(story.truth):
+def _verdicts(axes: Axes, timeline: Timeline) -> None:
+    for verdict in timeline.verdicts:
+        axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (3, 0), textcoords="offset points", fontsize=8,
+                      color=FALSE if verdict.void else TRUE)  # fmt: skip
+        axes.annotate("its evidence", (verdict.evidence_s, 0.5), (3, 0), textcoords="offset points", fontsize=6)
+    for place, (t_s, text) in enumerate(timeline.truth):
         height = 0.05 + 0.2 * (place % 2)  # a deadline is often near its evidence
         axes.axvline(t_s, color=INK, linewidth=1, linestyle=":")
-        axes.annotate(words, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
+        axes.annotate(text, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
     axes.set_ylim(0, 1)
     axes.set_yticks([])
 
 
-def _verdict_lines(axes: Axes, story: Story) -> None:
-    for said in story.said:
-        axes.axvline(said.t_s, color=FALSE if said.void else TRUE, linewidth=1)
-        axes.axvline(said.evidence_s, color=FALSE if said.void else TRUE, linewidth=0.8, linestyle="--")
+def _verdict_lines(axes: Axes, timeline: Timeline) -> None:
+    for verdicts in timeline.verdicts:
+        axes.axvline(verdicts.t_s, color=FALSE if verdicts.void else TRUE, linewidth=1)
+        axes.axvline(verdicts.evidence_s, color=FALSE if verdicts.void else TRUE, linewidth=0.8, linestyle="--")

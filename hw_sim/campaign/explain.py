@@ -1,7 +1,7 @@
-"""Which fault made a verdict wrong: the same coup, with one kind of fault after the other left out.
+"""Which fault caused a disagreement: the same coup is played again, each time without one kind of fault.
 
-A kind whose absence alone makes the coup right is a cause of the disagreement. Where only the absence of all does,
-they did it together. A coup that stays wrong with sensors that tell the truth is *unexplained*: a defect of ours.
+A kind is a cause if the coup agrees without that kind alone. If the coup agrees only without all kinds, all of them
+caused it together. A coup that disagrees even with faultless sensors is *unexplained*: a defect of ours.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hw_sim.campaign.black_box import replay
-from hw_sim.campaign.judge import Listening
+from hw_sim.campaign.comparison import SpanComparer
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening
-from hw_sim.faults import KINDS, Harm, Spoilt
+from hw_sim.faults import KINDS, FaultyEvening, Strike
 
 ALL = frozenset(KINDS)
 
-Spoil: TypeAlias = Callable[[frozenset[str]], Spoilt]
-"""The same evening with the same luck, without the faults named."""
+FaultyWithout: TypeAlias = Callable[[frozenset[str]], FaultyEvening]
+"""The same evening with the same seed, without the kinds of fault given."""
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """The mark that went wrong, and the one from which the black box had been running when it did."""
+class Disagreement:
+    """The mark that disagreed, and the mark at which that run of the black box had started."""
 
     mark: int
     since: int
@@ -33,91 +33,95 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a coup was judged wrongly.
+    """Why a coup disagreed.
 
-    `causes`: the kinds of fault that did it, each alone, or all of them only `together`.
-    `alone`: whether the coup is judged wrongly when it is played by itself; if not, play the evening from mark `since`.
-    `harms`: the places in it where those sensors lied, in words.
+    `causes`: the kinds of fault that caused it, each alone, or all of them only `together`.
+    `alone`: whether the coup also disagrees when it is played alone; if not, play the evening from mark `since`.
+    `strikes`: the strikes of those faults in it, as text.
     """
 
     causes: tuple[str, ...]
     together: bool
     alone: bool
     since: int
-    harms: tuple[str, ...]
+    strikes: tuple[str, ...]
 
     @property
     def found(self) -> bool:
-        """Some fault is to blame."""
+        """Faults caused it."""
         return self.together or bool(self.causes)
 
 
 @dataclass
 class _Case:
-    """A doubt under examination: from which mark its coup goes wrong, and who may have done it."""
+    """A disagreement that is being explained. `first`: the mark from which its coup is played."""
 
-    doubt: Doubt
+    disagreement: Disagreement
     first: int
     alone: bool
-    harms: list[Harm]
-    guilty: list[str] = field(default_factory=list)
-    right_without_all: bool = False
+    strikes: list[Strike]
+    causes: list[str] = field(default_factory=list)
+    agrees_without_all: bool = False
 
     @property
-    def suspects(self) -> list[str]:
-        present = {harm.fault for harm in self.harms}
+    def possible_causes(self) -> list[str]:
+        present = {strike.fault for strike in self.strikes}
         return [kind for kind in KINDS if kind in present]
 
 
 @dataclass
-class _Bench:
-    """Plays parts of one evening over and over; `cpu_s` is what the black box used for it."""
+class _Replays:
+    """Plays parts of one evening again; `cpu_s` are the processor seconds that the black box used for it."""
 
-    night: Evening
+    evening: Evening
     wheeld: Path
     cpu_s: float = 0.0
 
-    def wrong(self, spoilt: Spoilt, first: int, mark: int) -> bool:
-        """Whether `mark` is judged wrongly when the table opens at mark `first`."""
-        part = Slice(self.night, spoilt, first, mark)
-        listening = Listening(part.spans(), self.night.world.layout.beams_deg)
-        ended = replay(self.wheeld, part.lines(), listening.hear)
+    def disagrees(self, faulty: FaultyEvening, first: int, mark: int) -> bool:
+        """Whether `mark` disagrees when the table opens at mark `first`."""
+        part = Slice(self.evening, faulty, first, mark)
+        comparer = SpanComparer(part.spans(), self.evening.world.layout.beams_deg)
+        ended = replay(self.wheeld, part.lines(), comparer.receive)
         self.cpu_s += ended.cpu_s
-        listening.ended()
-        last = listening.accounts[-1]
-        return last.span.index != mark or not last.fine
+        comparer.finish()
+        last = comparer.compared[-1]
+        return last.span.index != mark or not last.agrees
 
 
 def explain(
-    night: Evening, spoilt: Spoilt, spoil: Spoil, doubts: Sequence[Doubt], wheeld: Path
+    evening: Evening,
+    faulty: FaultyEvening,
+    faulty_without: FaultyWithout,
+    disagreements: Sequence[Disagreement],
+    wheeld: Path,
 ) -> tuple[dict[int, Explanation], float]:
-    """The explanation of each doubt by its mark, and the processor seconds that the black box used for them."""
-    bench = _Bench(night, wheeld)
-    cases = [_case(bench, spoilt, doubt) for doubt in doubts]
+    """The explanation of each disagreement by its mark, and the processor seconds of the black box for them."""
+    replays = _Replays(evening, wheeld)
+    cases = [_case(replays, faulty, disagreement) for disagreement in disagreements]
     for kind in KINDS:
-        suspected = [case for case in cases if kind in case.suspects]
-        lighter = spoil(frozenset({kind})) if suspected else spoilt
-        for case in suspected:
-            if not bench.wrong(lighter, case.first, case.doubt.mark):
-                case.guilty.append(kind)
-    unsolved = [case for case in cases if not case.guilty]
-    truthful = spoil(ALL) if unsolved else spoilt
+        possible = [case for case in cases if kind in case.possible_causes]
+        without_kind = faulty_without(frozenset({kind})) if possible else faulty
+        for case in possible:
+            if not replays.disagrees(without_kind, case.first, case.disagreement.mark):
+                case.causes.append(kind)
+    unsolved = [case for case in cases if not case.causes]
+    without_all = faulty_without(ALL) if unsolved else faulty
     for case in unsolved:
-        case.right_without_all = not bench.wrong(truthful, case.first, case.doubt.mark)
-    return {case.doubt.mark: _explanation(case) for case in cases}, bench.cpu_s
+        case.agrees_without_all = not replays.disagrees(without_all, case.first, case.disagreement.mark)
+    return {case.disagreement.mark: _explanation(case) for case in cases}, replays.cpu_s
 
 
-def _case(bench: _Bench, spoilt: Spoilt, doubt: Doubt) -> _Case:
-    alone = doubt.since == doubt.mark or bench.wrong(spoilt, doubt.mark, doubt.mark)
-    first = doubt.mark if alone else doubt.since
-    part = Slice(bench.night, spoilt, first, doubt.mark)
-    harms = [harm for harm in spoilt.harms if harm.from_us < part.end_us and harm.to_us >= part.start_us]
-    return _Case(doubt, first, alone, harms)
+def _case(replays: _Replays, faulty: FaultyEvening, disagreement: Disagreement) -> _Case:
+    mark, since = disagreement.mark, disagreement.since
+    alone = since == mark or replays.disagrees(faulty, mark, mark)
+    first = mark if alone else since
+    part = Slice(replays.evening, faulty, first, mark)
+    return _Case(disagreement, first, alone, part.strikes())
 
 
 def _explanation(case: _Case) -> Explanation:
-    together = not case.guilty and case.right_without_all
-    causes = case.suspects if together else case.guilty
-    own = [harm for harm in case.harms if harm.fault in causes]
-    words = tuple(f"{harm.from_us / 1e6:.3f} s {harm.fault}: {harm.what}" for harm in own)
-    return Explanation(tuple(causes), together, case.alone, case.doubt.since, words)
+    together = not case.causes and case.agrees_without_all
+    causes = case.possible_causes if together else case.causes
+    own = [strike for strike in case.strikes if strike.fault in causes]
+    texts = tuple(f"{strike.from_us / 1e6:.3f} s {strike.fault}: {strike.what}" for strike in own)
+    return Explanation(tuple(causes), together, case.alone, case.disagreement.since, texts)

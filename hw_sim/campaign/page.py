@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing beside it: style and pictures are in it."""
+"""The report as one HTML page that needs no other file: style and pictures are in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from hw_sim.campaign.judge import KINDS
+from hw_sim.campaign.comparison import KINDS
 from hw_sim.campaign.plots import Plot
 
 SHOWN_MOST = 500
@@ -37,7 +37,7 @@ def _body(report: dict[str, Any], plots: Iterable[Plot], title: str) -> Iterator
     yield "<h2>Verdicts</h2>"
     yield _table(("verdict", "coups", ""), ((kind, report["counts"][kind], about) for kind, about in KINDS.items()))
     for plot in plots:
-        yield f"<h2>{escape(plot.title)}</h2><p>{escape(plot.says)}</p>\n{plot.svg}"
+        yield f"<h2>{escape(plot.title)}</h2><p>{escape(plot.text)}</p>\n{plot.svg}"
     yield from _tables(report)
     yield from _disagreements(report["disagreements"])
 
@@ -68,7 +68,7 @@ def _tables(report: dict[str, Any]) -> Iterator[str]:
     yield _table(("warning", ""), ((name, _spread(value)) for name, value in report["warnings"].items()))
     yield "<h2>Nearest to another verdict</h2>"
     low = report["margin"]["lowest"]
-    yield _table(("coup", "margin", "of", "told"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
+    yield _table(("coup", "margin", "of", "verdict"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
 
 
 def _spread(value: int | dict[str, float] | None) -> int | str:
@@ -77,19 +77,19 @@ def _spread(value: int | dict[str, float] | None) -> int | str:
     return "none" if value is None else value
 
 
-def _disagreements(doubted: list[dict[str, Any]]) -> Iterator[str]:
+def _disagreements(disagreements: list[dict[str, Any]]) -> Iterator[str]:
     yield "<h2>Disagreements</h2>"
-    if not doubted:
+    if not disagreements:
         yield "<p>None.</p>"
         return
-    heads = ("coup", "kind", "truth", "told", "cause", "where the sensors lied")
-    yield _table(heads, (_doubt(each) for each in doubted[:SHOWN_MOST]))
-    if len(doubted) > SHOWN_MOST:
-        yield f"<p>{len(doubted) - SHOWN_MOST:,} more are in report.json.</p>"
-    yield f"<p>To play one again: <code>{escape(doubted[0]['replay'])} --svg coup.svg</code></p>"
+    heads = ("coup", "kind", "truth", "published", "cause", "strikes of faults")
+    yield _table(heads, (_disagreement(each) for each in disagreements[:SHOWN_MOST]))
+    if len(disagreements) > SHOWN_MOST:
+        yield f"<p>{len(disagreements) - SHOWN_MOST:,} more are in report.json.</p>"
+    yield f"<p>To play one again: <code>{escape(disagreements[0]['replay'])} --svg coup.svg</code></p>"
 
 
-def _doubt(each: dict[str, Any]) -> tuple[str, ...]:
+def _disagreement(each: dict[str, Any]) -> tuple[str, ...]:
     joint = " and " if each["together"] else " or "
     cause = joint.join(each["causes"]) or ("together" if each["explained"] else "UNEXPLAINED")
     return each["coup"], each["kind"], each["truth"], each["told"], cause, "; ".join(each["harms"])

@@ -1,4 +1,4 @@
-"""Matplotlib, which is an extra: brought in only when something is drawn, and always to the same SVG."""
+"""Matplotlib, which is an extra: imported only when something is drawn. The same figure gives the same SVG text."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from hw_sim.exits import UnavailableError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXTRA = ("matplotlib", "rich")
-HINT = "pip install 'wheeld[campaign]'"
+HINT = "in the source tree: pip install './hw_sim[campaign]'"
 
 
-class MissingExtraError(Exception):
-    """A package of the extra `campaign` is not installed; the text says how to."""
+class MissingExtraError(UnavailableError):
+    """A package of the extra `campaign` is not installed; the text says how to install it."""
 
 
 def require() -> None:
-    """Find out before hours of work that its report could not be drawn. Raises MissingExtraError."""
+    """Check that a report can be drawn, before hours of work for it. Raises MissingExtraError."""
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
         raise MissingExtraError(f"{' and '.join(missing)} not installed: {HINT}")
@@ -34,8 +36,8 @@ def blank(width_in: float, height_in: float) -> Figure:
 
 
 def svg(figure: Figure, name: str) -> str:
-    """The figure as an `<svg>` element. No date is in it, and its ids follow from `name`: two of them can be on one
-    page, and the same figure gives the same text."""
+    """The figure as an `<svg>` element. It has no date, and its ids follow from `name`, so that two figures can be on
+    one page and the same figure gives the same text."""
     from matplotlib import rc_context  # noqa: PLC0415
 
     text = StringIO()

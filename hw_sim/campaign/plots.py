@@ -1,4 +1,4 @@
-"""The pictures of a campaign's report, each an `<svg>` element with a title and a sentence for people."""
+"""The pictures of a campaign's report, each an `<svg>` element with a title and an explanation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign.pictures import blank, svg
 from hw_sim.campaign.report import both_laps, grouped
-from hw_sim.campaign.rows import Row, Warned
+from hw_sim.campaign.rows import EarlyWarning, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 DELAY_LEAST_MS = 1.0
-"""Said at the very event: a logarithmic axis has no zero."""
+"""Shorter delays are drawn here: a logarithmic axis has no zero."""
 LAPS_AXIS = (2.0, 25.0)
 
 
@@ -25,11 +25,11 @@ class Plot:
     """One picture of the report."""
 
     title: str
-    says: str
+    text: str
     svg: str
 
 
-def plots(rows: Sequence[Row], warned: Sequence[Warned], report: dict[str, Any]) -> Iterator[Plot]:
+def plots(rows: Sequence[Row], early_warnings: Sequence[EarlyWarning], report: dict[str, Any]) -> Iterator[Plot]:
     """All pictures for which there is something to show. Raises MissingExtraError."""
     yield _confusion(report["confusion"])
     if report["void_delay_ms"]:
@@ -41,8 +41,8 @@ def plots(rows: Sequence[Row], warned: Sequence[Warned], report: dict[str, Any])
     if report["unproven"]:
         yield _unproven(report["unproven"])
     if report["warnings"]["foreseen"]:
-        yield _lead(warned)
-    errors_ms = [each.error_us / 1e3 for each in warned if each.error_us is not None]
+        yield _lead(early_warnings)
+    errors_ms = [each.error_us / 1e3 for each in early_warnings if each.error_us is not None]
     if errors_ms:
         yield _leaving(errors_ms)
 
@@ -56,23 +56,23 @@ def _axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 def _confusion(confusion: dict[str, dict[str, int]]) -> Plot:
     truths = sorted(confusion)
-    told = sorted({name for row in confusion.values() for name in row})
-    figure, axes = _axes(2.6 + 0.75 * len(told), 1.6 + 0.36 * len(truths))
+    verdicts = sorted({name for row in confusion.values() for name in row})
+    figure, axes = _axes(2.6 + 0.75 * len(verdicts), 1.6 + 0.36 * len(truths))
     for y, truth in enumerate(truths):
-        for x, name in enumerate(told):
+        for x, name in enumerate(verdicts):
             number = confusion[truth].get(name, 0)
             colour = FAINT if not number else RIGHT if truth == name else WRONG
             axes.text(x, y, f"{number:,}" if number else "·", ha="center", va="center", color=colour, fontsize=9)
-    axes.set_xlim(-0.5, len(told) - 0.5)
+    axes.set_xlim(-0.5, len(verdicts) - 0.5)
     axes.set_ylim(len(truths) - 0.5, -0.5)
-    axes.set_xticks(range(len(told)), told, rotation=40, ha="left", fontsize=8)
+    axes.set_xticks(range(len(verdicts)), verdicts, rotation=40, ha="left", fontsize=8)
     axes.set_yticks(range(len(truths)), truths, fontsize=8)
     axes.xaxis.tick_top()
     axes.set_ylabel("truth")
     axes.set_xlabel("verdict")
     axes.tick_params(length=0)
-    says = "What truly happened (rows) and what wheeld said (columns)."
-    return Plot("Truth and verdict", says, svg(figure, "confusion"))
+    text = "What truly happened (rows) and what wheeld published (columns)."
+    return Plot("Truth and verdict", text, svg(figure, "confusion"))
 
 
 def _delays(rows: Sequence[Row]) -> Plot:
@@ -87,11 +87,11 @@ def _delays(rows: Sequence[Row]) -> Plot:
     axes.set_xscale("log")
     axes.set_yticks(range(len(voids)), [cause for cause, _ in voids], fontsize=8)
     axes.set_xlabel("ms after the evidence")
-    says = (
-        "How long after its evidence each void was said: box from the first to the third quarter, whisker to 99 in "
-        "100; red: from the tightest to the latest deadline that the rulebook set those coups."
+    text = (
+        "How long after its evidence each void was published: box from the first to the third quarter, whisker to 99 "
+        "in 100; red: from the earliest to the latest deadline that the rulebook sets for those coups."
     )
-    return Plot("Delay of voids by cause", says, svg(figure, "delays"))
+    return Plot("Delay of voids by cause", text, svg(figure, "delays"))
 
 
 def _margins(margin: dict[str, Any]) -> Plot:
@@ -108,17 +108,17 @@ def _laps(rows: Sequence[Row]) -> Plot:
     figure, axes = _axes(8, 4.5)
     by_beams = sorted(grouped(both_laps(rows), lambda laps: laps[2]).items())
     for beams, some in by_beams:
-        # A tenth of a lap is as fine as the eye sees here; a dot for each coup would be megabytes.
+        # No finer than a tenth of a lap can be seen here; a dot for each coup would take megabytes.
         dots = sorted({(round(run, 1), round(seen, 1)) for run, seen, _ in some})
         axes.plot([run for run, _ in dots], [seen for _, seen in dots], ".", markersize=3, label=f"{beams} beams")
     axes.plot(LAPS_AXIS, LAPS_AXIS, color=FAINT, linewidth=1, zorder=0)
     axes.set_xlabel("laps run")
     axes.set_ylabel("laps proven")
     axes.legend(fontsize=8, frameon=False)
-    says = (
+    text = (
         "Laps that the passes proved against laps that the ball ran, of every right result; none may be above the line."
     )
-    return Plot("Laps seen and laps run", says, svg(figure, "laps"))
+    return Plot("Laps proven and laps run", text, svg(figure, "laps"))
 
 
 def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
@@ -128,26 +128,32 @@ def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
     axes.set_xticks(places, [f"{beams} beams\n{each['ran']:,} coups" for beams, each in unproven.items()], fontsize=8)
     axes.set_ylabel("not proven, %")
     axes.set_ylim(0, 100)
-    says = "Of the launches that truly ran 3.0 to 3.3 laps, the share whose passes could not prove three."
-    return Plot("Short launches that cannot be proven", says, svg(figure, "unproven"))
+    text = "Of the launches that truly ran 3.0 to 3.3 laps, the share whose passes could not prove three."
+    return Plot("Short launches that cannot be proven", text, svg(figure, "unproven"))
 
 
-def _lead(warned: Sequence[Warned]) -> Plot:
+def _lead(early_warnings: Sequence[EarlyWarning]) -> Plot:
     figure, axes = _axes(8, 3)
-    left = [each.before_left_us / 1e6 for each in warned if each.before_left_us is not None and each.of == "foreseen"]
-    void = [each.before_void_us / 1e6 for each in warned if each.before_void_us is not None]
+    left = [
+        each.before_left_us / 1e6
+        for each in early_warnings
+        if each.before_left_us is not None and each.of == "foreseen"
+    ]
+    void = [each.before_void_us / 1e6 for each in early_warnings if each.before_void_us is not None]
     axes.hist([left, void], bins=30, label=["before the ball left", "before the void"], color=[INK, RIGHT])
     axes.set_xlabel("s")
     axes.set_ylabel("voids foreseen")
     axes.legend(fontsize=8, frameon=False)
-    return Plot("Early warning", "How long before a void for too few laps it was foreseen.", svg(figure, "lead"))
+    return Plot(
+        "Early warning", "How long before a void for too few laps its warning was published.", svg(figure, "lead")
+    )
 
 
 def _leaving(errors_ms: list[float]) -> Plot:
     figure, axes = _axes(8, 3)
     axes.hist(errors_ms, bins=40, color=INK)
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_xlabel("ms, foreseen less true")
+    axes.set_xlabel("ms, forecast minus true")
     axes.set_ylabel("warnings")
-    says = "How well the moment at which the ball leaves the track was foreseen."
-    return Plot("Leaving the track", says, svg(figure, "leaving"))
+    text = "The error of the forecast of when the ball leaves the track."
+    return Plot("Leaving the track", text, svg(figure, "leaving"))

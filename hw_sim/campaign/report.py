@@ -1,4 +1,4 @@
-"""Counts a campaign: everything in the report but the pictures, as plain JSON values."""
+"""Counts a campaign: everything in its report but the pictures, as JSON values."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from typing import Any, TypeVar
 
-from hw_sim.campaign.judge import FINE, KINDS, Kind
-from hw_sim.campaign.night import Night, Plan
-from hw_sim.campaign.rows import Row, Warned
+from hw_sim.campaign.comparison import AGREEING, KINDS, Kind
+from hw_sim.campaign.evening_run import EveningRun, Plan
+from hw_sim.campaign.rows import EarlyWarning, Row
 
 LAPS_SLACK = 0.02
 """Truths give laps with two decimals."""
 NEARLY = (3.0, 3.3)
-"""Laps that were run and may be more than the passes can prove."""
+"""A run of so many laps may have fewer passes than prove three."""
 LOWEST_MARGINS = 10
-"""So many of the coups that were nearest to another verdict are named."""
-LUCK = 2
-"""False voids that a campaign may have which is too short for the share allowed to mean even one."""
+"""How many of the coups nearest to another verdict are named."""
+FALSE_VOIDS_ANY = 2
+"""False voids that any campaign may have: in a short one the allowed share would be less than one."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
-"""Scenarios in which a beam lies whatever the faults, and what a void that it makes is explained by."""
+"""Scenarios that have a stray pulse of their own without any fault, and the cause given for a void that it makes."""
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
@@ -30,25 +30,31 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds: on the wall, and of processors in the simulator and in the black box."""
+    """Seconds of wall-clock time, and of processors in the simulator and in the black box."""
 
     wall_s: float
     simulator_s: float
     black_box_s: float
 
 
-def report(plan: Plan, asked: int, nights: Sequence[Night], timing: Timing, false_voids_max: float) -> dict[str, Any]:
+def report(
+    plan: Plan, asked: int, evening_runs: Sequence[EveningRun], timing: Timing, false_voids_max: float
+) -> dict[str, Any]:
     """The whole report. All of it but `timing` follows from the plan and the programs alone."""
-    rows = [row for night in nights for row in night.rows]
-    doubted = _disagreements(plan, nights)
+    rows = [row for evening_run in evening_runs for row in evening_run.rows]
+    disagreements = _disagreements(plan, evening_runs)
     valid = sum(row.truth == "result" for row in rows)
     false_voids = sum(row.kind == "false_void" for row in rows)
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
-    failed = [{"evening": plan.named(night.index), "words": night.failed} for night in nights if night.failed]
+    failed = [
+        {"evening": plan.named(evening_run.index), "words": evening_run.failed}
+        for evening_run in evening_runs
+        if evening_run.failed
+    ]
     share = false_voids / valid if valid else 0.0
     return {
-        "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(nights)},
-        "failures": _failures(counts, doubted, failed, valid, false_voids_max),
+        "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(evening_runs)},
+        "failures": _failures(counts, disagreements, failed, valid, false_voids_max),
         "coups": len(rows),
         "counts": counts,
         "false_voids": {"count": false_voids, "valid_coups": valid, "share": share, "share_max": false_voids_max},
@@ -57,11 +63,11 @@ def report(plan: Plan, asked: int, nights: Sequence[Night], timing: Timing, fals
         "margin": _margins(rows),
         "laps": _laps(rows),
         "unproven": _unproven(rows),
-        "warnings": _warnings([warning for night in nights for warning in night.warned]),
-        "causes": _causes(doubted),
-        "disagreements": doubted,
+        "warnings": _warnings([warning for evening_run in evening_runs for warning in evening_run.early_warnings]),
+        "causes": _causes(disagreements),
+        "disagreements": disagreements,
         "scenarios": _tables((row.scenario or "none", row.kind) for row in rows),
-        "refused": [plan.named(night.index) for night in nights if night.refused],
+        "refused": [plan.named(evening_run.index) for evening_run in evening_runs if evening_run.refused],
         "failed": failed,
         "timing": _timing(len(rows), timing),
     }
@@ -75,54 +81,59 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return dict(groups)
 
 
-def told_as(row: Row) -> str:
-    """What was told, for the matrix: a result with a wrong number is not the result."""
-    return "another number" if row.kind == "wrong_number" else row.told
+def verdict_name(row: Row) -> str:
+    """The verdict for the confusion matrix, in which a result with a wrong number has a column of its own."""
+    return "another number" if row.kind == "wrong_number" else row.verdict
 
 
 def _failures(
-    counts: Mapping[Kind, int], doubted: list[dict[str, Any]], failed: list[Any], valid: int, share_max: float
+    counts: Mapping[Kind, int], disagreements: list[dict[str, Any]], failed: list[Any], valid: int, share_max: float
 ) -> list[str]:
-    unexplained = sum(not each["explained"] for each in doubted)
+    unexplained = sum(not each["explained"] for each in disagreements)
     found = [
         (counts["false_valid"], f"{counts['false_valid']} results where there was none (false_valid)"),
         (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
         (unexplained, f"{unexplained} disagreements that no fault explains"),
         (len(failed), f"{len(failed)} evenings ended by an error"),
         (
-            counts["false_void"] > max(LUCK, share_max * valid),
+            counts["false_void"] > max(FALSE_VOIDS_ANY, share_max * valid),
             f"{counts['false_void']} false voids of {valid} valid coups, more than one in {1 / share_max:,.0f}",
         ),
-        (not sum(counts.values()), "nothing was judged"),
+        (not sum(counts.values()), "nothing was compared"),
     ]
     return [words for wrong, words in found if wrong]
 
 
-def _disagreements(plan: Plan, nights: Iterable[Night]) -> list[dict[str, Any]]:
-    return [_disagreement(plan, night, row) for night in nights for row in night.rows if row.kind not in FINE]
+def _disagreements(plan: Plan, evening_runs: Iterable[EveningRun]) -> list[dict[str, Any]]:
+    return [
+        _disagreement(plan, evening_run, row)
+        for evening_run in evening_runs
+        for row in evening_run.rows
+        if row.kind not in AGREEING
+    ]
 
 
-def _disagreement(plan: Plan, night: Night, row: Row) -> dict[str, Any]:
-    cause = night.explained[row.coup]
+def _disagreement(plan: Plan, evening_run: EveningRun, row: Row) -> dict[str, Any]:
+    cause = evening_run.explained[row.coup]
     causes = list(cause.causes) or ([OWN_STRAY] if _is_by_its_own_stray(row) else [])
     return {
         "coup": row.coup,
         "kind": row.kind,
         "truth": row.truth if row.number is None else f"result {row.number}",
-        "told": row.told if row.told_number is None else f"result {row.told_number}",
+        "told": row.verdict if row.verdict_number is None else f"result {row.verdict_number}",
         "scenario": row.scenario,
         "explained": cause.found or bool(causes),
         "causes": causes,
         "together": cause.together,
         "alone": cause.alone,
-        "harms": list(cause.harms),
+        "harms": list(cause.strikes),
         "replay": f"hw-sim coup {row.coup}{plan.options()}",
     }
 
 
 def _is_by_its_own_stray(row: Row) -> bool:
-    """Such a scenario has a pulse that nothing made, and there are moments at which it makes a coup void; a number it
-    must never make."""
+    """Whether the stray pulse of its own scenario can be the cause. At some times such a pulse makes a coup void; it
+    must never make a wrong number."""
     return row.scenario in STRAY_SCENARIOS and row.kind == "false_void"
 
 
@@ -135,16 +146,16 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
 
 
 def _confusion(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
-    return _tables((row.truth, told_as(row)) for row in rows)
+    return _tables((row.truth, verdict_name(row)) for row in rows)
 
 
-def _causes(doubted: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    def blamed(each: dict[str, Any]) -> str:
+def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    def cause_name(each: dict[str, Any]) -> str:
         if not each["explained"]:
             return "unexplained"
         return ("together: " if each["together"] else "") + " or ".join(each["causes"])
 
-    return _tables((blamed(each), each["kind"]) for each in doubted)
+    return _tables((cause_name(each), each["kind"]) for each in disagreements)
 
 
 def _delays(rows: Iterable[Row]) -> dict[str, dict[str, float | int | None]]:
@@ -173,14 +184,14 @@ def _margins(rows: Iterable[Row]) -> dict[str, Any]:
         "tenths": [tenths[tenth] for tenth in range(10)],
         "of": dict(sorted(Counter(str(row.margin_of) for _, _, row in known).items())),
         "lowest": [
-            {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.told}
+            {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.verdict}
             for margin, coup, row in known[:LOWEST_MARGINS]
         ],
     }
 
 
 def both_laps(rows: Iterable[Row]) -> list[tuple[float, float, int]]:
-    """(laps run, laps seen, beams) of every coup whose result was right."""
+    """(laps run, laps proven, beams) of every coup whose result was right."""
     return [
         (row.laps_run, row.laps_seen, row.beams)
         for row in rows
@@ -203,7 +214,8 @@ def _unseen(laps: list[float]) -> dict[str, float | int]:
 
 
 def _unproven(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
-    """Of the coups that ran hardly more than three laps, by beams: how many, and how many of them no pass proves."""
+    """Of the coups that ran slightly more than three laps, by number of beams: how many, and how many of them the
+    passes did not prove."""
     low, high = NEARLY
     nearly = (row for row in rows if row.laps_run is not None and low <= row.laps_run < high)
     return {
@@ -216,10 +228,10 @@ def _unproven(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
     }
 
 
-def _warnings(warned: Sequence[Warned]) -> dict[str, Any]:
-    counts = Counter(each.of for each in warned)
-    foreseen = [each for each in warned if each.of == "foreseen"]
-    errors = [abs(each.error_us) for each in warned if each.error_us is not None]
+def _warnings(early_warnings: Sequence[EarlyWarning]) -> dict[str, Any]:
+    counts = Counter(each.of for each in early_warnings)
+    foreseen = [each for each in early_warnings if each.of == "foreseen"]
+    errors = [abs(each.error_us) for each in early_warnings if each.error_us is not None]
     return {
         **{of: counts[of] for of in ("foreseen", "unforeseen", "false", "moot", "leaving")},
         "before_left_ms": _spread([each.before_left_us for each in foreseen if each.before_left_us is not None]),

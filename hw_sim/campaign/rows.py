@@ -1,4 +1,4 @@
-"""What a campaign keeps of each coup: small, plain, and the same on every run."""
+"""What a campaign keeps of each coup: small values, the same in every run of it."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from hw_sim.campaign.black_box import Told
-from hw_sim.campaign.judge import Account, Judged, Kind
+from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.comparison import ComparedSpan, Comparison, Kind
 from hw_sim.world import World
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One outcome or verdict. `truth` and `told`: "result", a void's cause, or "nothing"; times in µs.
+    """One outcome or verdict. `truth` and `verdict`: "result", the cause of a void, or "nothing". Times in µs.
 
-    `number` is what truly came out and `told_number` what was said; `delay_us` is from the evidence of a void to its
-    verdict, `allowed_us` to its deadline; `margin` is how far the verdict was from another, as the verdict says.
+    `number` is the true number, `verdict_number` the published one. `delay_us` is the time from the evidence of a void
+    to its verdict, `allowed_us` to its deadline. `margin` is how far the verdict was from another one, as published.
     """
 
     coup: str
     scenario: str
     kind: Kind
     truth: str
-    told: str
+    verdict: str
     beams: int
     number: int | None
-    told_number: int | None
+    verdict_number: int | None
     laps_run: float | None
     laps_seen: float | None
     delay_us: int | None
@@ -37,11 +37,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """An early warning or the lack of one. `of`: `foreseen` (a void for too few laps, said before), `unforeseen`,
-    `false` (the coup stood), `moot` (another cause voided it), `leaving` (when the ball would leave the track).
+class EarlyWarning:
+    """An early warning or the lack of one. `of`: `foreseen` (a void for too few laps, announced before), `unforeseen`,
+    `false` (the coup was valid), `moot` (it was void by another cause), `leaving` (when the ball will leave the track).
 
-    `before_left_us` and `before_void_us` say how long before; `error_us` is the time foreseen less the true one.
+    `before_left_us` and `before_void_us`: how long before these it was published. `error_us`: the forecast time minus
+    the true one.
     """
 
     coup: str
@@ -51,13 +52,13 @@ class Warned:
     error_us: int | None = None
 
 
-def rows(evening: str, account: Account, beams: int) -> Iterator[Row]:
+def rows(evening: str, compared: ComparedSpan, beams: int) -> Iterator[Row]:
     """The rows of one span."""
-    for each in account.judged:
-        yield _row(f"{evening}/{account.span.index}", each, beams)
+    for each in compared.comparisons:
+        yield _row(f"{evening}/{compared.span.index}", each, beams)
 
 
-def _row(coup: str, each: Judged, beams: int) -> Row:
+def _row(coup: str, each: Comparison, beams: int) -> Row:
     outcome, verdict = each.outcome or {}, each.verdict
     payload = verdict.payload if verdict else {}
     evidence_t, deadline_t = outcome.get("evidence_t"), outcome.get("deadline_t")
@@ -67,10 +68,10 @@ def _row(coup: str, each: Judged, beams: int) -> Row:
         scenario=outcome.get("scenario", ""),
         kind=each.kind,
         truth=_name(outcome.get("kind"), outcome.get("cause")),
-        told=_name(verdict.topic if verdict else None, payload.get("cause")),
+        verdict=_name(verdict.topic if verdict else None, payload.get("cause")),
         beams=beams,
         number=outcome.get("number"),
-        told_number=payload.get("number"),
+        verdict_number=payload.get("number"),
         laps_run=outcome.get("laps"),
         laps_seen=payload.get("laps"),
         delay_us=verdict.t - evidence_t if voids and verdict and evidence_t is not None else None,
@@ -84,41 +85,41 @@ def _name(kind: str | None, cause: str | None) -> str:
     return "nothing" if kind is None else kind if kind == "result" else str(cause)
 
 
-def warned(evening: str, account: Account, world: World, scale: float) -> Iterator[Warned]:
-    """The early warnings of one span, held against what came of their coups; the log's clock is the world's times
-    `scale`."""
-    coup = f"{evening}/{account.span.index}"
-    foreseen = {n.payload["coup"]: n for n in reversed(account.notices) if n.payload["notice"] == "void_foreseen"}
-    for each in account.judged:
+def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: float) -> Iterator[EarlyWarning]:
+    """The early warnings of one span, compared with the outcomes of their coups. The log's clock is the world's,
+    multiplied by `scale`."""
+    coup = f"{evening}/{compared.span.index}"
+    foreseen = {n.payload["coup"]: n for n in reversed(compared.notices) if n.payload["notice"] == "void_foreseen"}
+    for each in compared.comparisons:
         if each.verdict is not None:
             notice = foreseen.get(each.verdict.payload["coup"])
             yield from _foreseen(coup, each, each.verdict, notice)
-    for notice in account.notices:
+    for notice in compared.notices:
         if notice.payload["notice"] == "leaving_foreseen":
             left_us = _left_us(world, notice.t, scale)
             if left_us is not None:
-                yield Warned(coup, "leaving", left_us - notice.t, None, _foretold_us(notice) - left_us)
+                yield EarlyWarning(coup, "leaving", left_us - notice.t, None, _forecast_us(notice) - left_us)
 
 
-def _foreseen(coup: str, each: Judged, verdict: Told, notice: Told | None) -> Iterator[Warned]:
+def _foreseen(coup: str, each: Comparison, verdict: Message, notice: Message | None) -> Iterator[EarlyWarning]:
     cause = (each.outcome or {}).get("cause")
     if notice is None:
         if cause == "too_few_laps":
-            yield Warned(coup, "unforeseen")
+            yield EarlyWarning(coup, "unforeseen")
     elif each.outcome is not None and each.outcome["kind"] == "result":
-        yield Warned(coup, "false")
+        yield EarlyWarning(coup, "false")
     elif each.outcome is None or cause != "too_few_laps":
-        yield Warned(coup, "moot")
+        yield EarlyWarning(coup, "moot")
     else:
-        yield Warned(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
+        yield EarlyWarning(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
 
 
-def _foretold_us(notice: Told) -> int:
+def _forecast_us(notice: Message) -> int:
     return int(notice.payload["figures"]["leaves_us"])
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:
-    """When the ball that ran at `t_us` left the track by itself; None when a hand blocked it, or none ran."""
+    """When the ball that ran at `t_us` left the track; None when a hand blocked it, or no ball ran."""
     t_s = t_us / scale / 1e6
     for run, after in pairwise([*world.runs, None]):
         if run is not None and run.t_s <= t_s <= run.end_s:

@@ -1,4 +1,4 @@
-"""Parts of an evening as logs of their own: from one mark to another, as if the table had been opened just there."""
+"""Parts of an evening as logs of their own: from one mark to another, as if the table had been opened there."""
 
 from __future__ import annotations
 
@@ -8,81 +8,85 @@ from dataclasses import dataclass
 from typing import Any
 
 from hw_sim import log
-from hw_sim.campaign.judge import Span
+from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
-from hw_sim.events import ClockReading, End, ForeignObject, Person, SensorState, SimEvent
-from hw_sim.faults import Spoilt
-from hw_sim.stage import Outcome
+from hw_sim.events import ClockReading, End, ForeignObject, SensorState, SimEvent, TableCommand
+from hw_sim.faults import FaultyEvening, Strike
+from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The marks of `night` from `first` to `last`, both meant, as `spoilt` tells them."""
+    """The marks of `evening` from `first` to `last`, both included, with the events of `faulty`."""
 
-    night: Evening
-    spoilt: Spoilt
+    evening: Evening
+    faulty: FaultyEvening
     first: int
     last: int
 
     def spans(self) -> list[Span]:
-        """Its marks and their truth, on the clock of the log."""
+        """Its marks and their true outcomes, on the clock of the log."""
         return [
             Span(index, self._log_us(us(mark.start_s)), self._truth(index))
-            for index, mark in enumerate(self.night.marks[self.first : self.last + 1], start=self.first)
+            for index, mark in enumerate(self.evening.marks[self.first : self.last + 1], start=self.first)
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Its log. From the first mark on it is the evening as it was; later ones begin with what then stood (failed
-        sensors, an object in the cylinder) and with "open"."""
+        """Its log. From the first mark on it is the whole evening. From a later one it starts with the states at that
+        time (failed sensors, an object in the cylinder) and with the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
     def header(self) -> dict[str, Any]:
         """The first line of its log."""
-        return {**self.night.header, "last_number": self.night.marks[self.first].last_number}
+        return {**self.evening.header, "last_number": self.evening.marks[self.first].last_number}
 
     def events(self) -> Iterator[SimEvent]:
-        """What that log tells after its header, `End` last."""
-        events, start_us, end_us = self.spoilt.events, self.start_us, self.end_us
+        """The events of that log, `End` last."""
+        events, start_us, end_us = self.faulty.events, self.start_us, self.end_us
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
-            yield from _standing(events[:start], start_us)
-            yield Person(start_us, "open", "chef")
+            yield from _states(events[:start], start_us)
+            yield TableCommand(start_us, "open", "chef")
         yield from events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]
         yield End(end_us)
+
+    def strikes(self) -> list[Strike]:
+        """The strikes of faults in this part, or partly in it."""
+        return [one for one in self.faulty.strikes if one.from_us < self.end_us and one.to_us >= self.start_us]
 
     @property
     def start_us(self) -> int:
         """When it begins, on the clock of the log."""
-        return self._log_us(us(self.night.marks[self.first].start_s)) if self.first else 0
+        return self._log_us(us(self.evening.marks[self.first].start_s)) if self.first else 0
 
     @property
     def end_us(self) -> int:
-        """When it ends; an evening goes on for a while after its last mark."""
-        if self.last + 1 >= len(self.night.marks):
-            return self.spoilt.events[-1].t_us
-        return self._log_us(us(self.night.marks[self.last].end_s))
+        """When it ends. The last part of an evening includes the seconds after its last mark."""
+        if self.last + 1 >= len(self.evening.marks):
+            return self.faulty.events[-1].t_us
+        return self._log_us(us(self.evening.marks[self.last].end_s))
 
     def _truth(self, index: int) -> tuple[Outcome, ...]:
-        mark = self.night.marks[index]
-        return tuple(self.spoilt.truth[mark.first : mark.first + mark.count])
+        mark = self.evening.marks[index]
+        return tuple(self.faulty.truth[mark.first : mark.first + mark.count])
 
     def _log_us(self, world_us: int) -> int:
-        return round(world_us * self.spoilt.scale)
+        return round(world_us * self.faulty.scale)
 
 
-def _standing(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
-    """What was told before and still holds: the clock's readings, failed sensors, an object in the cylinder."""
+def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
+    """What the earlier events left: the clock's readings, failed sensors, an object in the cylinder."""
     failed: dict[str, SensorState] = {}
-    thing = False
+    present = False
     for event in before:
         if isinstance(event, ClockReading):
             yield event
         elif isinstance(event, SensorState):
             failed[event.sensor] = event
         elif isinstance(event, ForeignObject):
-            thing = event.present
+            present = event.present
     yield from (SensorState(start_us, event.sensor, ok=False) for event in failed.values() if not event.ok)
-    if thing:
+    if present:
         yield ForeignObject(start_us, present=True)

@@ -1,4 +1,4 @@
-"""The rotor's encoder: edges lost, early, late; a disc that slips."""
+"""Faults of the rotor's encoder: edges lost, early or late; a disc that slips."""
 
 from __future__ import annotations
 
@@ -7,37 +7,38 @@ import random
 from bisect import bisect_right
 from functools import lru_cache
 
-from hw_sim.faults.lies import Lies, Scene, Slip, Window
+from hw_sim.faults.effects import CleanReadings, Effects, Slip, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
 SLIP_SECTORS = 3
-"""A disc slips by little: a key with play, a screw that gives."""
+"""A disc slips by little: a key with play, a loose screw."""
 OFFSETS = 8_191
-"""Offsets are drawn once for each sigma and read in a ring, from a place that each evening draws: a prime number, so
-that they never fall in step with the rotor's ticks."""
+"""Offsets are drawn once for each sigma and then repeated, from a start that each evening draws. A prime number, so
+that the period of the offsets is no multiple of the rotor's ticks."""
 
 
-def lost_tick(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """Edges go missing, one here and one there."""
+def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """Single edges are missing."""
     place = _skipped(rng, rate)
-    while place < len(scene.edges):
-        lies.lost_edges.append(place)
-        t_us = scene.edges[place].t_us
-        lies.harm("lost_tick", Window(t_us, t_us), "an edge of the encoder is lost")
+    while place < len(clean.edges):
+        effects.lost_edges.append(place)
+        t_us = clean.edges[place].t_us
+        effects.note("lost_tick", Window(t_us, t_us), "an edge of the encoder is lost")
         place += 1 + _skipped(rng, rate)
 
 
 def _skipped(rng: random.Random, rate: float) -> int:
-    """How many edges come through before one is lost: geometric, so that the many which come through cost nothing."""
+    """How many edges arrive before one is lost. Drawn from a geometric distribution: one draw for each lost edge, none
+    for the others."""
     return int(math.log(1 - rng.random()) / math.log1p(-rate)) if rate < 1 else 0
 
 
-def jitter(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+def jitter(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """Every edge comes a little early or late."""
     ring = _offsets_us(rate)
     start = rng.randrange(OFFSETS)
-    lies.offsets_us = ring[start:] + ring[:start]
-    lies.harm("jitter", Window(0, scene.end_us), f"the encoder's edges jitter by {rate:g} µs")
+    effects.offsets_us = ring[start:] + ring[:start]
+    effects.note("jitter", Window(0, clean.end_us), f"the encoder's edges jitter by {rate:g} µs")
 
 
 @lru_cache(maxsize=64)
@@ -46,12 +47,12 @@ def _offsets_us(sigma_us: float) -> list[int]:
     return [round(max(-JITTER_US_MAX, min(JITTER_US_MAX, rng.gauss(0, sigma_us)))) for _ in range(OFFSETS)]
 
 
-def slip(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """From a moment on all sectors are wrong by the same few, until somebody references the encoder anew: here, at the
+def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """From then on all sectors are wrong by the same number, until somebody references the encoder again: here, at the
     end of the scenario."""
-    ends_us = [round(mark.end_s * 1e6) for mark in scene.night.marks] + [scene.end_us]
-    for t_us in scene.strikes(rng, rate):
+    ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
+    for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])
         by = rng.choice((-1, 1)) * rng.randint(1, SLIP_SECTORS)
-        lies.slips.append(Slip(window.from_us, window.to_us, by))
-        lies.harm("slip", window, f"the encoder has slipped by {by:+d} sectors")
+        effects.slips.append(Slip(window.from_us, window.to_us, by))
+        effects.note("slip", window, f"the encoder has slipped by {by:+d} sectors")

@@ -1,75 +1,75 @@
-"""Board, cable and clocks: resets, frames lost, told twice or late, time that drifts and steps."""
+"""Faults of board, cable and clocks: resets; frames lost, repeated or late; clocks that drift or step."""
 
 from __future__ import annotations
 
 import random
 
 from hw_sim.events import ClockReading
-from hw_sim.faults.lies import Lies, Scene, Window
+from hw_sim.faults.effects import CleanReadings, Effects, Window
 
 FRAME_US = (20_000, 60_000)
 """What one to three frames at 115200 baud hold."""
 RESET_US = (300_000, 2_000_000)
-"""A watchdog, a start, and the host's questions until it trusts the board again."""
+"""The watchdog, the start, and the exchange of messages until the host uses the board again."""
 STARTED_UTC_US = 1_795_197_600_000_000
 """`STARTED` of the logs' headers."""
 READING_ERROR_US = 2_000
-"""What half a round trip on a serial line leaves open."""
+"""The uncertainty of a reading over a serial line: half a round trip."""
 STEPS_S = (0.2, 3_600.0)
-"""From what NTP no longer slews to a summer time that someone set by hand."""
+"""From the least that NTP steps and does not slew, to the hour of a summer time that someone set by hand."""
 
 
-def reset(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The board begins anew: nothing is observed, and the host says so as it dates it, from what it heard last."""
-    for window in _down(scene, rng, rate, RESET_US):
-        lies.down.append(window)
-        lies.harm("reset", window, "the board begins anew, and the link says that nothing is observed")
+def reset(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """The board resets: nothing is observed. The host reports that from the time of the last frame it received."""
+    for window in _down(clean, rng, rate, RESET_US):
+        effects.down.append(window)
+        effects.note("reset", window, "the board resets, and the link reports that nothing is observed")
 
 
-def lost_frame(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """Some frames never come, and the numbers of the next ones say so."""
-    for window in _down(scene, rng, rate, FRAME_US):
-        lies.down.append(window)
-        lies.harm("lost_frame", window, "frames are lost, and the link says that nothing is observed")
+def lost_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """Some frames never arrive; the numbers of the next ones show it."""
+    for window in _down(clean, rng, rate, FRAME_US):
+        effects.down.append(window)
+        effects.note("lost_frame", window, "frames are lost, and the link reports that nothing is observed")
 
 
-def _down(scene: Scene, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
-    """Where a link goes down that isn't down already."""
-    is_silent = scene.night.world.is_silent
-    windows = _windows(scene, rng, rate, span_us)
+def _down(clean: CleanReadings, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
+    """Windows in which the link goes down, without those where it is down already."""
+    is_silent = clean.evening.world.is_silent
+    windows = _windows(clean, rng, rate, span_us)
     return [w for w in windows if not is_silent("link", w.from_us) and not is_silent("link", w.to_us)]
 
 
-def repeated_frame(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
+def repeated_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """The lines of a frame stand twice in the log."""
-    for window in _windows(scene, rng, rate, FRAME_US):
-        lies.repeated.append(window)
-        lies.harm("repeated_frame", window, "everything is told twice")
+    for window in _windows(clean, rng, rate, FRAME_US):
+        effects.repeated.append(window)
+        effects.note("repeated_frame", window, "every event is reported twice")
 
 
-def late_frame(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The observations of a frame all bear the time of its last one."""
-    for window in _windows(scene, rng, rate, FRAME_US):
-        lies.late.append((window, rng.getrandbits(32)))
-        lies.harm("late_frame", window, "everything bears the time of the frame")
+def late_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """The observations of a frame all have the time of its last one."""
+    for window in _windows(clean, rng, rate, FRAME_US):
+        effects.late.append((window, rng.getrandbits(32)))
+        effects.note("late_frame", window, "every event has the time of the frame")
 
 
-def drift(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The sensing clock is fast or slow, the same all evening."""
-    lies.scale = 1 + rng.uniform(-rate, rate) / 1e6
-    lies.harm("drift", Window(0, scene.end_us), f"the sensing clock is off by {(lies.scale - 1) * 1e6:+.1f} ppm")
+def drift(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """The sensing clock is fast or slow, by a constant for the whole evening."""
+    effects.scale = 1 + rng.uniform(-rate, rate) / 1e6
+    effects.note("drift", Window(0, clean.end_us), f"the sensing clock is off by {(effects.scale - 1) * 1e6:+.1f} ppm")
 
 
-def clock_step(scene: Scene, rng: random.Random, rate: float, lies: Lies) -> None:
-    """The host's UTC is set anew, which the sensing clock knows nothing of."""
-    for t_us in scene.strikes(rng, rate):
-        if not lies.readings:
-            lies.readings.append(ClockReading(0, STARTED_UTC_US, READING_ERROR_US))
-        ahead_us = lies.readings[-1].utc_us - lies.readings[-1].t_us
+def clock_step(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """The host's UTC is set; the sensing clock is not affected."""
+    for t_us in clean.random_times_us(rng, rate):
+        if not effects.readings:
+            effects.readings.append(ClockReading(0, STARTED_UTC_US, READING_ERROR_US))
+        ahead_us = effects.readings[-1].utc_us - effects.readings[-1].t_us
         step_us = round(rng.choice((-1, 1)) * rng.uniform(*STEPS_S) * 1e6)
-        lies.readings.append(ClockReading(t_us, t_us + ahead_us + step_us, READING_ERROR_US))
-        lies.harm("clock_step", Window(t_us, t_us), f"UTC steps by {step_us / 1e6:+.1f} s")
+        effects.readings.append(ClockReading(t_us, t_us + ahead_us + step_us, READING_ERROR_US))
+        effects.note("clock_step", Window(t_us, t_us), f"UTC steps by {step_us / 1e6:+.1f} s")
 
 
-def _windows(scene: Scene, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
-    return [Window(t_us, t_us + rng.randint(*span_us)) for t_us in scene.strikes(rng, rate)]
+def _windows(clean: CleanReadings, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
+    return [Window(t_us, t_us + rng.randint(*span_us)) for t_us in clean.random_times_us(rng, rate)]

@@ -1,4 +1,4 @@
-"""How often each fault comes."""
+"""How often each fault strikes."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ import random
 from dataclasses import dataclass, fields, replace
 
 GROSS_PER_H = 1 / 2_000
-"""A table plays some 2,000 hours in half a year: things that want a technician happen about once in that time. A coup
-of a campaign takes about a hundredth of an hour, so that is one in 200,000 coups for each such fault."""
+"""A table plays some 2,000 hours in half a year, and a fault that needs a technician strikes about once in that time. A
+coup of a campaign takes about a hundredth of an hour, so each such fault strikes once in 200,000 coups."""
 JITTER_US_MAX = 250
 """Less than a tenth of the shortest sector (592 ticks at 20 rpm: 5 ms): edges of a turning rotor keep their order."""
 DRIFT_PPM_MAX = 100.0
-"""A crystal that is further off is broken, and the host's comparison of clocks says so."""
+"""A crystal with a larger error is broken, and the host's comparison of the clocks reports it."""
 LIKELY_MAX = 0.5
-"""However bad a sensor is made, it tells the truth half the time: one that never does is a dead one."""
+"""At any factor a sensor is right in half of the cases: one that is always wrong is a dead sensor, another fault."""
 
 _UNITS = ("_per_h", "_us", "_ppm")
 
 
 @dataclass(frozen=True)
 class Rates:
-    """One field a fault, its default what an ordinary, well-kept table has. Without a unit in its name a rate is the
-    part of the passes, falls, … that are hit; 0 switches the fault off."""
+    """One field for each fault. The defaults are those of an ordinary, well-kept table. A rate without a unit in its
+    name is the part of the passes, falls, … that the fault strikes; 0 switches the fault off."""
 
     missed: float = 0.003
-    """Of the passes: a beam doesn't see it."""
+    """Of the passes: the beam does not see it."""
     doubled: float = 0.005
     """Of the passes: the beam pulses twice."""
     stray_per_h: float = 6.0
-    """Pulses from nowhere, all beams together."""
+    """Pulses without a ball, all beams together."""
     stuck_on_per_h: float = GROSS_PER_H
-    """A beam that something covers."""
+    """Something covers a beam."""
     stuck_off_per_h: float = GROSS_PER_H
-    """A beam that sees nothing."""
+    """A beam sees nothing."""
     chatter_per_h: float = GROSS_PER_H
-    """A beam that pulses without end."""
+    """A beam pulses again and again."""
     dead_reader_per_h: float = GROSS_PER_H
-    """A reader that sees nothing."""
+    """A reader sees nothing."""
     bounce: float = 0.25
-    """Of the falls: a reader is fooled once or twice before the ball rests."""
+    """Of the falls: a reader sees the ball once or twice before it rests."""
     touch: float = 0.5
-    """Of the pockets that the bouncing ball leaves again, while they stand before a reader: they are seen."""
+    """Of the pockets that the ball touches and leaves again while they stand before a reader: the reader sees it."""
     lost_tick: float = 0.001
     """Of the encoder's edges."""
     jitter_us: float = 60.0
@@ -48,25 +48,25 @@ class Rates:
     slip_per_h: float = GROSS_PER_H
     """The encoder's disc slips on its axle."""
     drift_ppm: float = 20.0
-    """The most by which the sensing clock may be fast or slow this evening; a crystal's data sheet says 20."""
+    """By how much the sensing clock may be fast or slow this evening; the data sheet of a crystal says 20."""
     clock_step_per_h: float = 0.01
-    """The host's UTC is set: by an operator, or by NTP after a long time without network."""
+    """The host's UTC is set: by an operator, or by NTP after a long time without a network."""
     reset_per_h: float = GROSS_PER_H
-    """The sensor board begins anew."""
+    """The sensor board resets."""
     lost_frame_per_h: float = GROSS_PER_H
-    """Frames that the board could not keep until they were asked for again."""
+    """Frames that the board could not keep until the host asked for them again."""
     repeated_frame_per_h: float = 0.1
-    """Frames told twice: whoever acknowledges them was not heard."""
+    """Frames sent twice: their acknowledgement did not arrive."""
     late_frame_per_h: float = GROSS_PER_H
-    """Frames whose observations all bear the time of the frame."""
+    """Frames whose observations all have the time of the frame."""
 
     def times(self, factor: float) -> Rates:
-        """All rates so many times higher. Probabilities end at one half, jitter's sigma and drift at their bounds,
-        which don't move."""
+        """All rates times `factor`. Probabilities are at most one half; the sigma of jitter, and drift, are at most
+        their fixed bounds."""
         return Rates(**{name: _capped(name, rate * factor) for name, rate in self._by_field()})
 
     def only(self, kinds: frozenset[str]) -> Rates:
-        """The same rates for these kinds, none for all others."""
+        """The same rates for these kinds, 0 for all others."""
         return replace(self, **{FIELDS[kind]: 0.0 for kind in KINDS if kind not in kinds})
 
     def of(self, kind: str) -> float:
@@ -89,7 +89,7 @@ FIELDS: dict[str, str] = {_kind(field.name): field.name for field in fields(Rate
 KINDS: tuple[str, ...] = tuple(FIELDS)
 """The names of the faults."""
 GROSS = frozenset(kind for kind in KINDS if Rates().of(kind) == GROSS_PER_H)
-"""The faults that want a technician."""
+"""The faults that need a technician."""
 
 
 def _capped(field: str, rate: float) -> float:
@@ -101,12 +101,12 @@ def _capped(field: str, rate: float) -> float:
 
 
 SWARM = {0.0: 0.355, 1.0: 0.52, 3.0: 0.11, 10.0: 0.015}
-"""How likely an evening has a fault at so many times its rate. The mean is 1: a campaign of many evenings sees each
-fault as often as at the plain rates, but bunched, and beside others that are off."""
+"""How likely an evening has a fault at that factor of its rate. The mean is 1: in a campaign of many evenings each
+fault strikes as often as at the plain rates, but in groups, and while other faults are off."""
 
 
 def swarm(rng: random.Random, rates: Rates) -> Rates:
-    """One evening's rates: each fault for itself off, ordinary, or far up."""
+    """The rates of one evening: each fault independently off, ordinary, or much more frequent."""
     ways = [rates.times(factor) for factor in SWARM]
     drawn = rng.choices(ways, list(SWARM.values()), k=len(KINDS))
     return Rates(**{FIELDS[kind]: way.of(kind) for kind, way in zip(KINDS, drawn, strict=True)})

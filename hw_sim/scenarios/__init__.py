@@ -1,11 +1,11 @@
-"""Scenarios by name. To add one: write a function with a one-line docstring in a module here, mark it `@scenario`.
+"""Scenarios by name. To add one, write a function with a one-line docstring in a module here and mark it `@scenario`.
 
 A scenario begins and ends in "faites vos jeux", the ball in the pocket of the last number.
 """
 
 from __future__ import annotations
 
-from hw_sim.scenarios import life, valid, voids
+from hw_sim.scenarios import interruptions, valid, voids
 from hw_sim.scenarios.registry import SCENARIOS, Scenario
 
-__all__ = ["SCENARIOS", "Scenario", "life", "valid", "voids"]
+__all__ = ["SCENARIOS", "Scenario", "interruptions", "valid", "voids"]

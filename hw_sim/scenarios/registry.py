@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hw_sim.stage import Stage
+from hw_sim.table import SimTable
 
-Play: TypeAlias = Callable[[Stage], None]
+Play: TypeAlias = Callable[[SimTable], None]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """`play` performs it; `about` says it in a sentence; `weight` is how often a drawn evening picks it."""
+    """`play` plays it; `about` describes it in a sentence; `weight` is how often a drawn evening contains it.
+    `first_only`: only as the first scenario of an evening."""
 
     name: str
     about: str
@@ -22,17 +23,17 @@ class Scenario:
     french_only: bool = False
     first_only: bool = False
 
-    def __call__(self, stage: Stage) -> None:
-        """Perform it, its name on whatever truth comes of it."""
-        stage.scenario = self.name
-        self.play(stage)
+    def __call__(self, table: SimTable) -> None:
+        """Play it; the outcomes get its name."""
+        table.scenario = self.name
+        self.play(table)
 
 
 SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(*, weight: float = 1.0, french_only: bool = False, first_only: bool = False) -> Callable[[Play], Play]:
-    """Register a function under its name; its docstring's first line tells people what it plays."""
+    """Register a function under its name; the first line of its docstring describes it."""
 
     def register(play: Play) -> Play:
         name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]

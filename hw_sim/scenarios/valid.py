@@ -1,192 +1,192 @@
-"""Coups that stand, in all the ways in which a coup may stand."""
+"""Valid coups, also with disturbances that do not make them void."""
 
 from __future__ import annotations
 
 from hw_sim.scenarios.registry import scenario
-from hw_sim.stage import Stage
+from hw_sim.table import SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
-"""How hard a hand brakes that only slows a rotor: a whole stop takes it 3 to 15 s."""
+"""How a hand brakes that only slows a rotor: a whole stop would take 3 to 15 s."""
 
 
-def drop(stage: Stage, *, hang_s: float = 0.0) -> None:
-    """The running ball falls into a pocket, its number comes out, the table settles."""
-    stage.result(stage.fall(hang_s=hang_s))
-    stage.operations()
+def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
+    """The running ball falls into a pocket, its number is proven, the table settles."""
+    table.result(table.fall(hang_s=hang_s))
+    table.operations()
 
 
-def run_and_close(stage: Stage, *, seconds: float = 0.0) -> None:
-    """Launch with a push good for `seconds` on the track; "rien ne va plus" in the middle of the run."""
-    stage.ready()
-    stage.launch(seconds=seconds)
-    stage.part(0.35, 0.9)
-    stage.say("rien_ne_va_plus")
+def run_and_close(table: SimTable, *, seconds: float = 0.0) -> None:
+    """A launch that keeps the ball on the track for `seconds`; "rien ne va plus" in the middle of the run."""
+    table.prepare_launch()
+    table.launch(seconds=seconds)
+    table.wait_for_part_of_run(0.35, 0.9)
+    table.command("rien_ne_va_plus")
 
 
 @scenario(weight=12)
-def valid(stage: Stage) -> None:
+def valid(table: SimTable) -> None:
     """An ordinary coup: launch, rien ne va plus while the ball runs, a number."""
-    run_and_close(stage)
-    drop(stage)
+    run_and_close(table)
+    drop(table)
 
 
 @scenario(weight=2)
-def valid_few_laps(stage: Stage) -> None:
+def valid_few_laps(table: SimTable) -> None:
     """A weak launch that still makes its three laps, with little to spare."""
-    stage.ready()
-    stage.launch(stage.rng.uniform(stage.laps_safe, stage.laps_safe + 2))
-    stage.part(0.2, 0.7)
-    stage.say("rien_ne_va_plus")
-    drop(stage)
+    table.prepare_launch()
+    table.launch(table.rng.uniform(table.laps_safe, table.laps_safe + 2))
+    table.wait_for_part_of_run(0.2, 0.7)
+    table.command("rien_ne_va_plus")
+    drop(table)
 
 
 @scenario(weight=0)
-def lap_margin(stage: Stage) -> None:
+def lap_margin(table: SimTable) -> None:
     """A launch of two to four laps, where the passes may prove less than the truth (only on demand)."""
-    stage.ready()
-    run = stage.launch(stage.rng.uniform(2.0, 4.0))
+    table.prepare_launch()
+    run = table.launch(table.rng.uniform(2.0, 4.0))
     if run.laps >= 3:
-        drop(stage)
+        drop(table)
         return
-    stage.fall(elsewhere=True)
-    stage.void("too_few_laps", run.end_s, stage.now_s)
-    stage.see(3)
-    stage.put_back()
-    stage.say("tout_va")
+    table.fall(elsewhere=True)
+    table.void("too_few_laps", run.end_s, table.now_s)
+    table.wait_for_sightings(3)
+    table.put_ball_back()
+    table.command("tout_va")
 
 
 @scenario()
-def valid_no_rnvp(stage: Stage) -> None:
-    """A coup in which nobody says rien ne va plus: it stands, bets close at the drop."""
-    stage.ready()
-    stage.launch()
-    drop(stage)
+def valid_no_rnvp(table: SimTable) -> None:
+    """A coup in which nobody says rien ne va plus: it is valid, bets close when the ball leaves the track."""
+    table.prepare_launch()
+    table.launch()
+    drop(table)
 
 
 @scenario()
-def valid_rnvp_before_launch(stage: Stage) -> None:
+def valid_rnvp_before_launch(table: SimTable) -> None:
     """Rien ne va plus is said before the launch, and perhaps once more during the run."""
-    stage.wait(4, 8)
-    stage.say("rien_ne_va_plus")
-    stage.ready()
-    stage.launch()
-    if stage.rng.random() < 0.5:
-        stage.part(0.3, 0.8)
-        stage.say("rien_ne_va_plus")
-    drop(stage)
+    table.wait(4, 8)
+    table.command("rien_ne_va_plus")
+    table.prepare_launch()
+    table.launch()
+    if table.rng.random() < 0.5:
+        table.wait_for_part_of_run(0.3, 0.8)
+        table.command("rien_ne_va_plus")
+    drop(table)
 
 
 @scenario()
-def valid_slow_rotor(stage: Stage) -> None:
-    """The rotor turns at four to seven turns a minute, and the coup stands."""
-    stage.ready(rpm=(4, 7))
-    stage.launch()
-    stage.part(0.4, 0.8)
-    stage.say("rien_ne_va_plus")
-    drop(stage)
+def valid_slow_rotor(table: SimTable) -> None:
+    """The rotor turns at four to seven turns a minute, and the coup is valid."""
+    table.prepare_launch(rpm=(4, 7))
+    table.launch()
+    table.wait_for_part_of_run(0.4, 0.8)
+    table.command("rien_ne_va_plus")
+    drop(table)
 
 
 @scenario(weight=2)
-def obstacle_falls(stage: Stage) -> None:
-    """The ball rests on an obstacle, falls while the rotor still turns, and the number stands."""
-    run_and_close(stage)
-    drop(stage, hang_s=stage.rng.uniform(8, 20))
+def obstacle_falls(table: SimTable) -> None:
+    """The ball rests on an obstacle, falls while the rotor still turns, and the number is valid."""
+    run_and_close(table)
+    drop(table, hang_s=table.rng.uniform(8, 20))
 
 
 @scenario()
-def object_after(stage: Stage) -> None:
-    """A chip falls in the cylinder after the number is out, and is taken out: the number stands."""
-    run_and_close(stage)
-    stage.result(stage.fall())
-    stage.wait(0.5, 3)
-    stage.thing(present=True)
-    stage.wait(3, 8)
-    stage.thing(present=False)
-    stage.operations()
+def object_after(table: SimTable) -> None:
+    """A chip falls in the cylinder after the number is proven, and is taken out: the number is valid."""
+    run_and_close(table)
+    table.result(table.fall())
+    table.wait(0.5, 3)
+    table.foreign_object(present=True)
+    table.wait(3, 8)
+    table.foreign_object(present=False)
+    table.operations()
 
 
 @scenario()
-def object_before_launch(stage: Stage) -> None:
+def object_before_launch(table: SimTable) -> None:
     """A chip falls in the cylinder between coups and is taken out before the launch: a valid coup."""
-    stage.wait(1, 4)
-    stage.thing(present=True)
-    stage.wait(2, 6)
-    stage.thing(present=False)
-    valid(stage)
+    table.wait(1, 4)
+    table.foreign_object(present=True)
+    table.wait(2, 6)
+    table.foreign_object(present=False)
+    valid(table)
 
 
 @scenario()
-def stray_idle(stage: Stage) -> None:
+def stray_idle(table: SimTable) -> None:
     """A beam pulses once while the ball lies in its pocket: no launch, then a valid coup."""
-    stage.wait(1, 3)
-    stage.stray()
-    stage.see(4)
-    valid(stage)
+    table.wait(1, 3)
+    table.stray_pulse()
+    table.wait_for_sightings(4)
+    valid(table)
 
 
 @scenario()
-def stray_pulse(stage: Stage) -> None:
-    """A beam pulses once too often while the ball runs: the coup stands."""
-    stage.ready()
-    stage.launch()
-    stage.part(0.2, 0.6)
-    stage.stray()
-    stage.part(0.65, 0.9)
-    stage.say("rien_ne_va_plus")
-    drop(stage)
+def stray_pulse(table: SimTable) -> None:
+    """A beam pulses once without a ball while the ball runs: the coup is valid."""
+    table.prepare_launch()
+    table.launch()
+    table.wait_for_part_of_run(0.2, 0.6)
+    table.stray_pulse()
+    table.wait_for_part_of_run(0.65, 0.9)
+    table.command("rien_ne_va_plus")
+    drop(table)
 
 
 @scenario()
-def rotor_idle_stop(stage: Stage) -> None:
-    """The bouler stops the rotor for a while between coups: nothing but a valid coup comes of it."""
-    stage.wait(1, 3)
-    stage.stop_rotor()
-    stage.wait(4, 12)
-    valid(stage)
+def rotor_idle_stop(table: SimTable) -> None:
+    """The bouler stops the rotor for a while between coups; then a valid coup."""
+    table.wait(1, 3)
+    table.stop_rotor()
+    table.wait(4, 12)
+    valid(table)
 
 
 @scenario()
-def rotor_pushed_running(stage: Stage) -> None:
-    """A hand sends the rotor on faster while the ball runs, without turning it round: the coup stands."""
-    stage.ready()
-    stage.launch()
-    stage.part(0.1, 0.5)
-    stage.change_rotor((1.2, 1.6), accel=(0.03, 0.2))
-    stage.part(0.5, 0.9)
-    stage.say("rien_ne_va_plus")
-    drop(stage)
+def rotor_pushed_running(table: SimTable) -> None:
+    """A hand pushes the rotor faster while the ball runs, without reversing it: the coup is valid."""
+    table.prepare_launch()
+    table.launch()
+    table.wait_for_part_of_run(0.1, 0.5)
+    table.change_rotor((1.2, 1.6), accel=(0.03, 0.2))
+    table.wait_for_part_of_run(0.5, 0.9)
+    table.command("rien_ne_va_plus")
+    drop(table)
 
 
 @scenario()
-def rotor_braked_running(stage: Stage) -> None:
-    """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup stands."""
-    stage.ready()
-    stage.launch()
-    stage.part(0.1, 0.5)
-    stage.change_rotor((0.5, 0.8), accel=GENTLY_REV_S2)
-    stage.part(0.5, 0.9)
-    stage.say("rien_ne_va_plus")
-    drop(stage)
+def rotor_braked_running(table: SimTable) -> None:
+    """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup is valid."""
+    table.prepare_launch()
+    table.launch()
+    table.wait_for_part_of_run(0.1, 0.5)
+    table.change_rotor((0.5, 0.8), accel=GENTLY_REV_S2)
+    table.wait_for_part_of_run(0.5, 0.9)
+    table.command("rien_ne_va_plus")
+    drop(table)
 
 
 @scenario()
-def rotor_braked_in_pocket(stage: Stage) -> None:
-    """A hand brakes the rotor while the ball lies in its pocket, the number not out yet: it stands."""
-    run_and_close(stage)
-    number = stage.fall()
-    stage.wait(0.0, 1.0)
-    braked_s = stage.now_s
-    stage.change_rotor((0.4, 0.7), accel=GENTLY_REV_S2)
-    stage.now_s = braked_s  # readers see the ball while the rotor slows
-    stage.result(number)
-    stage.operations()
+def rotor_braked_in_pocket(table: SimTable) -> None:
+    """A hand brakes the rotor while the ball lies in its pocket, before the number is proven: it is valid."""
+    run_and_close(table)
+    number = table.fall()
+    table.wait(0.0, 1.0)
+    braked_s = table.now_s
+    table.change_rotor((0.4, 0.7), accel=GENTLY_REV_S2)
+    table.now_s = braked_s  # readers see the ball while the rotor slows
+    table.result(number)
+    table.operations()
 
 
 @scenario()
-def rotor_stopped_after_number(stage: Stage) -> None:
-    """A hand brakes the rotor to a stop as soon as the number is out: it stands."""
-    run_and_close(stage)
-    stage.result(stage.fall())
-    stage.wait(0.3, 1.5)
-    stage.stop_rotor(accel=GENTLY_REV_S2)
-    stage.operations()
+def rotor_stopped_after_number(table: SimTable) -> None:
+    """A hand brakes the rotor to a stop as soon as the number is proven: the number is valid."""
+    run_and_close(table)
+    table.result(table.fall())
+    table.wait(0.3, 1.5)
+    table.stop_rotor(accel=GENTLY_REV_S2)
+    table.operations()

@@ -1,275 +1,275 @@
-"""Void coups, one function a way to lose one, and what the rulebook wants done afterwards."""
+"""Void coups, one function for each way to get one, and what the rulebook requires afterwards."""
 
 from __future__ import annotations
 
 from hw_sim.fall import FALL_S
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close, valid
-from hw_sim.stage import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, Stage
+from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
 from hw_sim.wheel import BallRun
 
 STOP_KNOWN_S = 2.0
-"""A stopped rotor must be called within this of its last tick."""
+"""A stopped rotor must be reported within this time of its last tick."""
 PASSES_OF_A_LAUNCH = 3
-"""Fewer passes than this prove no speed: such a launch is known only by the pocket the ball lies in afterwards."""
+"""Fewer passes prove no speed: such a launch is known only from the pocket in which the ball lies afterwards."""
 
 
-def restore(stage: Stage) -> None:
-    """The ball goes back to the last number's pocket, and all is well again: "tout va"."""
-    stage.put_back()
-    stage.say("tout_va")
-    if stage.rng.random() < 0.4:
-        stage.wait(0.5, 1.5)
-        stage.say("rien_ne_va_plus")
+def restore(table: SimTable) -> None:
+    """The ball is put back in the pocket of the last number, and the chef says "tout va"."""
+    table.put_ball_back()
+    table.command("tout_va")
+    if table.rng.random() < 0.4:
+        table.wait(0.5, 1.5)
+        table.command("rien_ne_va_plus")
 
 
-def block_or_fall(stage: Stage) -> None:
-    """The chef's hand stops the ball in time, or it falls into a pocket that counts for nothing."""
-    stage.wait(0.4, 1.5)
-    if stage.now_s < stage.run.end_s and stage.rng.random() < 0.7:
-        stage.block()
+def block_or_fall(table: SimTable) -> None:
+    """The chef's hand stops the ball in time, or it falls into a pocket, which does not count."""
+    table.wait(0.4, 1.5)
+    if table.now_s < table.run.end_s and table.rng.random() < 0.7:
+        table.block_ball()
         return
-    stage.fall()
-    stage.see(stage.rng.randint(1, SIGHTINGS_TO_CALL + 2))
+    table.fall()
+    table.wait_for_sightings(table.rng.randint(1, SIGHTINGS_TO_CALL + 2))
 
 
-def too_early(stage: Stage) -> None:
-    """A launch that nobody may make now; the hand stops the ball after a lap or more."""
-    stage.launch(seconds=7)
-    stage.void("early_launch", stage.pass_s(0), stage.pass_s(0) + LAUNCH_KNOWN_S)
-    stage.until(stage.pass_s(6) + 0.1)
-    stage.wait(1, 2.5)
-    stage.block()
-
-
-@scenario()
-def same_direction(stage: Stage) -> None:
-    """The ball is launched the way the rotor turns."""
-    stage.ready()
-    stage.launch(with_rotor=True)
-    lap_done_s = stage.pass_s(len(stage.layout.beams_deg))
-    stage.void("same_direction", stage.pass_s(0), lap_done_s)
-    stage.until(lap_done_s)
-    block_or_fall(stage)
-    restore(stage)
+def too_early(table: SimTable) -> None:
+    """A launch that is not allowed at this time; a hand stops the ball after a lap or more."""
+    table.launch(seconds=7)
+    table.void("early_launch", table.pass_s(0), table.pass_s(0) + LAUNCH_KNOWN_S)
+    table.wait_until(table.pass_s(6) + 0.1)
+    table.wait(1, 2.5)
+    table.block_ball()
 
 
 @scenario()
-def early_launch(stage: Stage) -> None:
+def same_direction(table: SimTable) -> None:
+    """The ball is launched in the direction of the rotor."""
+    table.prepare_launch()
+    table.launch(with_rotor=True)
+    lap_done_s = table.pass_s(len(table.layout.beams_deg))
+    table.void("same_direction", table.pass_s(0), lap_done_s)
+    table.wait_until(lap_done_s)
+    block_or_fall(table)
+    restore(table)
+
+
+@scenario()
+def early_launch(table: SimTable) -> None:
     """A valid coup, then a launch before its operations are done."""
-    run_and_close(stage)
-    stage.result(stage.fall())
-    stage.wait(1, 4)
-    too_early(stage)
-    if stage.rng.random() < 0.7:
-        stage.operations()
-        stage.put_back()
-        stage.say("tout_va")
+    run_and_close(table)
+    table.result(table.fall())
+    table.wait(1, 4)
+    too_early(table)
+    if table.rng.random() < 0.7:
+        table.operations()
+        table.put_ball_back()
+        table.command("tout_va")
     else:
-        stage.put_back()
-        stage.say("tout_va")
-        stage.operations()
+        table.put_ball_back()
+        table.command("tout_va")
+        table.operations()
 
 
 @scenario()
-def launch_before_tout_va(stage: Stage) -> None:
+def launch_before_tout_va(table: SimTable) -> None:
     """A void by the chef's word, then a launch before tout va: void again."""
-    run_and_close(stage, seconds=8)
-    _chef(stage)
-    stage.wait(0.5, 1.5)
-    stage.block()
-    stage.put_back()
-    too_early(stage)
-    restore(stage)
+    run_and_close(table, seconds=8)
+    _chef(table)
+    table.wait(0.5, 1.5)
+    table.block_ball()
+    table.put_ball_back()
+    too_early(table)
+    restore(table)
 
 
 @scenario()
-def too_few_laps(stage: Stage) -> None:
+def too_few_laps(table: SimTable) -> None:
     """Too little push: the ball leaves the track after 0.6 to 2.9 laps."""
-    stage.ready()
-    run = _weak_launch(stage, (0.6, 2.9), range(1, 100))
-    known = stage.passes() >= PASSES_OF_A_LAUNCH
-    if known and stage.passes() > PASSES_OF_A_LAUNCH and stage.rng.random() < 0.4:
-        stage.void("too_few_laps", run.end_s, run.end_s + FALL_S[0])
-        stage.until(run.end_s + FALL_S[0])  # the hand takes it off the cone
+    table.prepare_launch()
+    run = _weak_launch(table, (0.6, 2.9), range(1, 100))
+    known = table.pass_count() >= PASSES_OF_A_LAUNCH
+    if known and table.pass_count() > PASSES_OF_A_LAUNCH and table.rng.random() < 0.4:
+        table.void("too_few_laps", run.end_s, run.end_s + FALL_S[0])
+        table.wait_until(run.end_s + FALL_S[0])  # a hand takes it off the cone
     else:
-        _weak_fall(stage, known=known)
-    restore(stage)
+        _weak_fall(table, known=known)
+    restore(table)
 
 
-def _weak_launch(stage: Stage, laps: tuple[float, float], passes: range) -> BallRun:
-    """A push too weak, of as many passes as said. One that no beam saw is no launch that a sensor could know of."""
-    run = stage.launch(stage.rng.uniform(*laps))
-    while stage.passes() not in passes:
-        stage.world.runs.pop()
-        run = stage.launch(stage.rng.uniform(*laps))
+def _weak_launch(table: SimTable, laps: tuple[float, float], passes: range) -> BallRun:
+    """A push that is too weak, with a number of passes in `passes`. Without any pass no sensor would see a launch."""
+    run = table.launch(table.rng.uniform(*laps))
+    while table.pass_count() not in passes:
+        table.world.runs.pop()
+        run = table.launch(table.rng.uniform(*laps))
     return run
 
 
-def _weak_fall(stage: Stage, *, known: bool) -> None:
-    left_s = stage.run.end_s
-    stage.fall(elsewhere=True)
-    rest_s = stage.now_s
-    stage.see(SIGHTINGS_TO_CALL)
-    stage.void("too_few_laps", left_s, rest_s if known else stage.now_s + AT_ONCE_S)
-    stage.wait(0.3, 6)
+def _weak_fall(table: SimTable, *, known: bool) -> None:
+    left_s = table.run.end_s
+    table.fall(elsewhere=True)
+    rest_s = table.now_s
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    table.void("too_few_laps", left_s, rest_s if known else table.now_s + AT_ONCE_S)
+    table.wait(0.3, 6)
 
 
 @scenario()
-def too_weak_one_pass(stage: Stage) -> None:
+def too_weak_one_pass(table: SimTable) -> None:
     """The ball crosses one or two beams only, then lies in another pocket."""
-    stage.ready()
-    _weak_launch(stage, (0.05, 0.8), range(1, PASSES_OF_A_LAUNCH))
-    _weak_fall(stage, known=False)
-    restore(stage)
+    table.prepare_launch()
+    _weak_launch(table, (0.05, 0.8), range(1, PASSES_OF_A_LAUNCH))
+    _weak_fall(table, known=False)
+    restore(table)
 
 
 @scenario()
-def rotor_stops_running(stage: Stage) -> None:
+def rotor_stops_running(table: SimTable) -> None:
     """A hand stops the rotor while the ball runs."""
-    stage.ready()
-    stage.launch(seconds=8)
-    stage.part(0.15, 0.35)
-    last_tick_s = stage.stop_rotor()
-    stage.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
-    stage.until(last_tick_s + STOP_KNOWN_S + 0.1)
-    block_or_fall(stage)
-    restore(stage)
+    table.prepare_launch()
+    table.launch(seconds=8)
+    table.wait_for_part_of_run(0.15, 0.35)
+    last_tick_s = table.stop_rotor()
+    table.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
+    table.wait_until(last_tick_s + STOP_KNOWN_S + 0.1)
+    block_or_fall(table)
+    restore(table)
 
 
 @scenario(french_only=True)
-def rotor_reverses_running(stage: Stage) -> None:
-    """A hand reverses the rotor while the ball runs: it stopped, if only for an instant."""
-    stage.ready()
-    stage.launch(seconds=8)
-    stage.part(0.15, 0.35)
-    last_tick_s = stage.stop_rotor()
-    stage.direction = "ccw" if stage.direction == "cw" else "cw"
-    stage.spin()
-    stage.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
-    stage.until(last_tick_s + STOP_KNOWN_S + 0.1)
-    block_or_fall(stage)
-    restore(stage)
+def rotor_reverses_running(table: SimTable) -> None:
+    """A hand reverses the rotor while the ball runs: it stopped, even if only for an instant."""
+    table.prepare_launch()
+    table.launch(seconds=8)
+    table.wait_for_part_of_run(0.15, 0.35)
+    last_tick_s = table.stop_rotor()
+    table.direction = "ccw" if table.direction == "cw" else "cw"
+    table.spin_rotor()
+    table.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
+    table.wait_until(last_tick_s + STOP_KNOWN_S + 0.1)
+    block_or_fall(table)
+    restore(table)
 
 
 @scenario()
-def rotor_stopped_at_launch(stage: Stage) -> None:
+def rotor_stopped_at_launch(table: SimTable) -> None:
     """The ball is launched while the rotor stands still."""
-    stage.ready()
-    stage.stop_rotor()
-    stage.wait(3, 5)
-    stage.launch(seconds=7)
-    stage.void("rotor_stopped_running", stage.pass_s(0), stage.pass_s(0) + LAUNCH_KNOWN_S)
-    stage.until(stage.pass_s(0) + LAUNCH_KNOWN_S)
-    block_or_fall(stage)
-    restore(stage)
+    table.prepare_launch()
+    table.stop_rotor()
+    table.wait(3, 5)
+    table.launch(seconds=7)
+    table.void("rotor_stopped_running", table.pass_s(0), table.pass_s(0) + LAUNCH_KNOWN_S)
+    table.wait_until(table.pass_s(0) + LAUNCH_KNOWN_S)
+    block_or_fall(table)
+    restore(table)
 
 
 @scenario()
-def obstacle_rotor_stops(stage: Stage) -> None:
+def obstacle_rotor_stops(table: SimTable) -> None:
     """The ball rests on an obstacle and the rotor stops before it falls."""
-    run_and_close(stage)
-    stage.until(stage.run.end_s + stage.rng.uniform(8, 16))
-    last_tick_s = stage.stop_rotor(accel=(0.04, 0.12))
-    stage.void("rotor_stopped_before_drop", last_tick_s, last_tick_s + STOP_KNOWN_S)
-    stage.until(last_tick_s + STOP_KNOWN_S)
-    stage.wait(1, 3)
-    restore(stage)
+    run_and_close(table)
+    table.wait_until(table.run.end_s + table.rng.uniform(8, 16))
+    last_tick_s = table.stop_rotor(accel=(0.04, 0.12))
+    table.void("rotor_stopped_before_drop", last_tick_s, last_tick_s + STOP_KNOWN_S)
+    table.wait_until(last_tick_s + STOP_KNOWN_S)
+    table.wait(1, 3)
+    restore(table)
 
 
-def _chip(stage: Stage) -> None:
-    stage.thing(present=True)
-    stage.void("foreign_object", stage.now_s, stage.now_s + AT_ONCE_S)
+def _chip(table: SimTable) -> None:
+    table.foreign_object(present=True)
+    table.void("foreign_object", table.now_s, table.now_s + AT_ONCE_S)
 
 
-def _chip_out(stage: Stage) -> None:
-    stage.wait(2, 6)
-    stage.thing(present=False)
-    restore(stage)
+def _chip_out(table: SimTable) -> None:
+    table.wait(2, 6)
+    table.foreign_object(present=False)
+    restore(table)
 
 
 @scenario()
-def foreign_object(stage: Stage) -> None:
+def foreign_object(table: SimTable) -> None:
     """A coin falls in the cylinder while the ball runs."""
-    run_and_close(stage)
-    stage.part(0.4, 0.95)
-    _chip(stage)
-    block_or_fall(stage)
-    _chip_out(stage)
+    run_and_close(table)
+    table.wait_for_part_of_run(0.4, 0.95)
+    _chip(table)
+    block_or_fall(table)
+    _chip_out(table)
 
 
 @scenario()
-def foreign_object_after_drop(stage: Stage) -> None:
-    """A coin falls in the cylinder after the ball left the track, before the number is out."""
-    run_and_close(stage)
-    if stage.rng.random() < 0.5:
-        stage.until(stage.run.end_s + stage.rng.uniform(0.3, FALL_S[0]))
-        _chip(stage)
-        stage.fall()
+def foreign_object_after_drop(table: SimTable) -> None:
+    """A coin falls in the cylinder after the ball left the track, before the number is proven."""
+    run_and_close(table)
+    if table.rng.random() < 0.5:
+        table.wait_until(table.run.end_s + table.rng.uniform(0.3, FALL_S[0]))
+        _chip(table)
+        table.fall()
     else:
-        stage.fall()
-        stage.see(stage.rng.randint(1, SIGHTINGS_TO_CALL - 1))
-        stage.wait(0.05, 0.2)
-        _chip(stage)
-    stage.see(SIGHTINGS_TO_CALL + 1)
-    _chip_out(stage)
+        table.fall()
+        table.wait_for_sightings(table.rng.randint(1, SIGHTINGS_TO_CALL - 1))
+        table.wait(0.05, 0.2)
+        _chip(table)
+    table.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
+    _chip_out(table)
 
 
-def _chef(stage: Stage) -> None:
-    stage.say("rien_va", reason="late bet disputed")
-    stage.void("chef", stage.now_s, stage.now_s + AT_ONCE_S)
+def _chef(table: SimTable) -> None:
+    table.command("rien_va", reason="late bet disputed")
+    table.void("chef", table.now_s, table.now_s + AT_ONCE_S)
 
 
 @scenario()
-def chef_void(stage: Stage) -> None:
+def chef_void(table: SimTable) -> None:
     """The chef declares the running coup void."""
-    run_and_close(stage)
-    stage.part(0.4, 0.95)
-    _chef(stage)
-    block_or_fall(stage)
-    restore(stage)
+    run_and_close(table)
+    table.wait_for_part_of_run(0.4, 0.95)
+    _chef(table)
+    block_or_fall(table)
+    restore(table)
 
 
 @scenario()
-def number_after_void(stage: Stage) -> None:
-    """The ball of a void coup falls into a pocket: evidence, never a result."""
-    run_and_close(stage)
-    _chef(stage)
-    stage.fall()
-    stage.see(SIGHTINGS_TO_CALL + 2)
-    stage.wait(0.3, 2)
-    restore(stage)
+def number_after_void(table: SimTable) -> None:
+    """The ball of a void coup falls into a pocket: this is evidence, not a result."""
+    run_and_close(table)
+    _chef(table)
+    table.fall()
+    table.wait_for_sightings(SIGHTINGS_TO_CALL + 2)
+    table.wait(0.3, 2)
+    restore(table)
 
 
 @scenario()
-def wrong_pocket_after_void(stage: Stage) -> None:
+def wrong_pocket_after_void(table: SimTable) -> None:
     """After a void the ball is put in a wrong pocket: tout va is refused until it lies in the right one."""
-    run_and_close(stage, seconds=6)
-    _chef(stage)
-    stage.wait(0.3, 0.8)
-    stage.block()
-    stage.put_back(stage.rng.choice([n for n in range(37) if n != stage.last_number]))
-    stage.say("tout_va")
-    restore(stage)
+    run_and_close(table, seconds=6)
+    _chef(table)
+    table.wait(0.3, 0.8)
+    table.block_ball()
+    table.put_ball_back(table.rng.choice([n for n in range(37) if n != table.last_number]))
+    table.command("tout_va")
+    restore(table)
 
 
 @scenario(first_only=True)
-def first_coup_void(stage: Stage) -> None:
-    """The table's first coup is void: no previous number, the chef's word serves; then a valid coup."""
-    run_and_close(stage)
-    _chef(stage)
-    block_or_fall(stage)
-    restore(stage)
-    valid(stage)
+def first_coup_void(table: SimTable) -> None:
+    """The table's first coup is void: no previous number, so the chef's word is enough; then a valid coup."""
+    run_and_close(table)
+    _chef(table)
+    block_or_fall(table)
+    restore(table)
+    valid(table)
 
 
 @scenario()
-def la_derniere(stage: Stage) -> None:
-    """The last coup is announced; a void does not use it up, the next valid one closes the table; it opens anew."""
-    stage.wait(1, 4)
-    stage.say("last_coup")
-    too_few_laps(stage)
-    run_and_close(stage)
-    drop(stage)
-    stage.wait(8 * stage.leisure, 20 * stage.leisure)
-    stage.say("open")
+def la_derniere(table: SimTable) -> None:
+    """The last coup is announced; a void does not use it up, the next valid one closes the table; it opens again."""
+    table.wait(1, 4)
+    table.command("last_coup")
+    too_few_laps(table)
+    run_and_close(table)
+    drop(table)
+    table.wait(8 * table.pause_factor, 20 * table.pause_factor)
+    table.command("open")

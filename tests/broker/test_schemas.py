@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from hw_sim import log
-from hw_sim.evening import evening
+from hw_sim.evening import draw_evening
 from wheeld.broker.payloads import COMMANDS, Availability, ClockHealth, Health
 from wheeld.core.observations import CommandName
 from wheeld.core.replay import replay
@@ -38,7 +38,7 @@ def said() -> dict[str, list[dict[str, Any]]]:
     """Everything that some simulated evenings, their commands with an id, make a table say, by topic."""
     topics: dict[str, list[dict[str, Any]]] = {}
     for seed in SEEDS:
-        played = evening(seed)
+        played = draw_evening(seed)
         for line in replay(map(with_id, log.lines(played.header, played.events()))):
             stored = msgspec.json.decode(line)
             topics.setdefault(stored["topic"], []).append(stored["payload"])

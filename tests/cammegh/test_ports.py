@@ -54,7 +54,7 @@ async def hosted(wheel: SimHead, pace: Pace, url: str, session: CammeghSession) 
     host = Host(url, session)
     host.start()
     assert await asyncio.to_thread(host.ready.wait, GIVE_UP_S)
-    await asyncio.wait_for(pace.live(), GIVE_UP_S)
+    await asyncio.wait_for(pace.run(), GIVE_UP_S)
     await asyncio.sleep(0.2)
     host.over.set()
     await asyncio.to_thread(host.join)
@@ -78,7 +78,7 @@ async def test_lines_arrive_and_commands_get_through_over_tcp(rfc: bool) -> None
         url = f"{'rfc2217' if rfc else 'socket'}://127.0.0.1:{port}"
         told = await hosted(wheel, pace, url, CammeghSession(MERCURY))
     check(wheel, told)
-    assert set(wheel.heard) == {"*m2 2 2"}
+    assert set(wheel.received_commands) == {"*m2 2 2"}
     assert of(e.Number, told)[-1].laps == wheel.truth[-1].laps
 
 
@@ -89,7 +89,7 @@ async def test_lines_arrive_and_commands_get_through_on_a_pseudo_terminal(tmp_pa
         pace.on_pty(pty)
         told = await hosted(wheel, pace, str(tmp_path / "wheel"), CammeghSession(SLINGSHOT))
     check(wheel, told)
-    assert wheel.heard[:2] == ["*S", "*O"]
+    assert wheel.received_commands[:2] == ["*S", "*O"]
 
 
 async def test_a_server_ends_with_a_host_still_there_and_one_that_reads_nothing_loses_lines() -> None:

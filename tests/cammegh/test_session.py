@@ -366,7 +366,7 @@ def test_commands_get_through_to_a_head_that_ignores_one() -> None:
     session.set_parameter("t", 1475)  # before the port is open: forgotten
     session.opened(0)
     told = listen(wheel, session)
-    assert wheel.heard[:2] == ["*S", "*O"]
+    assert wheel.received_commands[:2] == ["*S", "*O"]
     assert [one.command for one in of(e.CommandConfirmed, told)] == ["*q 1"]
     assert of(e.Number, told)
 

@@ -78,7 +78,7 @@ def test_nothing_is_told_that_was_not_played(port: str) -> None:
     assert not any(isinstance(one, e.UnobservedCoup | e.NumberDisagrees | e.CommandIgnored) for one in told), SEED
     assert len(of(e.Silent, told)) - len(of(e.Heard, told)) in {0, 1}, SEED
     assert len(of(e.Heard, told)) == restarts, SEED
-    said = Counter(word for coup in truth for word in coup.said)
+    said = Counter(word for coup in truth for word in coup.reports)
     assert len(voids(told)) == said["void"], SEED
     assert len(of(e.RotorStopped, told)) == said["rotor_stopped"], SEED
     assert len(of(e.SensorFault, told)) == said["sensor_fault"], SEED
@@ -91,7 +91,7 @@ def test_nothing_is_told_that_was_not_played(port: str) -> None:
 def test_the_direction_is_told_as_it_was(port: str) -> None:
     truth, told = play(port, SEED + 2)
     flagged = [coup for coup in truth if coup.kind == "same_direction"]
-    same = [coup for coup in truth if "same_direction" in coup.said]
+    same = [coup for coup in truth if "same_direction" in coup.reports]
     knows = same if counts_laps(port) else flagged
     assert [one.spin for one in of(e.SameDirection, told)] == [coup.spin for coup in knows], SEED
     directions = of(e.BallDirection, told)
@@ -135,7 +135,7 @@ def test_on_a_rough_cable_none_is_invented_and_none_is_dropped_in_silence(port: 
         assert one.laps is None or one.laps <= coup.laps, seed
         assert one.ball is None or TURNS.index(one.ball) == coup.ball, seed
     missing += list(played)
-    assert [coup for coup in missing if coup.heard and not port.endswith("polled")] == [], seed
+    assert [coup for coup in missing if coup.delivered and not port.endswith("polled")] == [], seed
     assert all(is_accounted_for(coup, told) for coup in missing if coup is not truth[-1]), seed
     assert len(numbers) > COUPS / 4, seed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hw_sim.evening import repeatable
-from hw_sim.stage import Stage
+from hw_sim.table import SimTable
 from hw_sim.wheel import Layout
 from wheeld.core.observations import Observation, Rotor
 
@@ -19,15 +19,15 @@ def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0,
 def spun(wheel: Layout, seed: int, *, spins: int = 3, sightings: int = 6) -> tuple[list[Observation], int]:
     """What the sensors say of free spins, the ball read in its pocket after each (so often, and thrice more); and the
     last pocket's number."""
-    stage = Stage(wheel, repeatable(f"alignment {seed}"), 17)
+    table = SimTable(wheel, repeatable(f"alignment {seed}"), 17)
     number = 17
     for _ in range(spins):
-        stage.ready()
-        stage.launch(seconds=10)
-        number = stage.fall()
-        stage.see(sightings)
-        stage.result(number)
-    events = stage.world.events(stage.now_s)
+        table.prepare_launch()
+        table.launch(seconds=10)
+        number = table.fall()
+        table.wait_for_sightings(sightings)
+        table.result(number)
+    events = table.world.events(table.now_s)
     return [msgspec.json.decode(msgspec.json.encode(event), type=Observation) for event in events], number
 
 

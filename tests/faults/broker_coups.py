@@ -9,8 +9,8 @@ from itertools import chain
 import msgspec
 
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import repeatable
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from wheeld.core.messages.chain import GENESIS, seal
 from wheeld.core.observations import Observation
 from wheeld.core.setting import TableSetting
@@ -37,12 +37,12 @@ SETTING = TableSetting(
 
 def steps(seed: str) -> Iterator[Step]:
     """What one table asks of the world, from its start on: every step that says anything."""
-    night = Night(LAYOUT, repeatable(f"coups {seed}"), LAST_NUMBER)
-    night.stage.leisure = QUICK
+    night = LiveTable(LAYOUT, repeatable(f"coups {seed}"), LAST_NUMBER)
+    night.table.pause_factor = QUICK_PAUSE_FACTOR
     table, opening = Table.start(SETTING, boot_id="b" * 32, started_utc_us=STARTED_UTC_US)
     yield opening
     luck = random.Random(f"plays {seed}")
-    for events in chain([night.say("open")], map(night.play, drawn(LAYOUT, luck))):
+    for events in chain([night.command("open")], map(night.play, draw_scenarios(LAYOUT, luck))):
         for event in events:
             step = table.apply(msgspec.json.decode(msgspec.json.encode(event), type=Observation))
             if step:

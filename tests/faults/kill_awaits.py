@@ -159,7 +159,7 @@ def main() -> None:
     now.mkdir(parents=True)
     house = House("awaits", [SCENARIOS[name] for name in EVENING])
     house.step_us = STEP_US
-    house.night.stage.leisure = LEISURE
+    house.night.table.pause_factor = LEISURE
     config = write_config(now)
     for before in range(part):
         part_of(house, before, config, 0)

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import QUICK, Night
 from hw_sim.evening import repeatable
 from hw_sim.events import End, SimEvent
-from hw_sim.heard import Heard
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable
 from hw_sim.people import READY, outcome_name
 from hw_sim.scenarios import Scenario
-from hw_sim.stage import Stage
+from hw_sim.subscriber import Subscriber
+from hw_sim.table import SimTable
 from wheeld.feed import SEQUENCED, FeedMessage, Manner
 from wheeld.feed.message import read_message
 from wheeld.feed.order import Order
@@ -93,11 +93,11 @@ class House:
     """Everything but the daemon. `plays` are the scenarios; the house is `done` when they are played and settled."""
 
     def __init__(self, seed: str, plays: Iterable[Scenario]) -> None:
-        self.night = Night(LAYOUT, repeatable(seed), FIRST_NUMBER)
-        self.night.stage.leisure = QUICK
+        self.night = LiveTable(LAYOUT, repeatable(seed), FIRST_NUMBER)
+        self.night.table.pause_factor = QUICK_PAUSE_FACTOR
         self.board = SimBoard(board_setup(LAYOUT))
         self.core = Core(Order(0, None, Manner(tell=self._trouble)))
-        self.heard = Heard()
+        self.heard = Subscriber()
         self.replies: list[dict[str, Any]] = []
         self.rounds: list[Round] = []
         self.troubles: list[str] = []
@@ -210,7 +210,7 @@ class House:
         self.done = True
 
     def _so_far(self, name: str) -> Round:
-        truth, told = self.night.stage.truth, self.heard.verdicts
+        truth, told = self.night.table.truth, self.heard.verdicts
         return Round(name, len(truth), len(told), self.deaths, self.board._overwritten)
 
     def _rest(self) -> Iterator[SimEvent]:
@@ -249,22 +249,22 @@ class House:
         table, night = self.heard.table, self.night
         if table is None:
             return "", night.wait(LOOK_US / 1e6)
-        if not night.stage.lies_in(table["last_number"]):
-            night.stage.last_number = table["last_number"]
-            return "", night.play(Stage.put_back)
+        if not night.table.ball_is_in(table["last_number"]):
+            night.table.last_number = table["last_number"]
+            return "", night.play(SimTable.put_ball_back)
         match table["state"]:
             case "closed":
-                return "open", night.say("open")
+                return "open", night.command("open")
             case "operations":
-                return "operations_done", night.say("operations_done")
+                return "operations_done", night.command("operations_done")
             case "rien_va":
-                return "tout_va", night.say("tout_va")
+                return "tout_va", night.command("tout_va")
             case "suspended":
-                return "resume", night.say("resume")
+                return "resume", night.command("resume")
             case state if state in READY:
                 return None
         self.own_voids += 1
-        return "rien_va", night.say("rien_va")
+        return "rien_va", night.command("rien_va")
 
     # --- the oracle --------------------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class House:
             found.problems.append(f"coups without exactly one verdict: {coups}")
         ends = [*self.rounds[1:], self._so_far("the end")]
         for this, after in zip(self.rounds, ends, strict=True):
-            truth = [outcome_name(one) for one in self.night.stage.truth[this.truth : after.truth]]
+            truth = [outcome_name(one) for one in self.night.table.truth[this.truth : after.truth]]
             told = [verdict.name for verdict in self.heard.verdicts[this.verdicts : after.verdicts]]
             killed, lost = after.deaths > this.deaths, after.overwritten > this.overwritten
             found.add(this.name, truth, told, killed=killed, lost=lost)

@@ -125,7 +125,7 @@ async def play_on(wheel: Wheel, ear: Ear, over: asyncio.Event) -> None:
         if state == "faites_vos_jeux":
             await wheel.play("valid")
         elif state == "rien_va":
-            await wheel.play(lambda stage: stage.put_back(ear.of("table")[-1]["last_number"]))
+            await wheel.play(lambda table: table.put_ball_back(ear.of("table")[-1]["last_number"]))
             await wheel.press("tout_va")
         elif state in words:
             await wheel.press(words[state])

@@ -18,10 +18,10 @@ import wheeld.daemon.sources
 import wheeld.journal.journal
 from hw_sim import wired
 from hw_sim.cammegh.coups import Model
+from hw_sim.cammegh.evening_coups import coups_of
 from hw_sim.cammegh.head import HeadSetup, SimHead
-from hw_sim.cammegh.watching import watched
 from hw_sim.evening import Evening
-from hw_sim.events import Person
+from hw_sim.events import TableCommand
 from hw_sim.pins import SimPins
 from hw_sim.wired import Wires
 from tests.faults.kill_child import Hands, Inline
@@ -90,8 +90,8 @@ class CombinedHouse:
         )
         events = [*evening.events()]
         pins.play(wired.edges(evening.world, events, evening.end_s, wires, start_ns=START_NS))
-        self._people: deque[Person] = deque(wired.spoken(events, wires))
-        coups = iter(watched(evening))
+        self._people: deque[TableCommand] = deque(wired.commands_without_button(events, wires))
+        coups = iter(coups_of(evening))
         self.head = SimHead(model, coups, random.Random(1), HeadSetup(first_spin=12))
         self.said: list[dict[str, Any]] = []
         self._confirmed: list[int] = []
@@ -123,7 +123,7 @@ class CombinedHouse:
         told = [one for one in self.said if one.get("schema") in ("result/1", "void/1")]
         return [f"result {one['number']}" if "number" in one else f"void {one['cause']}" for one in told]
 
-    def _asked(self, said: Person) -> tuple[str, bytes]:
+    def _asked(self, said: TableCommand) -> tuple[str, bytes]:
         asked = {"id": f"{said.name}-{said.t_us}", "by": said.by, "reason": said.reason or "play"}
         return f"cmd/{said.name}", json.dumps(asked | ({"who": said.who} if said.who else {})).encode()
 

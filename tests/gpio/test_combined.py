@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hw_sim.cammegh.coups import Model
-from hw_sim.evening import Evening, evening, script
-from hw_sim.stage import Outcome
+from hw_sim.evening import Evening, draw_evening, script
+from hw_sim.table import Outcome
 from tests.gpio.combined import played
 
 SCRIPTS = {
@@ -70,7 +70,7 @@ def test_a_mercury_needs_no_beams(kind: str, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("seed", EVENINGS)
 def test_a_whole_evening_is_judged_as_it_was(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged_as_played(evening(seed), tmp_path, monkeypatch)
+    judged_as_played(draw_evening(seed), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["valid", "valid_few_laps", "too_few_laps"])

@@ -11,7 +11,7 @@ import pytest
 
 from hw_sim import wired
 from hw_sim.evening import script
-from hw_sim.events import Person
+from hw_sim.events import TableCommand
 from hw_sim.wired import Wires
 from tests.gpio.bench import BENCHES, ON_LINES, Bench
 from tests.truth import differences
@@ -81,7 +81,7 @@ def setting_of(wires: Wires, ticks: int) -> GpioSetting:
 class Judge:
     """A table that hears the lines, and what people say who have no button."""
 
-    def __init__(self, header: dict[str, Any], spoken: Iterable[Person]) -> None:
+    def __init__(self, header: dict[str, Any], spoken: Iterable[TableCommand]) -> None:
         setting = from_header(msgspec.convert(header, Header))
         self._table, _ = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
         self._spoken = deque(spoken)
@@ -113,7 +113,7 @@ def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, bench: Bench) -> Non
     night = script([kind], COUPS[kind])
     wires = wires_of(night.header)
     events = [*night.events()]
-    judge = Judge(night.header, wired.spoken(events, wires))
+    judge = Judge(night.header, wired.commands_without_button(events, wires))
     heard = bench.run(
         wired.edges(night.world, events, night.end_s, wires),
         until_ns=round(night.end_s * 1e9),

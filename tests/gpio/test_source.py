@@ -62,7 +62,7 @@ class Rig:
         """Edges without a number, as every chip's are, each heard at its time."""
         for edge in edges:
             self.looks(edge.at_ns)
-            self.pins._heard.append(edge)
+            self.pins._reported.append(edge)
 
     @property
     def states(self) -> list[tuple[str, bool]]:
@@ -138,7 +138,7 @@ def test_an_object_line_that_goes_up_and_down_all_the_time_is_a_body_until_it_re
 def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> None:
     rig = Rig()
     rig.looks(200 * MS)
-    rig.pins._heard += pulse(5, 50 * MS, 10 * MS)
+    rig.pins._reported += pulse(5, 50 * MS, 10 * MS)
     rig.looks(220 * MS)
     assert rig.of(BallPass) == []
     assert rig.states[:2] == [
@@ -146,7 +146,7 @@ def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> No
         ("link", False),
     ]
     assert rig.source.counters["late_edges"] == 2
-    rig.pins._heard += pulse(5, 50 * MS, 10 * MS)
+    rig.pins._reported += pulse(5, 50 * MS, 10 * MS)
     rig.jump(LOOK_NS)
     rig.pins.overflow(1)
     rig.jump(LOOK_NS)
@@ -184,7 +184,7 @@ def test_pins_that_overtake_each_other_change_nothing(seed: int) -> None:
     arrivals.sort(key=lambda arrival: arrival[0])
     while arrivals or rig.pins.now_ns < 1_000 * MS:
         while arrivals and arrivals[0][0] <= rig.pins.now_ns:
-            rig.pins._heard.append(arrivals.pop(0)[1])
+            rig.pins._reported.append(arrivals.pop(0)[1])
         rig.jump(LOOK_NS)
     assert [(seen.tick, seen.direction) for seen in rig.told if isinstance(seen, Rotor)] == rotor(straight), seed
     assert len(rig.of(BallPass)) == 6, seed
@@ -238,7 +238,7 @@ class RacingPins(SimPins):
         if pin != self.racing:
             return level
         self._levels[pin] = not level
-        self._heard.append(Edge(pin, not level, self.now_ns))
+        self._reported.append(Edge(pin, not level, self.now_ns))
         return not level
 
 

@@ -13,7 +13,7 @@ from hw_sim.scenarios import SCENARIOS
 
 
 def test_record_writes_the_log_and_its_truth_beside_it(tmp_path: Path) -> None:
-    out = tmp_path / "night.jsonl.gz"
+    out = tmp_path / "evening.jsonl.gz"
     assert main(["record", "--out", str(out), "--seed", "7"]) == 0
     first = out.read_bytes()
     assert main(["record", "--out", str(out), "--seed", "7"]) == 0
@@ -21,7 +21,7 @@ def test_record_writes_the_log_and_its_truth_beside_it(tmp_path: Path) -> None:
     assert first[4:8] == bytes(4), "a time of day in the gzip header"
     header = json.loads(gzip.decompress(first).split(b"\n")[0])
     assert (header["kind"], header["format"], header["table"]) == ("wheel", 1, "sim-7")
-    truth = json.loads((tmp_path / "night.truth.json").read_text())
+    truth = json.loads((tmp_path / "evening.truth.json").read_text())
     assert {o["kind"] for o in truth} <= {"result", "void"}
     assert len(truth) >= 5
 
@@ -30,9 +30,9 @@ def test_record_plays_named_scenarios_in_order(tmp_path: Path) -> None:
     out, truth = tmp_path / "two.jsonl", tmp_path / "elsewhere.json"
     assert main(["record", "--out", str(out), "--scenario", "chef_void", "valid", "--truth", str(truth)]) == 0
     assert [o["scenario"] for o in json.loads(truth.read_text())] == ["chef_void", "valid"]
-    said = [json.loads(line) for line in out.read_text().splitlines() if '"rien_va"' in line]
-    assert said[0]["reason"] == "late bet disputed"
-    assert "who" not in said[0]
+    commands = [json.loads(line) for line in out.read_text().splitlines() if '"rien_va"' in line]
+    assert commands[0]["reason"] == "late bet disputed"
+    assert "who" not in commands[0]
 
 
 def test_an_unknown_scenario_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

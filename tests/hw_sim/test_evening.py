@@ -1,4 +1,4 @@
-"""Evenings: the same seed the same bytes, and a truth that the log itself bears out."""
+"""Evenings: the same seed gives the same bytes, and the log itself proves the truth."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from hw_sim import stage as stage_module
-from hw_sim.evening import Evening, Mark, UnknownScenarioError, campaign_evening, drawable, evening, script
-from hw_sim.events import End, Person
+from hw_sim import table as table_module
+from hw_sim.evening import Evening, Mark, UnknownScenarioError, campaign_evening, draw_evening, drawable, script
+from hw_sim.events import End, TableCommand
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.stage import Outcome, Stage, laps_safe
+from hw_sim.table import Outcome, SimTable, laps_safe
 from hw_sim.wheel import Layout, Track
 from hw_sim.world import us
-from tests.hw_sim.reading import Log
+from tests.hw_sim.log_reader import Log
 
 CASES = [(name, seed) for name in SCENARIOS for seed in range(4)]
 SEEDS = range(8)
@@ -26,39 +26,39 @@ SEEDS = range(8)
 
 @cache
 def played(name: str, seed: int) -> tuple[Evening, Log]:
-    night = script([name], seed)
-    return night, Log(lines(night.header, night.events()))
+    evening = script([name], seed)
+    return evening, Log(lines(evening.header, evening.events()))
 
 
 @cache
 def drawn(seed: int) -> tuple[Evening, Log]:
-    night = evening(seed)
-    return night, Log(lines(night.header, night.events()))
+    evening = draw_evening(seed)
+    return evening, Log(lines(evening.header, evening.events()))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_seed_always_gives_the_same_bytes(seed: int) -> None:
-    first, second = (evening(seed) for _ in range(2))
+    first, second = (draw_evening(seed) for _ in range(2))
     assert list(lines(first.header, first.events())) == list(lines(second.header, second.events())), seed
     assert first.truth == second.truth, seed
 
 
 def test_seeds_differ() -> None:
-    assert len({str(evening(seed).truth) for seed in SEEDS}) == len(SEEDS)
+    assert len({str(draw_evening(seed).truth) for seed in SEEDS}) == len(SEEDS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_log_is_in_order_and_ends(seed: int) -> None:
-    night, log = drawn(seed)
+    evening, log = drawn(seed)
     times = [line["t"] for line in log.lines]
     assert times == sorted(times), seed
     assert times[0] >= 0, seed
-    assert isinstance(list(night.events())[-1], End), seed
+    assert isinstance(list(evening.events())[-1], End), seed
     assert log.of("command")[0]["name"] == "open", seed
 
 
 def test_drawn_evenings_show_every_house_and_every_kind_of_layout() -> None:
-    headers = [evening(seed).header for seed in range(40)]
+    headers = [draw_evening(seed).header for seed in range(40)]
     assert {(h["house"], h["game"]) for h in headers} == {
         ("campione", "roulette"),
         ("campione", "fair"),
@@ -75,15 +75,15 @@ def test_drawn_evenings_show_every_house_and_every_kind_of_layout() -> None:
 @pytest.mark.parametrize(("name", "seed"), CASES)
 def test_the_last_sightings_show_the_pocket_that_the_truth_leaves(name: str, seed: int) -> None:
     """After a result its number, after a void the number before: three sightings at least, all in that pocket."""
-    night, log = played(name, seed)
-    results = [o["number"] for o in night.truth if o["kind"] == "result"]
-    expected = results[-1] if results else night.header["last_number"]
+    evening, log = played(name, seed)
+    results = [o["number"] for o in evening.truth if o["kind"] == "result"]
+    expected = results[-1] if results else evening.header["last_number"]
     seen = [log.pocket(line)[0] for line in log.of("pocket")]
     assert seen[-3:] == [expected] * 3, (name, seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_sighting_lies_at_a_pocket(seed: int) -> None:
+def test_every_sighting_is_at_a_pocket(seed: int) -> None:
     """Where the rotor turns evenly, the interpolated place is the centre of a pocket to a hundredth."""
     _, log = drawn(seed)
     off = sorted(log.pocket(line)[1] for line in log.of("pocket"))
@@ -94,9 +94,9 @@ def test_every_sighting_lies_at_a_pocket(seed: int) -> None:
 def test_results_have_their_laps_in_the_passes(name: str, seed: int) -> None:
     """The passes of the number's run, counted in the log, prove at least three laps and differ from the truth by
     less than one."""
-    night, log = played(name, seed)
-    beams = len(night.header["beams_deg"])
-    last = night.truth[-1]
+    evening, log = played(name, seed)
+    beams = len(evening.header["beams_deg"])
+    last = evening.truth[-1]
     if last["kind"] != "result" or name == "lap_margin":
         return
     run = _last_run(log)
@@ -143,8 +143,8 @@ def _evidence(log: Log, cause: str, scenario: str) -> list[int]:
 
 @pytest.mark.parametrize(("name", "seed"), CASES)
 def test_voids_have_their_evidence_in_the_log(name: str, seed: int) -> None:
-    night, log = played(name, seed)
-    for outcome in night.truth:
+    evening, log = played(name, seed)
+    for outcome in evening.truth:
         if outcome["kind"] == "void":
             assert 0 < outcome["evidence_t"] < outcome["deadline_t"] < log.lines[-1]["t"], (name, seed)
             if outcome["cause"] != "too_few_laps":
@@ -157,21 +157,21 @@ def test_voids_have_their_evidence_in_the_log(name: str, seed: int) -> None:
 def test_a_weak_ball_never_makes_its_laps(name: str, seed: int) -> None:
     """No beam is passed four times; the last pass is before the ball leaves; no reader sees it before it must be
     said, unless fewer than three passes could not tell the launch."""
-    night, log = played(name, seed)
-    void = next(o for o in night.truth if o["kind"] == "void")
+    evening, log = played(name, seed)
+    void = next(o for o in evening.truth if o["kind"] == "void")
     run = [t for t in log.times("ball") if t <= void["evidence_t"]]
     beams = [line["beam"] for line in log.of("ball")][: len(run)]
     assert max(beams.count(beam) for beam in beams) <= 3, seed
-    assert len(run) <= 2.9 * len(night.header["beams_deg"]) + 1, seed
+    assert len(run) <= 2.9 * len(evening.header["beams_deg"]) + 1, seed
     seen = [t for t in log.times("pocket") if void["evidence_t"] < t <= void["deadline_t"]]
     assert len(seen) == (0 if len(run) >= 3 else 3), seed
 
 
 @pytest.mark.parametrize("name", ["rotor_stops_running", "obstacle_rotor_stops"])
 @pytest.mark.parametrize("seed", range(25))
-def test_a_stopped_rotor_is_silent_until_it_must_be_said(name: str, seed: int) -> None:
-    night, log = played(name, seed)
-    (void,) = night.truth
+def test_a_stopped_rotor_is_silent_until_its_deadline(name: str, seed: int) -> None:
+    evening, log = played(name, seed)
+    (void,) = evening.truth
     assert not [t for t in log.times("rotor") if void["evidence_t"] < t < void["deadline_t"]], seed
     run_on = [t for t in log.times("ball") if t > void["evidence_t"]]
     assert bool(run_on) == (name == "rotor_stops_running"), seed
@@ -179,10 +179,10 @@ def test_a_stopped_rotor_is_silent_until_it_must_be_said(name: str, seed: int) -
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_rotor_reverses_between_the_launches_of_a_french_wheel_only(seed: int) -> None:
-    night, log = drawn(seed)
+    evening, log = drawn(seed)
     directions = {line["direction"] for line in log.rotor}
-    if night.header["wheel"] == "fair":
-        assert directions == {night.header["rotor_direction"]}, seed
+    if evening.header["wheel"] == "fair":
+        assert directions == {evening.header["rotor_direction"]}, seed
     else:
         assert directions == {"cw", "ccw"}, seed
 
@@ -196,51 +196,51 @@ def test_a_silent_link_carries_nothing(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_wrong_pocket_meets_a_first_tout_va(seed: int) -> None:
-    night, log = played("wrong_pocket_after_void", seed)
+    evening, log = played("wrong_pocket_after_void", seed)
     refused, accepted = log.times("command", name="tout_va")
     pockets = [(line["t"], log.pocket(line)[0]) for line in log.of("pocket")]
-    assert [n for t, n in pockets if t < refused][-1] != night.header["last_number"], seed
-    assert [n for t, n in pockets if t < accepted][-3:] == [night.header["last_number"]] * 3, seed
+    assert [n for t, n in pockets if t < refused][-1] != evening.header["last_number"], seed
+    assert [n for t, n in pockets if t < accepted][-3:] == [evening.header["last_number"]] * 3, seed
 
 
 def test_margin_mixes_in_launches_near_three_laps() -> None:
-    outcomes = [o for seed in range(20) for o in evening(seed, margin=True).truth if o["scenario"] == "lap_margin"]
+    outcomes = [o for seed in range(20) for o in draw_evening(seed, margin=True).truth if o["scenario"] == "lap_margin"]
     assert {o["kind"] for o in outcomes} == {"result", "void"}
     assert all(3 <= o["laps"] <= 4 for o in outcomes if o["kind"] == "result")
-    assert not [o for seed in range(30) for o in evening(seed).truth if o["scenario"] == "lap_margin"]
+    assert not [o for seed in range(30) for o in draw_evening(seed).truth if o["scenario"] == "lap_margin"]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_marks_divide_the_evening_and_its_truth(seed: int) -> None:
-    night = evening(seed) if seed < 6 else campaign_evening(str(seed), 8)
-    assert [outcome for mark in night.marks for outcome in _of(night, mark)] == night.truth, seed
-    for before, after in itertools.pairwise(night.marks):
+    evening = draw_evening(seed) if seed < 6 else campaign_evening(str(seed), 8)
+    assert [outcome for mark in evening.marks for outcome in _of(evening, mark)] == evening.truth, seed
+    for before, after in itertools.pairwise(evening.marks):
         assert before.end_s == after.start_s, seed
-        numbers = [outcome["number"] for outcome in _of(night, before) if outcome["kind"] == "result"]
+        numbers = [outcome["number"] for outcome in _of(evening, before) if outcome["kind"] == "result"]
         assert after.last_number == (numbers[-1] if numbers else before.last_number), (seed, before)
-    for mark in night.marks:
-        assert {outcome["scenario"] for outcome in _of(night, mark)} <= {mark.scenario}, seed
-        times = [t for o in _of(night, mark) if o["kind"] == "void" for t in (o["evidence_t"], o["deadline_t"])]
+    for mark in evening.marks:
+        assert {outcome["scenario"] for outcome in _of(evening, mark)} <= {mark.scenario}, seed
+        times = [t for o in _of(evening, mark) if o["kind"] == "void" for t in (o["evidence_t"], o["deadline_t"])]
         assert all(mark.start_s * 1e6 < t < mark.end_s * 1e6 for t in times), (seed, mark)
-        said = [e.t_us for e in night.world.told if isinstance(e, Person)]
-        assert not [t for t in said if t in (us(mark.start_s), us(mark.end_s))], (seed, mark)
+        command_times = [e.t_us for e in evening.world.direct_events if isinstance(e, TableCommand)]
+        assert not [t for t in command_times if t in (us(mark.start_s), us(mark.end_s))], (seed, mark)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_at_each_mark_the_ball_lies_in_the_last_numbers_pocket(seed: int) -> None:
-    night = campaign_evening(f"lies {seed}", 8)
-    for mark in night.marks:
-        lying = [stay.number for stay in night.world.stays if stay.from_s <= mark.start_s < stay.to_s]
+    evening = campaign_evening(f"lies {seed}", 8)
+    for mark in evening.marks:
+        lying = [stay.number for stay in evening.world.stays if stay.from_s <= mark.start_s < stay.to_s]
         assert lying == ([] if mark.last_number is None else [mark.last_number]), (seed, mark)
 
 
-def _of(night: Evening, mark: Mark) -> list[Outcome]:
-    return night.truth[mark.first : mark.first + mark.count]
+def _of(evening: Evening, mark: Mark) -> list[Outcome]:
+    return evening.truth[mark.first : mark.first + mark.count]
 
 
 def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
-    nights = [campaign_evening(str(seed), 3) for seed in range(400)]
-    headers = [night.header for night in nights]
+    evenings = [campaign_evening(str(seed), 3) for seed in range(400)]
+    headers = [evening.header for evening in evenings]
     beams = Counter(len(header["beams_deg"]) for header in headers)
     assert set(beams) == set(range(1, 9))
     assert 0 < beams[1] < 25
@@ -248,12 +248,12 @@ def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
     assert {header["rotor_ticks"] for header in headers} == {37, 74, 148, 296, 592}
     assert {header["wheel"] for header in headers} == {"french", "fair"}
     assert any(header["last_number"] is None for header in headers)
-    played = Counter(mark.scenario for night in nights for mark in night.marks)
-    here = {scenario.name for night in nights for scenario in drawable(night.world.layout) if scenario.weight}
+    played = Counter(mark.scenario for evening in evenings for mark in evening.marks)
+    here = {scenario.name for evening in evenings for scenario in drawable(evening.world.layout) if scenario.weight}
     assert set(played) == here | {"first_coup_void"}
-    results = sum(outcome["kind"] == "result" for night in nights for outcome in night.truth)
-    assert results > 0.5 * sum(len(night.truth) for night in nights)
-    assert all(3 <= len(night.truth) <= 4 for night in nights)
+    results = sum(outcome["kind"] == "result" for evening in evenings for outcome in evening.truth)
+    assert results > 0.5 * sum(len(evening.truth) for evening in evenings)
+    assert all(3 <= len(evening.truth) <= 4 for evening in evenings)
 
 
 def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:
@@ -265,9 +265,9 @@ def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:
 
 
 def test_a_campaign_of_margins_launches_nothing_else() -> None:
-    night = campaign_evening("c", 30, margin=True)
-    assert {mark.scenario for mark in night.marks} == {"lap_margin"}
-    assert {outcome["kind"] for outcome in night.truth} == {"result", "void"}
+    evening = campaign_evening("c", 30, margin=True)
+    assert {mark.scenario for mark in evening.marks} == {"lap_margin"}
+    assert {outcome["kind"] for outcome in evening.truth} == {"result", "void"}
 
 
 def test_names_are_checked() -> None:
@@ -290,19 +290,19 @@ def test_scenarios_say_what_they_play() -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_same_direction_must_be_said_by_the_pass_that_ends_the_first_lap(seed: int) -> None:
-    night, log = played("same_direction", seed)
-    (void,) = night.truth
+def test_same_direction_has_its_deadline_at_the_pass_that_ends_the_first_lap(seed: int) -> None:
+    evening, log = played("same_direction", seed)
+    (void,) = evening.truth
     passes = log.times("ball")
     assert void["evidence_t"] == passes[0], seed
-    assert abs(void["deadline_t"] - passes[len(night.header["beams_deg"])]) <= 1, seed
+    assert abs(void["deadline_t"] - passes[len(evening.header["beams_deg"])]) <= 1, seed
 
 
 def test_a_valid_coup_has_laps_to_prove() -> None:
     for seed in range(150):
-        night = evening(seed)
-        safe = laps_safe(night.header["beams_deg"])
-        weak = [o for o in night.truth if o["kind"] == "result" and o["laps"] < round(safe, 2)]
+        evening = draw_evening(seed)
+        safe = laps_safe(evening.header["beams_deg"])
+        weak = [o for o in evening.truth if o["kind"] == "result" and o["laps"] < round(safe, 2)]
         assert not weak, (seed, weak)
 
 
@@ -311,11 +311,11 @@ def test_a_valid_coup_has_laps_to_prove() -> None:
 def test_a_good_push_suits_the_track(
     bouler: tuple[float, float], track: Track, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_module, "LAUNCH_REV_S", bouler)
+    monkeypatch.setattr(table_module, "LAUNCH_REV_S", bouler)
     layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
-    stage = Stage(layout, random.Random(1), 0)
-    stage.track = track
+    table = SimTable(layout, random.Random(1), 0)
+    table.track = track
     for seconds in (0.0, 6.0):
-        runs = [stage.launch(seconds=seconds) for _ in range(60)]
+        runs = [table.launch(seconds=seconds) for _ in range(60)]
         assert all(5.25 < run.laps <= 24 for run in runs)
         assert all(run.end_s - run.t_s >= seconds for run in runs)

@@ -1,4 +1,4 @@
-"""Sensors that lie: each fault at its rate, told of wherever it strikes, and no fault changing another."""
+"""Sensor faults: each at its rate, each with a record of its strikes, and none that changes another."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from hw_sim.events import (
     ClockReading,
     End,
     ForeignObject,
-    Person,
     RotorEdge,
     SensorState,
     Sighting,
     SimEvent,
+    TableCommand,
 )
-from hw_sim.faults import GROSS, JITTER_US_MAX, KINDS, Rates, Spoilt, spoil, swarm
+from hw_sim.faults import GROSS, JITTER_US_MAX, KINDS, FaultyEvening, Rates, add_faults, swarm
 from hw_sim.wheel import POCKETS
 from hw_sim.world import us
 
@@ -43,7 +43,7 @@ Kind = TypeVar("Kind", bound=SimEvent)
 
 
 @cache
-def night(seed: int) -> Evening:
+def evening(seed: int) -> Evening:
     return script(
         ["valid", "stray_pulse", "too_few_laps", "number_after_void", "foreign_object", "breakdown_link", "valid"], seed
     )
@@ -51,29 +51,29 @@ def night(seed: int) -> Evening:
 
 @cache
 def clean(seed: int) -> list[SimEvent]:
-    return list(night(seed).events())
+    return list(evening(seed).events())
 
 
-def with_only(kind: str, seed: int, rates: Rates = LOUD) -> Spoilt:
-    return spoil(night(seed), f"seed {seed}", rates.only(frozenset({kind})))
+def with_only(kind: str, seed: int, rates: Rates = LOUD) -> FaultyEvening:
+    return add_faults(evening(seed), f"seed {seed}", rates.only(frozenset({kind})))
 
 
 def of(kind: type[Kind], events: Iterable[SimEvent]) -> list[Kind]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def added(after: Spoilt, seed: int) -> list[SimEvent]:
+def added(after: FaultyEvening, seed: int) -> list[SimEvent]:
     return list((Counter(after.events) - Counter(clean(seed))).elements())
 
 
-def gone(after: Spoilt, seed: int) -> list[SimEvent]:
+def gone(after: FaultyEvening, seed: int) -> list[SimEvent]:
     return list((Counter(clean(seed)) - Counter(after.events)).elements())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_rates_no_lies(seed: int) -> None:
-    after = spoil(night(seed), "any", Rates().only(frozenset()))
-    assert after == Spoilt(clean(seed), [], night(seed).truth, 1.0), seed
+def test_without_rates_there_are_no_faults(seed: int) -> None:
+    after = add_faults(evening(seed), "any", Rates().only(frozenset()))
+    assert after == FaultyEvening(clean(seed), [], evening(seed).truth, 1.0), seed
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -81,27 +81,27 @@ def test_each_fault_strikes_and_says_where(kind: str) -> None:
     struck = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)
-        struck += bool(after.harms)
-        assert after.harms or after.events == clean(seed), seed
-        assert {harm.fault for harm in after.harms} <= {kind}, seed
-        assert all(0 <= harm.from_us <= harm.to_us and harm.what for harm in after.harms), seed
+        struck += bool(after.strikes)
+        assert after.strikes or after.events == clean(seed), seed
+        assert {strike.fault for strike in after.strikes} <= {kind}, seed
+        assert all(0 <= strike.from_us <= strike.to_us and strike.what for strike in after.strikes), seed
     assert struck
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("drift", "jitter", "late_frame", "lost_tick")])
-def test_only_what_a_fault_says_is_another(kind: str) -> None:
-    """Every event that came, went or changed lies where a harm was noted."""
+def test_only_strikes_change_events(kind: str) -> None:
+    """Every event that was added, lost or changed is within a strike."""
     for seed in SEEDS:
         after = with_only(kind, seed)
         for event in [*added(after, seed), *gone(after, seed)]:
-            near = [h for h in after.harms if h.from_us - 2 <= event.t_us <= h.to_us]
+            near = [h for h in after.strikes if h.from_us - 2 <= event.t_us <= h.to_us]
             assert near or isinstance(event, ClockReading), (seed, event)
 
 
 @pytest.mark.parametrize("rates", [Rates(), Rates().times(100), LOUD], ids=["ordinary", "worse", "loud"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_spoilt_evening_is_in_order_and_repeatable(seed: int, rates: Rates) -> None:
-    first, second = (spoil(night(seed), "x", rates) for _ in range(2))
+def test_a_faulty_evening_is_in_order_and_repeatable(seed: int, rates: Rates) -> None:
+    first, second = (add_faults(evening(seed), "x", rates) for _ in range(2))
     assert first == second, seed
     assert all(a.t_us <= b.t_us for a, b in itertools.pairwise(first.events)), seed
     assert first.events[0].t_us >= 0, seed
@@ -111,8 +111,8 @@ def test_a_spoilt_evening_is_in_order_and_repeatable(seed: int, rates: Rates) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_leaving_a_fault_out_changes_no_other(kind: str) -> None:
     rates = replace(LOUD, drift_ppm=0.0)
-    one, other = spoil(night(8), "y", rates), spoil(night(8), "y", rates, without=frozenset({kind}))
-    assert [harm for harm in one.harms if harm.fault != kind] == other.harms
+    one, other = add_faults(evening(8), "y", rates), add_faults(evening(8), "y", rates, without=frozenset({kind}))
+    assert [strike for strike in one.strikes if strike.fault != kind] == other.strikes
 
 
 def test_rates_grow_to_where_they_are_still_rates() -> None:
@@ -148,8 +148,8 @@ def test_events_are_written_as_the_format_has_them() -> None:
         (Sighting(3, 0), {"t": 3, "kind": "pocket", "reader": 0}),
         (ForeignObject(4, present=False), {"t": 4, "kind": "object", "present": False}),
         (SensorState(5, "beam/2", ok=False), {"t": 5, "kind": "sensor", "sensor": "beam/2", "ok": False}),
-        (Person(6, "open", "chef"), {"t": 6, "kind": "command", "name": "open", "by": "chef"}),
-        (Person(7, "bouler", "chef", "r", "w"), {"t": 7, "kind": "command", "name": "bouler", "by": "chef",
+        (TableCommand(6, "open", "chef"), {"t": 6, "kind": "command", "name": "open", "by": "chef"}),
+        (TableCommand(7, "bouler", "chef", "r", "w"), {"t": 7, "kind": "command", "name": "bouler", "by": "chef",
                                                  "reason": "r", "who": "w"}),
         (ClockReading(8, 1_000, 20), {"t": 8, "kind": "clock", "utc_us": 1_000, "error_us": 20}),
         (End(9), {"t": 9, "kind": "end"}),
@@ -169,7 +169,7 @@ def test_any_pass_may_be_missed(seed: int) -> None:
     seen = of(BallPass, clean(seed))
     left = of(BallPass, after.events)
     assert 0.3 < len(left) / len(seen) < 0.7, seed
-    assert len(seen) - len(left) == len(after.harms), seed
+    assert len(seen) - len(left) == len(after.strikes), seed
     assert after.events == [e for e in clean(seed) if not isinstance(e, BallPass) or e in left], seed
 
 
@@ -185,40 +185,48 @@ def test_a_doubled_pass_is_at_its_own_beam_and_close(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_strays_come_as_often_as_they_are_said_to(seed: int) -> None:
+def test_strays_come_at_their_rate(seed: int) -> None:
     extra = added(with_only("stray", seed, replace(Rates(), stray_per_h=3_600)), seed)
-    outage_s = sum(o.to_s - o.from_s for o in night(seed).world.outages)
-    assert 0.8 < len(extra) / (night(seed).end_s - outage_s) < 1.2, seed
-    assert {e.beam for e in of(BallPass, extra)} == set(range(len(night(seed).world.layout.beams_deg))), seed
+    outage_s = sum(o.to_s - o.from_s for o in evening(seed).world.outages)
+    assert 0.8 < len(extra) / (evening(seed).end_s - outage_s) < 1.2, seed
+    assert {e.beam for e in of(BallPass, extra)} == set(range(len(evening(seed).world.layout.beams_deg))), seed
 
 
 @pytest.mark.parametrize("kind", ["stuck_on", "stuck_off"])
 def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
-    told = silent = 0
+    reported = silent = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)
         extra = added(after, seed)
-        assert bool(of(BallPass, extra)) == (kind == "stuck_on" and bool(after.harms)), seed
-        for harm in after.harms:
-            beam = int(harm.what.split()[1])
-            inside = [p for p in of(BallPass, after.events) if p.beam == beam and harm.from_us <= p.t_us <= harm.to_us]
+        assert bool(of(BallPass, extra)) == (kind == "stuck_on" and bool(after.strikes)), seed
+        for strike in after.strikes:
+            beam = int(strike.what.split()[1])
+            inside = [
+                p for p in of(BallPass, after.events) if p.beam == beam and strike.from_us <= p.t_us <= strike.to_us
+            ]
             assert not inside, seed
-            tests = [s for s in of(SensorState, extra) if s.sensor == f"beam/{beam}" and s.t_us == harm.to_us]
-            told += harm.what.endswith("says so")
-            silent += harm.what.endswith("silently")
-            assert bool(tests) == (harm.what.endswith("says so") and harm.to_us < after.events[-1].t_us), seed
-    assert min(told, silent) > 0.3 * (told + silent) > 1
+            tests = [s for s in of(SensorState, extra) if s.sensor == f"beam/{beam}" and s.t_us == strike.to_us]
+            reported += strike.what.endswith("its self-test reports it")
+            silent += strike.what.endswith("nothing reports it")
+            assert bool(tests) == (
+                strike.what.endswith("its self-test reports it") and strike.to_us < after.events[-1].t_us
+            ), seed
+    assert min(reported, silent) > 0.3 * (reported + silent) > 1
 
 
 def test_a_chattering_beam_pulses_without_end() -> None:
     count = 0
     for seed in MORE_SEEDS:
         after = with_only("chatter", seed)
-        for harm in after.harms:
-            beam = int(harm.what.split()[1])
+        for strike in after.strikes:
+            beam = int(strike.what.split()[1])
             inside = [p.t_us for p in of(BallPass, after.events) if p.beam == beam]
-            inside = [harm.from_us, *(t for t in inside if harm.from_us <= t <= harm.to_us), harm.to_us]
-            if not any(night(seed).world.is_silent("link", t) for t in (harm.from_us, harm.to_us)):
+            inside = [
+                strike.from_us,
+                *(t for t in inside if strike.from_us <= t <= strike.to_us),
+                strike.to_us,
+            ]
+            if not any(evening(seed).world.is_silent("link", t) for t in (strike.from_us, strike.to_us)):
                 assert max(b - a for a, b in itertools.pairwise(inside)) <= 50_000, seed
                 count += 1
     assert count > 3
@@ -232,9 +240,9 @@ def test_a_dead_reader_sees_nothing() -> None:
     for seed in MORE_SEEDS:
         after = with_only("dead_reader", seed)
         hidden += len(of(Sighting, gone(after, seed)))
-        for harm in after.harms:
-            reader = int(harm.what.split()[1])
-            inside = [s for s in of(Sighting, after.events) if harm.from_us <= s.t_us <= harm.to_us]
+        for strike in after.strikes:
+            reader = int(strike.what.split()[1])
+            inside = [s for s in of(Sighting, after.events) if strike.from_us <= s.t_us <= strike.to_us]
             assert not [s for s in inside if s.reader == reader], seed
     assert hidden > 20
 
@@ -243,7 +251,7 @@ def test_bounces_are_seen_in_falls_only() -> None:
     count = 0
     for seed in MORE_SEEDS:
         extra = added(with_only("bounce", seed), seed)
-        falls = night(seed).world.falls
+        falls = evening(seed).world.falls
         count += len(extra)
         assert all(isinstance(e, Sighting) for e in extra), seed
         assert all(any(us(fall.left_s) < e.t_us <= us(fall.rest_s) for fall in falls) for e in extra), seed
@@ -253,7 +261,7 @@ def test_bounces_are_seen_in_falls_only() -> None:
 def test_a_touched_pocket_is_seen_if_it_stands_before_the_reader() -> None:
     count = 0
     for seed in MORE_SEEDS:
-        world = night(seed).world
+        world = evening(seed).world
         touches = {us(t_s): number for fall in world.falls for t_s, number in fall.touches}
         for seen in of(Sighting, added(with_only("touch", seed), seed)):
             angle = world.rotor.angle_at(seen.t_us / 1e6) - world.layout.readers_deg[seen.reader] / 360
@@ -266,13 +274,13 @@ def test_a_touched_pocket_is_seen_if_it_stands_before_the_reader() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_edges_get_lost_as_often_as_they_are_said_to(seed: int) -> None:
+def test_edges_are_lost_at_their_rate(seed: int) -> None:
     edges = of(RotorEdge, clean(seed))
     after = with_only("lost_tick", seed)
     assert 0.4 < len(of(RotorEdge, after.events)) / len(edges) < 0.6, seed
     few = with_only("lost_tick", seed, replace(Rates(), lost_tick=0.02))
-    assert 0.01 < len(few.harms) / len(edges) < 0.03, seed
-    assert {e.t_us for e in gone(few, seed)} == {harm.from_us for harm in few.harms}, seed
+    assert 0.01 < len(few.strikes) / len(edges) < 0.03, seed
+    assert {e.t_us for e in gone(few, seed)} == {strike.from_us for strike in few.strikes}, seed
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -291,25 +299,25 @@ def test_edges_jitter_a_little(seed: int) -> None:
 
 def test_a_slipped_encoder_is_wrong_by_as_much_until_the_scenario_ends() -> None:
     rates = replace(LOUD, slip_per_h=20.0)
-    after, seed = next((a, s) for a, s in ((with_only("slip", s, rates), s) for s in MORE_SEEDS) if len(a.harms) == 1)
-    (harm,) = after.harms
-    by, ticks = int(harm.what.split()[-2]), night(seed).world.layout.rotor_ticks
+    after, seed = next((a, s) for a, s in ((with_only("slip", s, rates), s) for s in MORE_SEEDS) if len(a.strikes) == 1)
+    (strike,) = after.strikes
+    by, ticks = int(strike.what.split()[-2]), evening(seed).world.layout.rotor_ticks
     assert 1 <= abs(by) <= 3
-    assert harm.to_us in {us(mark.end_s) for mark in night(seed).marks}
-    for was, told in zip(of(RotorEdge, clean(seed)), of(RotorEdge, after.events), strict=True):
-        wrong = by if harm.from_us <= was.t_us <= harm.to_us else 0
-        assert told == RotorEdge(was.t_us, (was.tick + wrong) % ticks, was.direction)
+    assert strike.to_us in {us(mark.end_s) for mark in evening(seed).marks}
+    for was, reported in zip(of(RotorEdge, clean(seed)), of(RotorEdge, after.events), strict=True):
+        wrong = by if strike.from_us <= was.t_us <= strike.to_us else 0
+        assert reported == RotorEdge(was.t_us, (was.tick + wrong) % ticks, was.direction)
 
 
 # board, cable and clocks
 
 
 @pytest.mark.parametrize(("kind", "low_us", "high_us"), [("reset", 3e5, 2e6), ("lost_frame", 2e4, 6e4)])
-def test_while_the_link_is_down_only_people_are_heard(kind: str, low_us: float, high_us: float) -> None:
+def test_while_the_link_is_down_only_commands_arrive(kind: str, low_us: float, high_us: float) -> None:
     count = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)
-        downs = [(h.from_us, h.to_us) for h in after.harms]
+        downs = [(h.from_us, h.to_us) for h in after.strikes]
         links = [s for s in of(SensorState, added(after, seed)) if s.sensor == "link"]
         for start, end in downs:
             if any(a < start <= b or a <= end < b for a, b in downs):  # two at once are one
@@ -318,38 +326,40 @@ def test_while_the_link_is_down_only_people_are_heard(kind: str, low_us: float, 
                 continue
             assert low_us <= end - start <= high_us, seed
             inside = [e for e in after.events if start < e.t_us < end]
-            assert not [e for e in inside if not isinstance(e, Person)], seed
+            assert not [e for e in inside if not isinstance(e, TableCommand)], seed
             assert [s.ok for s in links if s.t_us in (start, end)] == [False, True], seed
             count += 1
-        assert of(Person, after.events) == of(Person, clean(seed)), seed
+        assert of(TableCommand, after.events) == of(TableCommand, clean(seed)), seed
         assert len(of(ForeignObject, after.events)) == len(of(ForeignObject, clean(seed))), seed
     assert count > 8
 
 
-def test_what_lies_in_the_cylinder_and_what_is_broken_is_told_when_the_link_is_back() -> None:
+def test_objects_and_self_tests_are_reported_when_the_link_is_back() -> None:
     for seed in MORE_SEEDS:
         after = with_only("reset", seed, replace(LOUD, reset_per_h=2_000.0))
         assert gone(after, seed), seed
         for kind in (ForeignObject, SensorState):
             was = [e for e in of(kind, clean(seed)) if e != SensorState(e.t_us, "link", ok=False)]
-            told = {msgspec.structs.replace(e, t_us=0) for e in of(kind, after.events)}
-            assert {msgspec.structs.replace(e, t_us=0) for e in was} <= told, seed
-        late = [e for e in of(ForeignObject, added(after, seed)) if e.t_us not in {h.to_us for h in after.harms}]
+            reported = {msgspec.structs.replace(e, t_us=0) for e in of(kind, after.events)}
+            assert {msgspec.structs.replace(e, t_us=0) for e in was} <= reported, seed
+        late = [e for e in of(ForeignObject, added(after, seed)) if e.t_us not in {h.to_us for h in after.strikes}]
         assert not late, seed
 
 
 def test_a_silent_link_carries_no_faults() -> None:
     for seed in SEEDS:
-        outage = next(o for o in night(seed).world.outages if o.sensor == "link")
+        outage = next(o for o in evening(seed).world.outages if o.sensor == "link")
         for kind in ("stray", "chatter", "bounce", "reset", "lost_frame"):
             extra = added(with_only(kind, seed, LOUD.times(10)), seed)
             assert not [e for e in extra if us(outage.from_s) < e.t_us < us(outage.to_s)], (seed, kind)
 
 
 def test_a_repeated_frame_stands_twice() -> None:
-    after, seed = next((a, s) for a, s in ((with_only("repeated_frame", s), s) for s in MORE_SEEDS) if a.harms)
-    windows = [(harm.from_us, harm.to_us) for harm in after.harms]
-    twice = [e for e in clean(seed) if any(a <= e.t_us <= b for a, b in windows) and not isinstance(e, Person | End)]
+    after, seed = next((a, s) for a, s in ((with_only("repeated_frame", s), s) for s in MORE_SEEDS) if a.strikes)
+    windows = [(strike.from_us, strike.to_us) for strike in after.strikes]
+    twice = [
+        e for e in clean(seed) if any(a <= e.t_us <= b for a, b in windows) and not isinstance(e, TableCommand | End)
+    ]
     assert twice
     assert set(added(after, seed)) == set(twice)
 
@@ -357,15 +367,17 @@ def test_a_repeated_frame_stands_twice() -> None:
 def test_in_a_late_frame_each_sensor_keeps_its_order_and_others_may_not() -> None:
     mixed = 0
     for luck in range(6):
-        after = spoil(night(8), f"late {luck}", replace(LOUD, late_frame_per_h=1_000.0).only(frozenset({"late_frame"})))
+        after = add_faults(
+            evening(8), f"late {luck}", replace(LOUD, late_frame_per_h=1_000.0).only(frozenset({"late_frame"}))
+        )
         for sensor in {_sensor(event) for event in clean(8)}:
             was = [e for e in clean(8) if _sensor(e) == sensor]
-            told = [e for e in after.events if _sensor(e) == sensor]
-            assert [msgspec.structs.replace(e, t_us=0) for e in told] == [
+            reported = [e for e in after.events if _sensor(e) == sensor]
+            assert [msgspec.structs.replace(e, t_us=0) for e in reported] == [
                 msgspec.structs.replace(e, t_us=0) for e in was
             ], (luck, sensor)
         for event in added(after, 8):
-            assert any(harm.from_us <= event.t_us <= harm.to_us for harm in after.harms), luck
+            assert any(strike.from_us <= event.t_us <= strike.to_us for strike in after.strikes), luck
         mixed += [_sensor(e) for e in after.events] != [_sensor(e) for e in clean(8)]
     assert mixed
 
@@ -377,21 +389,21 @@ def _sensor(event: SimEvent) -> tuple[object, ...]:
 def test_a_clock_that_drifts_dates_everything_and_the_truth_with_it() -> None:
     after = with_only("drift", 8)
     assert 0 < abs(after.scale - 1) <= 1e-4
-    for was, told in zip(clean(8), after.events, strict=True):
-        assert told == msgspec.structs.replace(was, t_us=round(was.t_us * after.scale))
-    for outcome, dated in zip(night(8).truth, after.truth, strict=True):
+    for was, reported in zip(clean(8), after.events, strict=True):
+        assert reported == msgspec.structs.replace(was, t_us=round(was.t_us * after.scale))
+    for outcome, dated in zip(evening(8).truth, after.truth, strict=True):
         assert outcome["kind"] == dated["kind"]
         if outcome["kind"] == "void":
             assert dated["evidence_t"] == round(outcome["evidence_t"] * after.scale)
             assert 0 <= dated["deadline_t"] - outcome["deadline_t"] * after.scale < 1
 
 
-def test_a_step_of_utc_is_told_and_nothing_else_is_another() -> None:
+def test_a_step_of_utc_is_recorded_and_changes_nothing_else() -> None:
     after = with_only("clock_step", 8, replace(Rates(), clock_step_per_h=60.0))
     assert [e for e in after.events if not isinstance(e, ClockReading)] == clean(8)
     first, *others = of(ClockReading, after.events)
     assert (first.t_us, first.utc_us) == (0, 1_795_197_600_000_000)
-    assert len(others) == len(after.harms) > 0
+    assert len(others) == len(after.strikes) > 0
     for a, b in itertools.pairwise([first, *others]):
         assert 200_000 <= abs((b.utc_us - b.t_us) - (a.utc_us - a.t_us)) <= 3_600_000_000
 

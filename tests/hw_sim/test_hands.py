@@ -8,16 +8,16 @@ import pytest
 
 from hw_sim.evening import script
 from hw_sim.log import lines
-from tests.hw_sim.reading import Log
+from tests.hw_sim.log_reader import Log
 
 SEEDS = range(15)
 
 
 def _played(name: str, seed: int) -> Log:
-    night = script([name], seed)
-    (outcome,) = night.truth
+    evening = script([name], seed)
+    (outcome,) = evening.truth
     assert outcome["kind"] == "result", (name, seed)
-    return Log(lines(night.header, night.events()))
+    return Log(lines(evening.header, evening.events()))
 
 
 def _speeds(log: Log, start_us: int, end_us: int) -> list[tuple[float, float]]:

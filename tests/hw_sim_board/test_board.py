@@ -15,31 +15,31 @@ LAYOUT = m.Layout(beams=2, readers=1, rotor_ticks=148, object_sensor=True)
 SETUP = BoardSetup(LAYOUT, ring_events=50)
 
 
-def host_says(board: SimBoard, *messages: m.FromHost) -> None:
+def host_sends(board: SimBoard, *messages: m.FromHost) -> None:
     board.receive(b"".join(encode_frame(encode(one)) for one in messages))
 
 
-def board_says(board: SimBoard) -> list[m.FromBoard]:
+def board_sends(board: SimBoard) -> list[m.FromBoard]:
     decoder = FrameDecoder()
-    told = [decode_from_board(frame) for frame in decoder.feed(board.data_to_send(1_000_000))]
+    received = [decode_from_board(frame) for frame in decoder.feed(board.data_to_send(1_000_000))]
     assert set(decoder.rejected.values()) == {0}
-    return told
+    return received
 
 
 def greeted(setup: BoardSetup = SETUP) -> SimBoard:
     board = SimBoard(setup)
-    host_says(board, m.Hello(1))
-    board_says(board)
+    host_sends(board, m.Hello(1))
+    board_sends(board)
     return board
 
 
-def seqs(told: list[m.FromBoard]) -> list[int]:
-    frames = [one for one in told if isinstance(one, m.Events)]
+def seqs(received: list[m.FromBoard]) -> list[int]:
+    frames = [one for one in received if isinstance(one, m.Events)]
     return [seq for frame in frames for seq in range(frame.first_seq, frame.first_seq + len(frame.events))]
 
 
-def beats(told: list[m.FromBoard]) -> list[m.Heartbeat]:
-    return [one for one in told if isinstance(one, m.Heartbeat)]
+def beats(received: list[m.FromBoard]) -> list[m.Heartbeat]:
+    return [one for one in received if isinstance(one, m.Heartbeat)]
 
 
 def roll(board: SimBoard, first: int, count: int) -> None:
@@ -52,7 +52,7 @@ def test_before_the_first_hello_it_only_beats() -> None:
     board = SimBoard(SETUP)
     roll(board, 0, 3)
     board.advance(m.HEARTBEAT_US)
-    assert board_says(board) == [m.Heartbeat(1, m.HEARTBEAT_US, 0, 0, 0, 3)]
+    assert board_sends(board) == [m.Heartbeat(1, m.HEARTBEAT_US, 0, 0, 0, 3)]
     assert board.wants_us == 2 * m.HEARTBEAT_US
 
 
@@ -60,22 +60,22 @@ def test_hello_is_answered_and_events_follow_from_the_oldest_unconfirmed() -> No
     board = SimBoard(SETUP)
     roll(board, 0, 4)
     board.advance(50_000)
-    host_says(board, m.Hello(9), m.Ack(1, 1))
-    told = board_says(board)
-    assert told[0] == m.Identity(
+    host_sends(board, m.Hello(9), m.Ack(1, 1))
+    received = board_sends(board)
+    assert received[0] == m.Identity(
         9, 1, 1, 1, 1, 0, 1, 4, serial="SIM-0001", firmware="sim-1", config_hash="0" * 16, layout=LAYOUT
     )
-    assert seqs(told) == [0, 1, 2, 3]
-    host_says(board, m.Hello(10))
-    assert seqs(board_says(board)) == [1, 2, 3]
+    assert seqs(received) == [0, 1, 2, 3]
+    host_sends(board, m.Hello(10))
+    assert seqs(board_sends(board)) == [1, 2, 3]
 
 
-def test_no_version_in_common_is_said_and_no_event_is_sent() -> None:
+def test_no_version_in_common_is_reported_and_no_event_is_sent() -> None:
     board = greeted()
     roll(board, 0, 3)
     board.advance(50_000)
-    host_says(board, m.Hello(1, version_min=2, version_max=3))
-    (identity,) = board_says(board)
+    host_sends(board, m.Hello(1, version_min=2, version_max=3))
+    (identity,) = board_sends(board)
     assert isinstance(identity, m.Identity)
     assert (identity.version, identity.version_min, identity.version_max) == (0, 1, 1)
 
@@ -83,15 +83,15 @@ def test_no_version_in_common_is_said_and_no_event_is_sent() -> None:
 def test_events_wait_for_company_but_not_long() -> None:
     board = greeted()
     roll(board, 1, 3)
-    assert board_says(board) == []
+    assert board_sends(board) == []
     assert board.wants_us == 1000 + m.BATCH_US_MAX
     board.advance(board.wants_us)
-    assert board_says(board) == [
+    assert board_sends(board) == [
         m.Events(1, 0, tuple(m.TimedEvent(1000 * number, m.BallPass(number % 2)) for number in (1, 2, 3)))
     ]
     for _ in range(m.EVENTS_MAX):
         board.feed(sim.BallPass(board.board_us, 0))
-    assert len(seqs(board_says(board))) == m.EVENTS_MAX
+    assert len(seqs(board_sends(board))) == m.EVENTS_MAX
 
 
 def test_events_too_far_apart_for_one_frame_go_in_two() -> None:
@@ -99,7 +99,7 @@ def test_events_too_far_apart_for_one_frame_go_in_two() -> None:
     board.feed(sim.BallPass(0, 0))
     board.feed(sim.BallPass(m.SPAN_US_MAX + 1, 1))
     board.advance(2 * m.SPAN_US_MAX)
-    frames = [one for one in board_says(board) if isinstance(one, m.Events)]
+    frames = [one for one in board_sends(board) if isinstance(one, m.Events)]
     assert [frame.first_seq for frame in frames] == [0, 1]
 
 
@@ -111,13 +111,13 @@ def test_each_kind_of_event_has_its_message() -> None:
         sim.ForeignObject(3, present=True),
         sim.SensorState(4, "beam/1", ok=False),
         sim.SensorState(5, "rotor", ok=True),
-        sim.Person(6, "rien_va", "chef", "misura"),
-        sim.Person(7, "bouler", "chef", who="Anna"),
+        sim.TableCommand(6, "rien_va", "chef", "misura"),
+        sim.TableCommand(7, "bouler", "chef", who="Anna"),
         sim.End(8),
     ):
         board.feed(event)
     board.advance(50_000)
-    (frame,) = board_says(board)
+    (frame,) = board_sends(board)
     assert isinstance(frame, m.Events)
     assert [timed.event for timed in frame.events] == [
         m.RotorEdge(57, "ccw"),
@@ -133,13 +133,13 @@ def test_a_replay_goes_back_and_beats_at_once() -> None:
     board = greeted()
     roll(board, 0, 10)
     board.advance(30_000)
-    assert seqs(board_says(board)) == list(range(10))
-    host_says(board, m.Replay(1, 6))
-    told = board_says(board)
-    assert beats(told) == [m.Heartbeat(1, 30_000, 0, 0, 6, 10)]
-    assert seqs(told) == [6, 7, 8, 9]
-    host_says(board, m.Replay(2, 6), m.Replay(1, 11), m.Ack(2, 5), m.Ack(1, 11))
-    assert board_says(board) == []
+    assert seqs(board_sends(board)) == list(range(10))
+    host_sends(board, m.Replay(1, 6))
+    received = board_sends(board)
+    assert beats(received) == [m.Heartbeat(1, 30_000, 0, 0, 6, 10)]
+    assert seqs(received) == [6, 7, 8, 9]
+    host_sends(board, m.Replay(2, 6), m.Replay(1, 11), m.Ack(2, 5), m.Ack(1, 11))
+    assert board_sends(board) == []
     assert board.acked_seq == 0
 
 
@@ -147,23 +147,23 @@ def test_a_full_ring_forgets_its_oldest_and_says_so() -> None:
     board = greeted()
     roll(board, 0, 60)
     board.advance(100_000)
-    told = board_says(board)
-    assert seqs(told) == list(range(10, 60))
-    assert beats(told) == [m.Heartbeat(1, 100_000, 10, 0, 0, 60, overwritten_events=10)]
-    host_says(board, m.Ack(1, 60), m.Replay(1, 0))
+    received = board_sends(board)
+    assert seqs(received) == list(range(10, 60))
+    assert beats(received) == [m.Heartbeat(1, 100_000, 10, 0, 0, 60, overwritten_events=10)]
+    host_sends(board, m.Ack(1, 60), m.Replay(1, 0))
     roll(board, 101, 5)
     board.advance(200_000)
-    told = board_says(board)
-    assert seqs(told) == list(range(15, 65))
-    assert beats(told)[0].overwritten_events == 10
+    received = board_sends(board)
+    assert seqs(received) == list(range(15, 65))
+    assert beats(received)[0].overwritten_events == 10
 
 
 def test_time_is_answered_with_arrival_and_departure() -> None:
     board = greeted()
     board.advance(1000)
-    host_says(board, m.SyncRequest(77))
+    host_sends(board, m.SyncRequest(77))
     board.advance(1040)
-    assert board_says(board) == [m.SyncReply(1, 77, 1000, 1040)]
+    assert board_sends(board) == [m.SyncReply(1, 77, 1000, 1040)]
 
 
 def test_a_self_test_takes_its_time_and_knows_the_faulty() -> None:
@@ -171,10 +171,10 @@ def test_a_self_test_takes_its_time_and_knows_the_faulty() -> None:
     board.feed(sim.SensorState(5, "beam/1", ok=False))
     board.feed(sim.SensorState(6, "reader/0", ok=False))
     board.feed(sim.SensorState(7, "reader/0", ok=True))
-    host_says(board, m.SelfTestRequest(3))
-    assert board_says(board) == []
+    host_sends(board, m.SelfTestRequest(3))
+    assert board_sends(board) == []
     board.advance(7 + SELF_TEST_US)
-    (result,) = [one for one in board_says(board) if isinstance(one, m.SelfTestResult)]
+    (result,) = [one for one in board_sends(board) if isinstance(one, m.SelfTestResult)]
     assert {sensor.name: sensor.ok for sensor in result.sensors} == {
         "beam/0": True,
         "beam/1": False,
@@ -184,10 +184,10 @@ def test_a_self_test_takes_its_time_and_knows_the_faulty() -> None:
     }
     assert board.wants_us == m.HEARTBEAT_US
     bare = greeted(BoardSetup(m.Layout(1, 0, 0, object_sensor=False)))
-    host_says(bare, m.SelfTestRequest(3))
+    host_sends(bare, m.SelfTestRequest(3))
     assert bare.wants_us == SELF_TEST_US
     bare.advance(SELF_TEST_US)
-    assert board_says(bare) == [m.SelfTestResult(1, 3, SELF_TEST_US, (m.SensorReport("beam", 0, ok=True),))]
+    assert board_sends(bare) == [m.SelfTestResult(1, 3, SELF_TEST_US, (m.SensorReport("beam", 0, ok=True),))]
 
 
 def test_a_reset_begins_a_new_boot() -> None:
@@ -195,36 +195,36 @@ def test_a_reset_begins_a_new_boot() -> None:
     roll(board, 0, 5)
     board.advance(70_000)
     board.reset()
-    assert board_says(board) == [m.Heartbeat(2, 0, 0, 0, 0, 0)]
+    assert board_sends(board) == [m.Heartbeat(2, 0, 0, 0, 0, 0)]
     board.feed(sim.BallPass(71_000, 0))
-    host_says(board, m.Hello(2))
+    host_sends(board, m.Hello(2))
     board.advance(90_000)
-    assert m.Events(2, 0, (m.TimedEvent(1000, m.BallPass(0)),)) in board_says(board)
+    assert m.Events(2, 0, (m.TimedEvent(1000, m.BallPass(0)),)) in board_sends(board)
 
 
-def test_a_cut_cable_loses_what_is_said_but_the_ring_has_it() -> None:
+def test_a_cut_cable_loses_what_is_sent_but_the_ring_has_it() -> None:
     board = greeted()
     board.feed(sim.SensorState(1000, "link", ok=False))
     roll(board, 2, 4)
     board.advance(50_000)
-    assert board_says(board) == []
-    host_says(board, m.SyncRequest(5))
+    assert board_sends(board) == []
+    host_sends(board, m.SyncRequest(5))
     board.feed(sim.SensorState(100_000, "link", ok=True))
-    assert board_says(board) == [m.Heartbeat(1, 100_000, 0, 0, 4, 4)]
-    host_says(board, m.Replay(1, 0))
-    assert seqs(board_says(board)) == [0, 1, 2, 3]
+    assert board_sends(board) == [m.Heartbeat(1, 100_000, 0, 0, 4, 4)]
+    host_sends(board, m.Replay(1, 0))
+    assert seqs(board_sends(board)) == [0, 1, 2, 3]
 
 
-def test_a_silent_board_neither_hears_nor_sees() -> None:
+def test_a_silent_board_neither_receives_nor_observes() -> None:
     board = greeted()
     board.silent = True
     roll(board, 1, 3)
-    host_says(board, m.SyncRequest(5))
+    host_sends(board, m.SyncRequest(5))
     board.advance(200_000)
-    assert board_says(board) == []
+    assert board_sends(board) == []
     assert board.wants_us > 200_000
     board.silent = False
-    assert board_says(board) == [m.Heartbeat(1, 200_000, 0, 0, 0, 0)]
+    assert board_sends(board) == [m.Heartbeat(1, 200_000, 0, 0, 0, 0)]
 
 
 def test_babble_and_rejected_frames() -> None:
@@ -233,7 +233,7 @@ def test_babble_and_rejected_frames() -> None:
     assert board.data_to_send().startswith(b"\x11\x22\x00")
     board.receive(b"\x33\x00" + encode_frame(encode(m.SyncReply(1, 2, 3, 4))))
     board.advance(m.HEARTBEAT_US)
-    assert beats(board_says(board))[0].rejected_frames == 2
+    assert beats(board_sends(board))[0].rejected_frames == 2
 
 
 def test_little_room_gives_whole_frames_and_the_rest_later() -> None:

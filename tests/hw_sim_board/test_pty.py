@@ -30,7 +30,7 @@ class Host:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.session = HostSession(1)
-        self.told: list[SessionEvent] = []
+        self.session_events: list[SessionEvent] = []
         self._port: serial.Serial | None = None
 
     def open(self) -> None:
@@ -52,14 +52,14 @@ class Host:
         if self._port is None:
             return
         now_ns = time.monotonic_ns()
-        self.told += self.session.receive(self._port.read(4096), now_ns)
+        self.session_events += self.session.receive(self._port.read(4096), now_ns)
         if self.session.position is not None:
             self.session.acknowledge(self.session.position)
         self.session.tick(now_ns)
         self._port.write(self.session.data_to_send())
 
     def observed(self) -> list[tuple[int, m.Event]]:
-        return [(one.board_us, one.event) for one in self.told if isinstance(one, Observed)]
+        return [(one.board_us, one.event) for one in self.session_events if isinstance(one, Observed)]
 
 
 def edges(count: int, seed: int = 1) -> list[sim.RotorEdge]:
@@ -107,7 +107,7 @@ async def test_a_host_that_closes_and_reopens_misses_nothing(tmp_path: Path) -> 
         await asyncio.wait_for(running, TIMEOUT_S)
         host.close()
     assert host.observed() == expected(made)
-    assert not any(isinstance(one, Gap) for one in host.told)
+    assert not any(isinstance(one, Gap) for one in host.session_events)
 
 
 async def until(board: SimBoard, t_us: int, running: asyncio.Task[None]) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hw_sim.campaign.black_box import find
 
-LIAR = """
+FALSIFIER = """
 log = sys.stdin.buffer.read()
-told = subprocess.run([{wheeld!r}, *sys.argv[1:]], input=log, capture_output=True, check=True).stdout
-for line in told.splitlines(keepends=True):
+output = subprocess.run([{wheeld!r}, *sys.argv[1:]], input=log, capture_output=True, check=True).stdout
+for line in output.splitlines(keepends=True):
     head = re.match(rb'{{"t":(\\d+),"topic":"result"', line)
     if head and abs(int(head[1]) - {t}) < 500_000 and {when}:
         line = re.sub(rb'"number":(\\d+)', lambda m: b'"number":%d' % ((int(m[1]) + 1) % 37), line, count=1)
@@ -26,7 +26,7 @@ def stand_in(directory: Path, code: str, name: str = "stand-in") -> Path:
     return path
 
 
-def liar(directory: Path, t_us: int, when: str = "True") -> Path:
-    """The real wheeld, but for the result at about that time (a fault left out moves it by some µs), whose number is
-    one too high; only `when` that is so."""
-    return stand_in(directory, LIAR.format(wheeld=str(find()), t=t_us, when=when), "liar")
+def falsifier(directory: Path, t_us: int, when: str = "True") -> Path:
+    """The real wheeld, except that the number of the result at about that time is one too high (a fault that is left
+    out moves the result by some µs). Only where the expression `when` is true."""
+    return stand_in(directory, FALSIFIER.format(wheeld=str(find()), t=t_us, when=when), "falsifier")

@@ -8,38 +8,38 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.campaign.black_box import NoBlackBoxError, Told, find, replay
+from hw_sim.campaign.black_box import BlackBoxError, Message, find, replay
 from tests.hw_sim_campaign.stand_in import stand_in
 
 LINE = b'{"t":5,"topic":"result","payload":{"number":17}}\n'
 
 
-def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Told], int, str]:
-    told: list[Told] = []
+def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Message], int, str]:
+    messages: list[Message] = []
 
-    def hear(each: Told) -> bool:
-        told.append(each)
+    def receive(each: Message) -> bool:
+        messages.append(each)
         return True
 
-    ended = replay(program, lines, hear)
-    return told, ended.code, ended.words
+    ended = replay(program, lines, receive)
+    return messages, ended.code, ended.stderr
 
 
-def test_what_is_told_is_heard_while_the_log_is_still_written(tmp_path: Path) -> None:
+def test_messages_are_received_while_the_log_is_still_written(tmp_path: Path) -> None:
     echo = stand_in(tmp_path, f"for line in sys.stdin: print({LINE.decode()!r}, end='', flush=True)")
-    heard: list[Told] = []
+    received: list[Message] = []
 
-    def hear(each: Told) -> bool:
-        heard.append(each)
-        return len(heard) < 3
+    def receive(each: Message) -> bool:
+        received.append(each)
+        return len(received) < 3
 
     def endless() -> Iterator[bytes]:
         while True:
             yield b"x" * 999 + b"\n"
 
-    ended = replay(echo, endless(), hear)
+    ended = replay(echo, endless(), receive)
     assert ended.stopped
-    assert heard == [Told(5, "result", {"number": 17})] * 3
+    assert received == [Message(5, "result", {"number": 17})] * 3
 
 
 def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: Path) -> None:
@@ -47,23 +47,23 @@ def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: 
     assert replay(stubborn, (b"x" * 999 + b"\n" for _ in range(10_000)), lambda _: False).stopped
 
 
-def test_its_exit_code_its_last_words_and_its_time_are_told(tmp_path: Path) -> None:
+def test_its_exit_code_its_last_output_and_its_time_are_returned(tmp_path: Path) -> None:
     failing = stand_in(tmp_path, "sys.stderr.write('x' * 300_000 + ' why'); sys.exit(65)")
-    told, code, words = _all(failing, [b"line\n"] * 100_000)
-    assert (told, code) == ([], 65)
-    assert words.endswith("x why")
+    messages, code, stderr = _all(failing, [b"line\n"] * 100_000)
+    assert (messages, code) == ([], 65)
+    assert stderr.endswith("x why")
     assert replay(failing, [], lambda _: True).cpu_s > 0
 
 
 def test_the_arguments_are_those_of_a_replay(tmp_path: Path) -> None:
     asking = stand_in(tmp_path, "sys.stderr.write(' '.join(sys.argv[1:])); sys.stdin.read()")
     assert _all(asking, [])[2] == "replay - --jsonl"
-    assert replay(asking, [], lambda _: True, facts=True).words == "replay - --jsonl --facts"
+    assert replay(asking, [], lambda _: True, facts=True).stderr == "replay - --jsonl --facts"
 
 
 def test_what_is_no_message_is_an_error(tmp_path: Path) -> None:
     babbling = stand_in(tmp_path, "print('good evening'); sys.stdin.read()")
-    with pytest.raises(NoBlackBoxError, match="good evening"):
+    with pytest.raises(BlackBoxError, match="good evening"):
         _all(babbling, [b"line\n"])
 
 
@@ -77,11 +77,11 @@ def test_an_error_in_the_log_leaves_no_child_behind(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NoBlackBoxError, match="nowhere"):
+    with pytest.raises(BlackBoxError, match="nowhere"):
         find(tmp_path / "nowhere")
     (tmp_path / "empty").write_text("no program")
     (tmp_path / "empty").chmod(0o755)
-    with pytest.raises(NoBlackBoxError, match="empty"):
+    with pytest.raises(BlackBoxError, match="empty"):
         _all(find(tmp_path / "empty"), [])
 
 

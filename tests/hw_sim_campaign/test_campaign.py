@@ -1,4 +1,4 @@
-"""Small campaigns against the real program, and against stand-ins that are worse than it."""
+"""Small campaigns against the real program, and against stand-ins with defects."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from hw_sim.campaign import command, coup_command, pictures
-from hw_sim.campaign.black_box import Told, find, replay
-from hw_sim.campaign.crew import nights
-from hw_sim.campaign.explain import Doubt, Explanation, explain
-from hw_sim.campaign.night import Night, Plan, play
+from hw_sim.campaign.black_box import Message, find, replay
+from hw_sim.campaign.evening_run import EveningRun, Plan, run_evening
+from hw_sim.campaign.explain import Disagreement, Explanation, explain
+from hw_sim.campaign.processes import run_evenings
 from hw_sim.campaign.report import Timing, report
 from hw_sim.campaign.slices import Slice
 from hw_sim.cli import main
 from hw_sim.evening import script
 from hw_sim.events import BallPass
-from hw_sim.faults import Harm, Spoilt
-from tests.hw_sim_campaign.stand_in import liar, stand_in
+from hw_sim.faults import FaultyEvening, Strike
+from tests.hw_sim_campaign.stand_in import falsifier, stand_in
 
 PLAN = Plan("test", evening_coups=14)
 MIDDLE = 4
@@ -31,29 +31,29 @@ MIDDLE = 4
 
 
 def _part(plan: Plan, index: int = 0) -> Slice:
-    night = plan.evening(index)
-    return Slice(night, plan.spoilt(night, index), 0, len(night.marks) - 1)
+    evening_run = plan.evening(index)
+    return Slice(evening_run, plan.faulty(evening_run, index), 0, len(evening_run.marks) - 1)
 
 
 @cache
 def _some_result() -> tuple[int, int]:
     """(mark, time in µs) of a right result in the middle of the first evening."""
     part = _part(PLAN)
-    told: list[Told] = []
+    messages: list[Message] = []
 
-    def hear(each: Told) -> bool:
-        told.append(each)
+    def receive(each: Message) -> bool:
+        messages.append(each)
         return True
 
-    replay(find(), part.lines(), hear)
+    replay(find(), part.lines(), receive)
     for span, after in zip(part.spans()[MIDDLE:], part.spans()[MIDDLE + 1 :], strict=False):
-        results = [t for t in told if t.topic == "result" and span.start_us <= t.t < after.start_us]
+        results = [t for t in messages if t.topic == "result" and span.start_us <= t.t < after.start_us]
         if len(results) == 1 and [outcome.get("number") for outcome in span.outcomes] == [results[0].payload["number"]]:
             return span.index, results[0].t
     raise AssertionError("no result in the middle of the evening")
 
 
-def _report(plan: Plan, *played: Night) -> dict[str, Any]:
+def _report(plan: Plan, *played: EveningRun) -> dict[str, Any]:
     return report(plan, 1, played, Timing(1, 1, 1), 1e-4)
 
 
@@ -76,32 +76,34 @@ def test_a_campaign_from_end_to_end(
 
 def test_a_wrong_number_is_found_with_its_coup_and_nothing_explains_it(tmp_path: Path) -> None:
     mark, t_us = _some_result()
-    honest = {row.coup for row in play(PLAN, 0, find()).rows if row.kind != "right"}
-    lied = play(PLAN, 0, liar(tmp_path, t_us))
-    found = _report(PLAN, lied)
+    honest = {row.coup for row in run_evening(PLAN, 0, find()).rows if row.kind != "right"}
+    falsified = run_evening(PLAN, 0, falsifier(tmp_path, t_us))
+    found = _report(PLAN, falsified)
     (wrong,) = (each for each in found["disagreements"] if each["kind"] == "wrong_number")
     assert wrong["coup"] == f"test/0/{mark}"
     assert not wrong["explained"]
-    assert {row.coup for row in lied.rows if row.kind != "right"} == honest | {f"test/0/{mark}"}, "the rest was judged"
+    assert {row.coup for row in falsified.rows if row.kind != "right"} == honest | {f"test/0/{mark}"}, (
+        "the rest was compared"
+    )
     assert "1 wrong numbers (wrong_number)" in found["failures"]
 
 
 def test_a_coup_that_goes_wrong_only_after_others_is_played_after_them(tmp_path: Path) -> None:
     mark, t_us = _some_result()
     part = _part(PLAN)
-    alone = sum(map(len, Slice(part.night, part.spoilt, mark, mark).lines()))
-    assert sum(map(len, Slice(part.night, part.spoilt, 0, mark).lines())) > 2 * alone
-    program = liar(tmp_path, t_us, when=f"len(log) > {2 * alone}")
-    assert not play(PLAN, 0, program).explained[f"test/0/{mark}"].alone
+    alone = sum(map(len, Slice(part.evening, part.faulty, mark, mark).lines()))
+    assert sum(map(len, Slice(part.evening, part.faulty, 0, mark).lines())) > 2 * alone
+    program = falsifier(tmp_path, t_us, when=f"len(log) > {2 * alone}")
+    assert not run_evening(PLAN, 0, program).explained[f"test/0/{mark}"].alone
     played = coup_command.play(PLAN, 0, mark, program)
     assert played.part.first < mark
-    assert played.account is not None
-    assert [each.kind for each in played.account.judged] == ["wrong_number"]
+    assert played.compared is not None
+    assert [each.kind for each in played.compared.comparisons] == ["wrong_number"]
 
 
 def test_any_number_of_jobs_gives_the_same_report() -> None:
-    one, two = (list(nights(PLAN, 20, jobs, find())) for jobs in (1, 2))
-    assert [night.index for night in one] == [0, 1]
+    one, two = (list(run_evenings(PLAN, 20, jobs, find())) for jobs in (1, 2))
+    assert [evening_run.index for evening_run in one] == [0, 1]
     first, second = _report(PLAN, *one), _report(PLAN, *two)
     del first["timing"], second["timing"]
     assert first == second
@@ -110,20 +112,20 @@ def test_any_number_of_jobs_gives_the_same_report() -> None:
 def test_a_layout_of_one_beam_must_be_refused(tmp_path: Path) -> None:
     plan = Plan("beams", evening_coups=1)
     index = next(i for i in count() if len(plan.evening(i).header["beams_deg"]) == 1)
-    night = play(plan, index, find())
-    assert night.refused
-    assert (night.failed, night.rows) == (None, ())
-    night = play(plan, index, stand_in(tmp_path, "sys.stdin.read()"))
-    assert not night.refused
-    assert night.failed is not None
-    assert "not refused" in night.failed
+    evening_run = run_evening(plan, index, find())
+    assert evening_run.refused
+    assert (evening_run.failed, evening_run.rows) == (None, ())
+    evening_run = run_evening(plan, index, stand_in(tmp_path, "sys.stdin.read()"))
+    assert not evening_run.refused
+    assert evening_run.failed is not None
+    assert "not refused" in evening_run.failed
 
 
 def test_an_evening_that_ends_by_an_error_fails(tmp_path: Path) -> None:
-    night = play(PLAN, 0, stand_in(tmp_path, "sys.stderr.write('disk on fire'); sys.exit(70)"))
-    assert night.failed == "exit code 70: disk on fire"
-    assert not night.refused
-    assert "1 evenings ended by an error" in _report(PLAN, night)["failures"]
+    evening_run = run_evening(PLAN, 0, stand_in(tmp_path, "sys.stderr.write('disk on fire'); sys.exit(70)"))
+    assert evening_run.failed == "exit code 70: disk on fire"
+    assert not evening_run.refused
+    assert "1 evenings ended by an error" in _report(PLAN, evening_run)["failures"]
 
 
 BLIND: dict[str, Callable[[frozenset[str]], bool]] = {
@@ -134,30 +136,32 @@ BLIND: dict[str, Callable[[frozenset[str]], bool]] = {
 }
 """Whether the beams see nothing of the second coup, though those faults are left out."""
 EXPLAINED = {
-    "one": Explanation(("missed",), together=False, alone=True, since=1, harms=("0.000 s missed: it lies",)),
+    "one": Explanation(("missed",), together=False, alone=True, since=1, strikes=("0.000 s missed: a fault",)),
     "either": Explanation(
         ("missed", "stray"), together=False, alone=True, since=1,
-        harms=("0.000 s missed: it lies", "0.000 s stray: it lies"),
+        strikes=("0.000 s missed: a fault", "0.000 s stray: a fault"),
     ),
     "both": Explanation(
         ("missed", "stray"), together=True, alone=True, since=1,
-        harms=("0.000 s missed: it lies", "0.000 s stray: it lies"),
+        strikes=("0.000 s missed: a fault", "0.000 s stray: a fault"),
     ),
-    "nothing": Explanation((), together=False, alone=True, since=1, harms=()),
+    "nothing": Explanation((), together=False, alone=True, since=1, strikes=()),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("cause", BLIND)
 def test_a_disagreement_is_some_faults_or_all_of_theirs_or_ours(cause: str) -> None:
-    night = script(["valid", "valid"], seed=1)
-    start_us = round(night.marks[1].start_s * 1e6)
+    evening_run = script(["valid", "valid"], seed=1)
+    start_us = round(evening_run.marks[1].start_s * 1e6)
 
-    def spoil(without: frozenset[str]) -> Spoilt:
+    def add_faults(without: frozenset[str]) -> FaultyEvening:
         blind = BLIND[cause](without)
-        events = [e for e in night.events() if not (blind and isinstance(e, BallPass) and e.t_us >= start_us)]
-        return Spoilt(events, [Harm(kind, 0, 10**12, "it lies") for kind in ("missed", "stray")], night.truth, 1.0)
+        events = [e for e in evening_run.events() if not (blind and isinstance(e, BallPass) and e.t_us >= start_us)]
+        return FaultyEvening(
+            events, [Strike(kind, 0, 10**12, "a fault") for kind in ("missed", "stray")], evening_run.truth, 1.0
+        )
 
-    found, cpu_s = explain(night, spoil(frozenset()), spoil, [Doubt(1, 1)], find())
+    found, cpu_s = explain(evening_run, add_faults(frozenset()), add_faults, [Disagreement(1, 1)], find())
     assert found == {1: EXPLAINED[cause]}
     assert found[1].found == (cause != "nothing")
     assert cpu_s > 0
@@ -165,12 +169,12 @@ def test_a_disagreement_is_some_faults_or_all_of_theirs_or_ours(cause: str) -> N
 
 def test_a_slice_has_what_stood_before_it() -> None:
     part = _part(PLAN)
-    header, first, *_ = Slice(part.night, part.spoilt, MIDDLE, MIDDLE).lines()
-    mark = part.night.marks[MIDDLE]
+    header, first, *_ = Slice(part.evening, part.faulty, MIDDLE, MIDDLE).lines()
+    mark = part.evening.marks[MIDDLE]
     assert json.loads(header)["last_number"] == mark.last_number
     assert json.loads(first) == {
         "kind": "command",
-        "t": round(round(mark.start_s * 1e6) * part.spoilt.scale),
+        "t": round(round(mark.start_s * 1e6) * part.faulty.scale),
         "name": "open",
         "by": "chef",
     }
@@ -179,17 +183,17 @@ def test_a_slice_has_what_stood_before_it() -> None:
 def test_slices_make_up_the_evening() -> None:
     part = _part(PLAN)
     lines = list(part.lines())
-    again = list(Slice(part.night, part.spoilt, 0, MIDDLE).lines())[:-1]
-    again += list(Slice(part.night, part.spoilt, MIDDLE + 1, part.last).lines())[2:]
+    again = list(Slice(part.evening, part.faulty, 0, MIDDLE).lines())[:-1]
+    again += list(Slice(part.evening, part.faulty, MIDDLE + 1, part.last).lines())[2:]
     assert again == lines
 
 
-def test_a_missing_package_is_told_before_anything_is_played(
+def test_a_missing_package_is_reported_before_anything_is_played(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(pictures, "find_spec", lambda name: None if name == "matplotlib" else object())
     assert main(["campaign", "--out", str(tmp_path)]) == 69
-    assert "pip install 'wheeld[campaign]'" in capsys.readouterr().err
+    assert "pip install './hw_sim[campaign]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wanted", ["0", "-1", "x"])
@@ -198,12 +202,12 @@ def test_numbers_that_make_no_campaign_are_refused(wanted: str) -> None:
         main(["campaign", "--coups", wanted])
 
 
-def test_a_report_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_that_cannot_be_written_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert main(["campaign", "--out", str(tmp_path / "file")]) == 73
     assert "cannot write" in capsys.readouterr().err
 
 
-def test_a_program_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_program_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["campaign", "--wheeld", str(tmp_path / "none"), "--out", str(tmp_path)]) == 69
     assert "none is no program" in capsys.readouterr().err

@@ -14,27 +14,27 @@ import pytest
 
 from hw_sim.campaign import coup_command
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.night import Plan
-from hw_sim.campaign.story import Part, Rotor, Said, Seen, Story, story
+from hw_sim.campaign.evening_run import Plan
+from hw_sim.campaign.timeline import Interval, ReadPocket, Rotor, ShownVerdict, Timeline, read_timeline
 from hw_sim.cli import main
-from tests.hw_sim.reading import Log
+from tests.hw_sim.log_reader import Log
+from tests.hw_sim_campaign.messages import state, void
 from tests.hw_sim_campaign.stand_in import stand_in
-from tests.hw_sim_campaign.told import state, void
 
 COUP = "short/3/2"
-STORY = Story(
+TIMELINE = Timeline(
     beams=2,
     readers=1,
     passes=[(1.0, 0), (2.0, 1), (3.0, 0)],
     rotor_rpm=[(0.5, 12.0), (5.0, 11.0)],
-    seen=[Seen(6.0, 0, 17), Seen(7.0, 0, None)],
-    marks=[(0.1, "chef: open")],
+    read_pockets=[ReadPocket(6.0, 0, 17), ReadPocket(7.0, 0, None)],
+    notes=[(0.1, "chef: open")],
     facts=[(1.5, "launched")],
-    states=[Part(0.0, 1.5, "faites_vos_jeux"), Part(1.5, 9.0, "ball_running")],
-    said=[Said(8.0, 7.5, "17", void=False)],
+    states=[Interval(0.0, 1.5, "faites_vos_jeux"), Interval(1.5, 9.0, "ball_running")],
+    verdicts=[ShownVerdict(8.0, 7.5, "17", void=False)],
     end_s=9.0,
     true_passes=[(1.001, 0), (2.5, 1)],
-    lies=[Part(2.0, 2.0, "stray")],
+    strikes=[Interval(2.0, 2.0, "stray")],
     truth=[(7.0, "rests in 17")],
 )
 
@@ -45,7 +45,7 @@ def _short_evenings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coup_command, "Plan", partial(Plan, evening_coups=3))
 
 
-def test_a_coup_is_played_told_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_coup_is_played_printed_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, svg = tmp_path / "coup.jsonl.gz", tmp_path / "coup.svg"
     assert main(["coup", COUP, "--log", str(log), "--svg", str(svg)]) == 0
     out = capsys.readouterr().out
@@ -70,41 +70,41 @@ def test_what_names_no_coup_is_refused(name: str, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.startswith("hw-sim coup: ")
 
 
-def test_a_coup_judged_wrongly_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_coup_that_disagrees_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["coup", COUP, "--wheeld", str(stand_in(tmp_path, "sys.stdin.read()"))]) == 1
     assert "missed: truth " in capsys.readouterr().out
 
 
 def test_the_picture_is_the_same_each_time_and_well_formed() -> None:
-    text = draw(STORY, "a <coup>", "x")
-    assert draw(STORY, "a <coup>", "x") == text
-    assert draw(STORY, "a <coup>", "y") != text, "two pictures on one page need other ids"
+    text = draw(TIMELINE, "a <coup>", "x")
+    assert draw(TIMELINE, "a <coup>", "x") == text
+    assert draw(TIMELINE, "a <coup>", "y") != text, "two pictures on one page need other ids"
     ET.fromstring(text)
     assert "Date" not in text
     assert "date" not in text
 
 
 def test_the_picture_shows_every_kind_of_thing() -> None:
-    text = draw(STORY, "a coup", "x")
-    for words in ("launched", "ball_running", "said: 17", "rests in 17", "its evidence", "chef: open", "stray"):
-        assert f">{words}<" in text, words
+    text = draw(TIMELINE, "a coup", "x")
+    for label in ("launched", "ball_running", "verdict: 17", "rests in 17", "its evidence", "chef: open", "stray"):
+        assert f">{label}<" in text, label
     assert ">pulse without a ball<" in text
     assert ">ball without a pulse<" in text
 
 
 def test_a_log_without_a_truth_has_no_strays() -> None:
-    text = draw(replace(STORY, true_passes=None, lies=[]), "a log", "x")
+    text = draw(replace(TIMELINE, true_passes=None, strikes=[]), "a log", "x")
     assert "without" not in text
-    assert "sensors lied" not in text
+    assert ">faults<" not in text
 
 
 def test_a_story_tells_pockets_as_another_reader_of_logs_does(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     assert main(["record", "--scenario", "valid", "rotor_idle_stop", "--out", str(path)]) == 0
     lines = path.read_bytes().splitlines()
-    read, other = story(lines, []), Log(lines)
+    read, other = read_timeline(lines, []), Log(lines)
     expected = [other.pocket(line)[0] for line in other.of("pocket")]
-    assert [seen.number for seen in read.seen] == expected
+    assert [read_pockets.number for read_pockets in read.read_pockets] == expected
     assert len(read.passes) == len(other.of("ball"))
     assert (read.beams, read.readers) == (len(other.header["beams_deg"]), len(other.header["readers_deg"]))
 
@@ -127,13 +127,13 @@ def test_an_edge_is_where_the_format_says_and_between_edges_the_rotor_turns_even
 def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:
     header = b'{"rotor_ticks":37,"beams_deg":[0,90],"readers_deg":[0]}'
     end = b'{"t":30000000,"kind":"end"}'
-    said = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
+    verdicts = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
                 evidence_at="2026-11-20T18:00:10.500000Z")  # fmt: skip
-    read = story(
-        [header, end], [state("ball_running", 0), said, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
+    read = read_timeline(
+        [header, end], [state("ball_running", 0), verdicts, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
     )
-    assert read.states == [Part(0.0, 11.0, "ball_running"), Part(11.0, 30.0, "rien_va")]
-    assert read.said == [Said(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
+    assert read.states == [Interval(0.0, 11.0, "ball_running"), Interval(11.0, 30.0, "rien_va")]
+    assert read.verdicts == [ShownVerdict(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
 
 
 def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,4 +152,4 @@ def test_drawing_without_matplotlib_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["coup", COUP, "--svg", str(tmp_path / "x.svg")]) == 69
-    assert "pip install 'wheeld[campaign]'" in capsys.readouterr().err
+    assert "pip install './hw_sim[campaign]'" in capsys.readouterr().err

@@ -7,49 +7,51 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from hw_sim.campaign.black_box import Told
+from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.comparison import ComparedSpan, Comparison, Span, compare
+from hw_sim.campaign.evening_run import EveningRun, Plan
 from hw_sim.campaign.explain import Explanation
-from hw_sim.campaign.judge import Account, Judged, Span, judge
-from hw_sim.campaign.night import Night, Plan
 from hw_sim.campaign.page import page
 from hw_sim.campaign.plots import plots
 from hw_sim.campaign.report import Timing, report
-from hw_sim.campaign.rows import Row, Warned, rows, warned
-from hw_sim.stage import Outcome
+from hw_sim.campaign.rows import EarlyWarning, Row, early_warnings, rows
+from hw_sim.table import Outcome
 from hw_sim.wheel import Layout
 from hw_sim.world import World
-from tests.hw_sim_campaign.told import came_out, notice, result, void, was_void
+from tests.hw_sim_campaign.messages import came_out, notice, result, void, was_void
 
 PLAN = Plan("s", 1.0)
 TIMING = Timing(10.0, 6.0, 12.0)
-BY_STRAY = Explanation(("stray",), together=False, alone=True, since=0, harms=("1.000 s stray: beam 0",))
-BY_ALL = Explanation(("stray", "missed"), together=True, alone=True, since=0, harms=())
-BY_NONE = Explanation((), together=False, alone=True, since=0, harms=())
+BY_STRAY = Explanation(("stray",), together=False, alone=True, since=0, strikes=("1.000 s stray: beam 0",))
+BY_ALL = Explanation(("stray", "missed"), together=True, alone=True, since=0, strikes=())
+BY_NONE = Explanation((), together=False, alone=True, since=0, strikes=())
 
 
-def _row(kind: str = "right", truth: str = "result", told: str = "result", **more: object) -> Row:
+def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **more: object) -> Row:
     blank = dict.fromkeys(Row.__slots__)
-    return Row(**{**blank, "coup": "s/0/1", "scenario": "x", "kind": kind, "truth": truth, "told": told, "beams": 2,
-                  **more})  # type: ignore[arg-type]  # fmt: skip
+    return Row(**{**blank, "coup": "s/0/1", "scenario": "x", "kind": kind, "truth": truth, "verdict": verdict,
+                  "beams": 2, **more})  # type: ignore[arg-type]  # fmt: skip
 
 
-def _night(*some: Row, explained: Explanation = BY_STRAY, warnings: tuple[Warned, ...] = (), **more: object) -> Night:
+def _evening_run(
+    *some: Row, explained: Explanation = BY_STRAY, warnings: tuple[EarlyWarning, ...] = (), **more: object
+) -> EveningRun:
     blank = {"refused": False, "failed": None, "simulator_s": 6.0, "black_box_s": 12.0}
     causes = {row.coup: explained for row in some}
-    return Night(0, 2, some, warnings, causes, **{**blank, **more})  # type: ignore[arg-type]
+    return EveningRun(0, 2, some, warnings, causes, **{**blank, **more})  # type: ignore[arg-type]
 
 
 def _failures(
     *some: Row, explained: Explanation = BY_STRAY, share: float = 1e-4, failed: str | None = None
 ) -> list[str]:
-    failures: list[str] = report(PLAN, 1, [_night(*some, explained=explained, failed=failed)], TIMING, share)[
+    failures: list[str] = report(PLAN, 1, [_evening_run(*some, explained=explained, failed=failed)], TIMING, share)[
         "failures"
     ]
     return failures
 
 
 def test_a_campaign_without_a_wrong_verdict_passes() -> None:
-    assert _failures(_row(), _row("unproven", told="too_few_laps"), _row(truth="chef", told="chef")) == []
+    assert _failures(_row(), _row("unproven", verdict="too_few_laps"), _row(truth="chef", verdict="chef")) == []
 
 
 @pytest.mark.parametrize("kind", ["wrong_number", "false_valid"])
@@ -72,7 +74,7 @@ def test_a_scenario_that_makes_a_stray_of_its_own_explains_a_void_and_nothing_el
 
 
 def test_false_voids_fail_when_they_are_more_than_allowed() -> None:
-    voids = [_row("false_void", told="breakdown")] * 3
+    voids = [_row("false_void", verdict="breakdown")] * 3
     assert _failures(*voids[:2]) == [], "two may be luck in a short campaign"
     assert _failures(*voids) == ["3 false voids of 3 valid coups, more than one in 10,000"]
     assert _failures(*voids, *[_row()] * 27, share=0.1) == []
@@ -83,22 +85,28 @@ def test_an_evening_that_ended_by_an_error_fails() -> None:
     assert _failures(_row(), failed="exit code 70") == ["1 evenings ended by an error"]
 
 
-def test_a_campaign_that_judged_nothing_fails() -> None:
-    assert _failures() == ["nothing was judged"]
+def test_a_campaign_that_compared_nothing_fails() -> None:
+    assert _failures() == ["nothing was compared"]
 
 
 def test_the_matrix_tells_a_wrong_number_from_the_number() -> None:
-    some = [_row(), _row(), _row("wrong_number"), _row("missed", told="nothing"), _row(truth="chef", told="chef")]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)
+    some = [
+        _row(),
+        _row(),
+        _row("wrong_number"),
+        _row("missed", verdict="nothing"),
+        _row(truth="chef", verdict="chef"),
+    ]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)
     assert found["confusion"] == {
         "result": {"result": 2, "another number": 1, "nothing": 1},
         "chef": {"chef": 1},
     }
 
 
-def test_delays_are_told_by_cause_against_their_deadlines() -> None:
-    delays = [_row(truth="chef", told="chef", delay_us=ms * 1000, allowed_us=50_000) for ms in (1, 2, 60)]
-    found = report(PLAN, 1, [_night(*delays)], TIMING, 1e-4)["void_delay_ms"]
+def test_delays_are_reported_by_cause_against_their_deadlines() -> None:
+    delays = [_row(truth="chef", verdict="chef", delay_us=ms * 1000, allowed_us=50_000) for ms in (1, 2, 60)]
+    found = report(PLAN, 1, [_evening_run(*delays)], TIMING, 1e-4)["void_delay_ms"]
     assert found == {
         "chef": {"voids": 3, "median": 2.0, "p99": 60.0, "most": 60.0, "least_before_deadline": -10.0, "late": 0}
     }
@@ -106,7 +114,7 @@ def test_delays_are_told_by_cause_against_their_deadlines() -> None:
 
 def test_margins_are_counted_in_tenths_and_the_lowest_are_named() -> None:
     some = [_row(margin=value, margin_of="laps", coup=f"s/0/{value}") for value in (0.0, 0.05, 0.95, 1.0)] + [_row()]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)["margin"]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["margin"]
     assert found["tenths"] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
     assert (found["known"], found["of"]) == (4, {"laps": 4})
     assert [low["coup"] for low in found["lowest"]] == ["s/0/0.0", "s/0/0.05", "s/0/0.95", "s/0/1.0"]
@@ -118,85 +126,85 @@ def test_laps_seen_are_compared_with_laps_run_by_beams() -> None:
         _row(laps_run=6.0, laps_seen=6.5),
         _row(laps_run=5, laps_seen=5, beams=3),
     ]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)["laps"]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["laps"]
     assert found["2"] == {"coups": 2, "unseen_mean": 0.0, "unseen_most": 0.5, "overstated": 1}
     assert found["3"]["coups"] == 1
 
 
 def test_the_share_that_cannot_be_proven_is_of_three_to_three_point_three_laps() -> None:
     some = [_row(laps_run=3.0), _row("unproven", laps_run=3.29), _row("unproven", laps_run=3.3), _row(laps_run=2.99)]
-    found = report(PLAN, 1, [_night(*some)], TIMING, 1e-4)["unproven"]
+    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["unproven"]
     assert found == {"2": {"ran": 2, "unproven": 1, "share": 0.5}}
 
 
 def test_what_limited_it_follows_from_the_processor_seconds() -> None:
-    found = report(PLAN, 1, [_night(_row())], TIMING, 1e-4)["timing"]
+    found = report(PLAN, 1, [_evening_run(_row())], TIMING, 1e-4)["timing"]
     assert found["limited_by"].startswith("wheeld: 6.0 s of processor in the simulator, 12.0 s in wheeld, 1.80 cores")
     assert found["coups_per_s"] == 0.1
 
 
 def test_a_disagreement_names_what_plays_it_again() -> None:
     plan = Plan("a/b", 10.0, margin=True)
-    night = _night(_row("false_void", told="breakdown", coup="a/b/3/7", number=4))
-    (doubted,) = report(plan, 1, [night], TIMING, 1e-4)["disagreements"]
-    assert doubted["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
-    assert (doubted["truth"], doubted["told"], doubted["causes"]) == ("result 4", "breakdown", ["stray"])
+    evening_run = _evening_run(_row("false_void", verdict="breakdown", coup="a/b/3/7", number=4))
+    (disagreement,) = report(plan, 1, [evening_run], TIMING, 1e-4)["disagreements"]
+    assert disagreement["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
+    assert (disagreement["truth"], disagreement["told"], disagreement["causes"]) == ("result 4", "breakdown", ["stray"])
 
 
-def _account(outcome: Outcome, *told: Told) -> Account:
-    verdicts = [each for each in told if each.topic != "notice"]
-    notices = tuple(each for each in told if each.topic == "notice")
-    return Account(Span(4, 0, (outcome,)), judge([outcome], verdicts), notices)
+def _compared(outcome: Outcome, *verdict: Message) -> ComparedSpan:
+    verdicts = [each for each in verdict if each.topic != "notice"]
+    notices = tuple(each for each in verdict if each.topic == "notice")
+    return ComparedSpan(Span(4, 0, (outcome,)), compare([outcome], verdicts), notices)
 
 
-def _warned(outcome: Outcome, *told: Told) -> list[Warned]:
+def _warnings_of(outcome: Outcome, *verdict: Message) -> list[EarlyWarning]:
     layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
-    return list(warned("s/0", _account(outcome, *told), World(layout, None), 1.0))  # type: ignore[arg-type]
+    return list(early_warnings("s/0", _compared(outcome, *verdict), World(layout, None), 1.0))  # type: ignore[arg-type]
 
 
-def test_a_row_says_what_was_and_what_was_told() -> None:
-    (row,) = rows("s/0", _account(was_void("chef"), void("chef", 11_000_000, margin=0.25, margin_of="time")), 2)
-    assert (row.coup, row.truth, row.told, row.kind) == ("s/0/4", "chef", "chef", "right")
+def test_a_row_has_the_truth_and_the_verdict() -> None:
+    (row,) = rows("s/0", _compared(was_void("chef"), void("chef", 11_000_000, margin=0.25, margin_of="time")), 2)
+    assert (row.coup, row.truth, row.verdict, row.kind) == ("s/0/4", "chef", "chef", "right")
     assert (row.delay_us, row.allowed_us, row.margin, row.margin_of) == (1_000_000, 2_000_000, 0.25, "time")
-    (row,) = rows("s/0", _account(came_out(17), result(25)), 2)
-    assert (row.number, row.told_number, row.laps_run, row.laps_seen, row.delay_us) == (17, 25, 8.0, 7.5, None)
+    (row,) = rows("s/0", _compared(came_out(17), result(25)), 2)
+    assert (row.number, row.verdict_number, row.laps_run, row.laps_seen, row.delay_us) == (17, 25, 8.0, 7.5, None)
 
 
 def test_a_stranded_table_has_a_row_of_nothing() -> None:
-    account = Account(Span(4, 0, ()), (Judged("stranded", None, None),), ())
-    (row,) = rows("s/0", account, 2)
-    assert (row.kind, row.truth, row.told) == ("stranded", "nothing", "nothing")
+    compared = ComparedSpan(Span(4, 0, ()), (Comparison("stranded", None, None),), ())
+    (row,) = rows("s/0", compared, 2)
+    assert (row.kind, row.truth, row.verdict) == ("stranded", "nothing", "nothing")
 
 
 def test_a_void_foreseen_counts_from_its_first_warning() -> None:
     warning, again = notice("void_foreseen", 7_000_000), notice("void_foreseen", 8_000_000)
-    (found,) = _warned(was_void("too_few_laps"), warning, again, void("too_few_laps"))
-    assert found == Warned("s/0/4", "foreseen", 3_000_000, 4_000_000)
+    (found,) = _warnings_of(was_void("too_few_laps"), warning, again, void("too_few_laps"))
+    assert found == EarlyWarning("s/0/4", "foreseen", 3_000_000, 4_000_000)
 
 
 def test_warnings_of_what_did_not_come() -> None:
     warning = notice("void_foreseen", 7_000_000)
-    assert [each.of for each in _warned(came_out(17), warning, result(17))] == ["false"]
-    assert [each.of for each in _warned(was_void("chef"), warning, void("chef"))] == ["moot"]
-    assert [each.of for each in _warned(was_void("too_few_laps"), void("too_few_laps"))] == ["unforeseen"]
-    assert _warned(came_out(17), result(17)) == []
+    assert [each.of for each in _warnings_of(came_out(17), warning, result(17))] == ["false"]
+    assert [each.of for each in _warnings_of(was_void("chef"), warning, void("chef"))] == ["moot"]
+    assert [each.of for each in _warnings_of(was_void("too_few_laps"), void("too_few_laps"))] == ["unforeseen"]
+    assert _warnings_of(came_out(17), result(17)) == []
     other = notice("void_foreseen", 7_000_000, coup=2)
-    assert _warned(came_out(17), other, result(17)) == []
+    assert _warnings_of(came_out(17), other, result(17)) == []
 
 
-def _whole() -> tuple[list[Row], tuple[Warned, ...]]:
+def _whole() -> tuple[list[Row], tuple[EarlyWarning, ...]]:
     some = [
         _row(laps_run=8.0, laps_seen=7.5, margin=0.5, margin_of="laps"),
-        _row("unproven", told="too_few_laps", laps_run=3.1),
-        _row("false_void", told="<breakdown>"),
-        _row(truth="chef", told="chef", delay_us=3_000, allowed_us=50_000),
+        _row("unproven", verdict="too_few_laps", laps_run=3.1),
+        _row("false_void", verdict="<breakdown>"),
+        _row(truth="chef", verdict="chef", delay_us=3_000, allowed_us=50_000),
     ]
-    return some, (Warned("s/0/1", "foreseen", 10, 20), Warned("s/0/1", "leaving", 30, None, -40))
+    return some, (EarlyWarning("s/0/1", "foreseen", 10, 20), EarlyWarning("s/0/1", "leaving", 30, None, -40))
 
 
 def test_the_page_is_well_formed_whole_and_the_same_each_time() -> None:
     some, warnings = _whole()
-    found = report(PLAN, 1, [_night(*some, warnings=warnings)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
     text = page(found, plots(some, warnings, found))
     assert text == page(found, plots(some, warnings, found))
     tree = ET.fromstring(text)
@@ -211,5 +219,5 @@ def test_the_page_is_well_formed_whole_and_the_same_each_time() -> None:
 
 def test_the_json_has_nothing_that_json_has_not() -> None:
     some, warnings = _whole()
-    found = report(PLAN, 1, [_night(*some, warnings=warnings)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
     assert json.loads(json.dumps(found, allow_nan=False)) == found

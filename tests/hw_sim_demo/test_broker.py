@@ -1,4 +1,4 @@
-"""Which broker is started, and what is said when there is none or it does not come up."""
+"""Which broker is started, and the errors when there is none or it does not start."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_the_systems_directories_are_searched_too(monkeypatch: pytest.MonkeyPatc
     assert choose("mosquitto", 1).command[0].endswith("mosquitto")
 
 
-def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DemoError, match="apt-get install mosquitto"):
         choose("mosquitto", 1, path="")
     monkeypatch.setattr(broker, "find_spec", lambda name: None)
-    with pytest.raises(DemoError, match=r"pip install 'wheeld\[demo\]' \(amqtt\)"):
+    with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]' \(amqtt\)"):
         choose("auto", 1, path="")
 
 
@@ -73,11 +73,11 @@ async def test_a_child_that_will_not_end_is_killed_and_one_that_has_is_left_alon
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "END_S_MAX", 0.1)
-    # The shell speaks when it no longer hears SIGTERM; until then it could be ended politely.
+    # The shell writes to the FIFO when it ignores SIGTERM; before that SIGTERM would end it.
     os.mkfifo(tmp_path / "fifo")
     command = ["/bin/sh", "-c", f"trap '' TERM; echo deaf > {tmp_path}/fifo; while :; do sleep 60; done"]
     async with child.child("stubborn", command, tmp_path / "log") as stubborn:
         assert (tmp_path / "fifo").read_text() == "deaf\n"
     assert stubborn._process.returncode == -signal.SIGKILL
     async with child.child("short", ["/bin/sh", "-c", "exit 5"], tmp_path / "log") as short:
-        assert await short.ended() == "short ended with exit code 5; its last words:\n  (none)"
+        assert await short.ended() == "short ended with exit code 5; its last lines:\n  (none)"

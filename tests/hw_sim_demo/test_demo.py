@@ -17,9 +17,9 @@ from hw_sim.child import DemoError
 from hw_sim.cli import main, parser
 from hw_sim.demo import FIRST, Demo
 from hw_sim.evening import named
-from hw_sim.events import Person, RotorEdge
+from hw_sim.events import RotorEdge, TableCommand
 from hw_sim.people import TableStuckError
-from tests.hw_sim_demo.test_heard import result, void
+from tests.hw_sim_demo.test_subscriber import result, void
 from wheeld.config.file import parse
 
 
@@ -28,13 +28,13 @@ def made(tmp_path: Path, *more: str) -> Demo:
 
 
 def test_the_first_scenarios_show_all_eight_causes_in_twelve_verdicts() -> None:
-    from hw_sim.endless import Night
     from hw_sim.evening import repeatable
+    from hw_sim.live_table import LiveTable
 
-    night = Night(demo.LAYOUT, repeatable("first"), 17)
+    live = LiveTable(demo.LAYOUT, repeatable("first"), 17)
     for scenario in named(FIRST):
-        night.play(scenario)
-    truth = night.stage.truth
+        live.play(scenario)
+    truth = live.table.truth
     assert len(truth) == 12
     assert len({outcome["cause"] for outcome in truth if outcome["kind"] == "void"}) == 8
     assert [outcome.get("cause", "result") for outcome in truth[:4]] == [
@@ -56,11 +56,11 @@ def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
 
 def test_who_gives_a_reason_uses_a_panel_and_the_rest_a_button(tmp_path: Path) -> None:
     one = made(tmp_path)
-    one._happen(Person(10, "open", "chef"))
-    one._happen(RotorEdge(20, 3, "cw"))
+    one._deliver(TableCommand(10, "open", "chef"))
+    one._deliver(RotorEdge(20, 3, "cw"))
     assert one._board.next_seq == 2
-    one._happen(Person(30, "suspend", "direction", "an order"))
-    one._happen(Person(40, "bouler", "chef", who="bouler-2"))
+    one._deliver(TableCommand(30, "suspend", "direction", "an order"))
+    one._deliver(TableCommand(40, "bouler", "chef", who="bouler-2"))
     assert one._board.next_seq == 2
     assert one._panel.qsize() == 2
 
@@ -72,15 +72,15 @@ def test_luck_differs_unless_it_is_named(tmp_path: Path) -> None:
 
 def test_the_tally(tmp_path: Path) -> None:
     one = made(tmp_path, "--seed", "4")
-    assert "no message, nothing missing; luck was --seed 4" in one.tally()
-    one.heard.take("result", result(1))
-    one.heard.take("void", void(2))
-    one.heard.take("void", void(4))
-    told = one.tally()
-    assert "3 verdicts: 1 results, 2 voids (chef 2)" in told
-    assert "seq 1 to 4, 1 missing; luck was --seed 4" in told
-    assert "each as it was played" in told
-    one.people.different.append("valid: played result 3; published nothing")
+    assert "no message, nothing missing; the seed was --seed 4" in one.tally()
+    one.subscriber.take("result", result(1))
+    one.subscriber.take("void", void(2))
+    one.subscriber.take("void", void(4))
+    tally = one.tally()
+    assert "3 verdicts: 1 results, 2 voids (chef 2)" in tally
+    assert "seq 1 to 4, 1 missing; the seed was --seed 4" in tally
+    assert "each as it was played" in tally
+    one.people.differences.append("valid: played result 3; published nothing")
     assert "not as it was played: valid: played result 3; published nothing" in one.tally()
 
 

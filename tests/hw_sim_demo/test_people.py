@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import Night
 from hw_sim.evening import named, repeatable
-from hw_sim.events import Person
-from hw_sim.heard import Heard, Verdict
+from hw_sim.events import TableCommand
+from hw_sim.live_table import LiveTable
 from hw_sim.people import STEPS_MAX, People, TableStuckError
 from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Subscriber, Verdict
 
 OBEYS = {
     "open": "faites_vos_jeux",
@@ -24,29 +24,29 @@ OBEYS = {
 
 
 class Bench:
-    """People at a table that does what they say, as far as this goes: no coup is judged."""
+    """People at a table that obeys their commands; it gives no verdicts."""
 
     def __init__(self, state: str | None, number: int | None = 17) -> None:
-        self.heard = Heard(table=None if state is None else {"state": state, "last_number": number})
-        self.night = Night(LAYOUT, repeatable("people"), None)
+        self.subscriber = Subscriber(table=None if state is None else {"state": state, "last_number": number})
+        self.live = LiveTable(LAYOUT, repeatable("people"), None)
         self.begun: list[str] = []
-        self.said: list[str] = []
+        self.commands: list[str] = []
         self.obeys = True
-        self.people = People(self.night, self.heard, look_s=1.0, tell=self._began)
+        self.people = People(self.live, self.subscriber, look_s=1.0, on_scenario=self._began)
 
     def _began(self, scenario: Scenario) -> None:
         self.begun.append(scenario.name)
 
     def play(self, *names: str) -> None:
-        for event in self.people.evening(named(names)):
-            if isinstance(event, Person) and not self.begun:
-                self.said.append(event.name)
+        for event in self.people.events(named(names)):
+            if isinstance(event, TableCommand) and not self.begun:
+                self.commands.append(event.name)
                 if self.obeys:
-                    self.heard.table = {"state": OBEYS[event.name], "last_number": 17}
+                    self.subscriber.table = {"state": OBEYS[event.name], "last_number": 17}
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "commands"),
     [
         ("closed", ["open"]),
         ("operations", ["operations_done"]),
@@ -58,17 +58,17 @@ class Bench:
         ("rien_ne_va_plus", []),
     ],
 )
-def test_the_chef_does_what_the_state_asks_for(state: str, said: list[str]) -> None:
+def test_the_chef_does_what_the_state_asks_for(state: str, commands: list[str]) -> None:
     bench = Bench(state)
     bench.play("valid")
-    assert bench.said == said
+    assert bench.commands == commands
     assert bench.begun == ["valid"]
 
 
 def test_the_ball_is_put_where_the_table_last_saw_it() -> None:
     bench = Bench("faites_vos_jeux", number=26)
     bench.play("valid")
-    assert bench.night.stage.world.stays[0].number == 26
+    assert bench.live.table.world.stays[0].number == 26
 
 
 @pytest.mark.parametrize("state", [None, "suspended"])
@@ -77,7 +77,7 @@ def test_a_table_that_does_not_obey_is_given_up(state: str | None) -> None:
     bench.obeys = False
     with pytest.raises(TableStuckError, match="nothing at all" if state is None else "suspended"):
         bench.play("valid")
-    assert len(bench.said) <= STEPS_MAX
+    assert len(bench.commands) <= STEPS_MAX
 
 
 def verdict(name: str) -> Any:
@@ -88,13 +88,13 @@ def test_verdicts_are_held_against_what_was_played() -> None:
     bench = Bench("faites_vos_jeux")
     bench.play("same_direction")
     bench.people.compare(whole=False)
-    assert bench.people.different == []
-    bench.heard.verdicts.append(verdict("void chef"))
+    assert bench.people.differences == []
+    bench.subscriber.verdicts.append(verdict("void chef"))
     bench.people.compare(whole=False)
-    assert bench.people.different == ["same_direction: played void same_direction; published void chef"]
+    assert bench.people.differences == ["same_direction: played void same_direction; published void chef"]
 
 
 def test_a_verdict_that_never_came_is_noticed_at_the_next_scenario() -> None:
     bench = Bench("faites_vos_jeux")
     bench.play("same_direction", "valid")
-    assert bench.people.different == ["same_direction: played void same_direction; published nothing"]
+    assert bench.people.differences == ["same_direction: played void same_direction; published nothing"]

@@ -1,4 +1,4 @@
-"""`hw-sim run`: what it plays and says, without waiting for the wall clock."""
+"""`hw-sim run`: what it plays and prints, without waiting for the wall clock."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hw_sim import run
 from hw_sim.board import SimBoard
 from hw_sim.cli import main
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import Night
 from hw_sim.evening import named, repeatable
-from hw_sim.events import End, Person, SimEvent
+from hw_sim.events import End, SimEvent, TableCommand
+from hw_sim.live_table import LiveTable
 from hw_sim.pty_link import Pty
-from hw_sim.run import told
+from hw_sim.run import live_events
 from wheeld.config.file import parse
 
 
@@ -37,19 +37,19 @@ class Hurried:
             self.board._greeted = len(self.seen) > 3
 
 
-def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_told() -> None:
-    said: list[str] = []
+def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_printed() -> None:
+    lines: list[str] = []
     looks = iter([False, False, True])
-    night = Night(LAYOUT, repeatable("told"), 17)
-    events = list(told(night, named(["valid", "chef_void"]), lambda: next(looks), said.append))
+    live = LiveTable(LAYOUT, repeatable("told"), 17)
+    events = list(live_events(live, named(["valid", "chef_void"]), lambda: next(looks), lines.append))
     assert [type(event) for event in events[:2]] == [End, End]
-    assert [e.name for e in events if isinstance(e, Person)][:2] == ["open", "rien_ne_va_plus"]
-    assert said[0].startswith("# waiting")
-    assert ["plays valid: An ordinary coup" in said[1], "truth result" in said[2]] == [True, True]
-    assert "plays chef_void" in said[3]
-    assert said[4].endswith("truth void chef, Art. 11")
-    assert said[5].endswith("the end")
-    assert len(said) == 6
+    assert [e.name for e in events if isinstance(e, TableCommand)][:2] == ["open", "rien_ne_va_plus"]
+    assert lines[0].startswith("# waiting")
+    assert ["plays valid: An ordinary coup" in lines[1], "truth result" in lines[2]] == [True, True]
+    assert "plays chef_void" in lines[3]
+    assert lines[4].endswith("truth void chef, Art. 11")
+    assert lines[5].endswith("the end")
+    assert len(lines) == 6
 
 
 @pytest.mark.parametrize("more", [["--scenario", "first_coup_void", "valid"], ["--scenario", "valid", "--quick"]])
@@ -85,7 +85,7 @@ def test_without_scenarios_it_plays_until_a_signal(
     assert capsys.readouterr().out.count("truth") >= 3
 
 
-def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--pty", str(tmp_path / "x"), "--scenario", "vald"]) == 2
     assert "did you mean 'valid'?" in capsys.readouterr().err
     (tmp_path / "taken").write_text("someone's")

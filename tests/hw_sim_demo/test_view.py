@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from hw_sim.child import DemoError
-from hw_sim.heard import Heard
 from hw_sim.scenarios import SCENARIOS
+from hw_sim.subscriber import Subscriber
 from hw_sim.view import ROWS, view_of
-from tests.hw_sim_demo.test_heard import TABLE, result, said, void
+from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
 
 
 class Terminal(io.StringIO):
@@ -23,10 +23,10 @@ class Terminal(io.StringIO):
 
 def test_lines_are_printed_as_they_come() -> None:
     out = io.StringIO()
-    with view_of(Heard(), out) as view:
-        view.playing(SCENARIOS["valid"])
-        view.news("something")
-        view.news(None)
+    with view_of(Subscriber(), out) as view:
+        view.show_scenario(SCENARIOS["valid"])
+        view.show_message("something")
+        view.show_message(None)
     assert out.getvalue().splitlines() == [
         f"--- the wheel plays valid: {SCENARIOS['valid'].about}",
         "something",
@@ -36,25 +36,25 @@ def test_lines_are_printed_as_they_come() -> None:
 def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "xterm")
-    out, heard = Terminal(), Heard()
-    with view_of(heard, out) as view:
+    out, subscriber = Terminal(), Subscriber()
+    with view_of(subscriber, out) as view:
         assert "nothing yet" in out.getvalue()
-        view.playing(SCENARIOS["chef_void"])
-        heard.take("board", json.dumps({"coup": 1, "numbers": [32, 4]}).encode())
-        view.news(heard.take("result", result(1)))
+        view.show_scenario(SCENARIOS["chef_void"])
+        subscriber.take("board", json.dumps({"coup": 1, "numbers": [32, 4]}).encode())
+        view.show_message(subscriber.take("result", result(1)))
         for seq in range(2, ROWS + 3):
-            view.news(heard.take("void", void(seq)))
+            view.show_message(subscriber.take("void", void(seq)))
         out.seek(0)
         out.truncate()
-        view.news(heard.take("table", said(ROWS + 3, **TABLE)))
+        view.show_message(subscriber.take("table", message(ROWS + 3, **TABLE)))
     picture = out.getvalue()
     for words in ("closed", "ouverture", "32 4", "chef_void", "Art. 11 · N7", f"seq              {ROWS + 3}"):
         assert words in picture, picture
     assert "Trente-deux" not in picture, "the oldest went out of view"
 
 
-def test_without_rich_a_terminal_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rich_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, "rich.console", missing)
-    with pytest.raises(DemoError, match=r"pip install 'wheeld\[demo\]'"), view_of(Heard(), Terminal()):
+    with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]'"), view_of(Subscriber(), Terminal()):
         pass

@@ -19,13 +19,13 @@ import aiomqtt
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
 from hw_sim.demo import LAYOUT
-from hw_sim.endless import QUICK, Night
 from hw_sim.evening import repeatable
 from hw_sim.events import SensorState, SimEvent
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.registry import Play
-from hw_sim.stage import Outcome, Stage
+from hw_sim.table import Outcome, SimTable
 from hw_sim.world import us
 from tests.cli.live import PATIENCE_S, Daemon, running
 
@@ -63,8 +63,8 @@ class Wheel:
     """Plays what it is asked to, one after the other, and idles in between; `truth` is what came of it."""
 
     def __init__(self, seed: int) -> None:
-        self.night = Night(LAYOUT, repeatable(f"live {seed}"), FIRST_NUMBER)
-        self.night.stage.leisure = QUICK
+        self.night = LiveTable(LAYOUT, repeatable(f"live {seed}"), FIRST_NUMBER)
+        self.night.table.pause_factor = QUICK_PAUSE_FACTOR
         self.board = SimBoard(board_setup(LAYOUT), boot_id=seed)
         self.rubbish: random.Random | None = None
         """Luck that puts bytes on the line, between the frames, that nobody meant."""
@@ -72,7 +72,7 @@ class Wheel:
 
     @property
     def truth(self) -> list[Outcome]:
-        return self.night.stage.truth
+        return self.night.table.truth
 
     async def play(self, *plays: str | Play) -> None:
         """Return when they have been played, on the wheel's clock."""
@@ -85,8 +85,8 @@ class Wheel:
     async def press(self, name: str) -> None:
         """Someone presses a button."""
 
-        def word(stage: Stage) -> None:
-            stage.say(name)
+        def word(stage: SimTable) -> None:
+            stage.command(name)
             stage.wait(0.2, 0.4)
 
         await self.play(word)
@@ -111,7 +111,7 @@ class Wheel:
 async def turning(wheel: Wheel, path: Path) -> AsyncIterator[Wheel]:
     """The wheel turns, its port at `path`."""
     with Pty(path) as pty:
-        task = asyncio.create_task(Player(wheel.board, pty, speed=SPEED, happen=wheel.happen).play(wheel.events()))
+        task = asyncio.create_task(Player(wheel.board, pty, speed=SPEED, deliver=wheel.happen).play(wheel.events()))
         try:
             yield wheel
             assert not task.done(), task
@@ -243,15 +243,15 @@ async def table(
 def cut(seconds: float) -> Play:
     """A coup in whose run the cable fails for so many simulated seconds; the wheel itself knows nothing of it."""
 
-    def play(stage: Stage) -> None:
-        stage.ready()
+    def play(stage: SimTable) -> None:
+        stage.prepare_launch()
         stage.launch(seconds=8)
-        stage.part(0.3, 0.4)
+        stage.wait_for_part_of_run(0.3, 0.4)
         for at_s, ok in ((stage.now_s, False), (stage.now_s + seconds, True)):
-            stage.world.told.append(SensorState(us(at_s), "link", ok=ok))
+            stage.world.direct_events.append(SensorState(us(at_s), "link", ok=ok))
         mended_s = stage.now_s + seconds
         stage.result(stage.fall())
-        stage.until(mended_s)
+        stage.wait_until(mended_s)
         stage.wait(0.5, 1)
 
     return play

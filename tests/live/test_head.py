@@ -79,7 +79,7 @@ async def test_a_mercury_s_coups_are_results(tmp_path: Path, rfc: bool) -> None:
                 await ear.until_state("closed")
                 playing = [asyncio.create_task(people(ear))]
                 await ear.until_state("faites_vos_jeux")
-                playing.append(asyncio.create_task(pace.live()))
+                playing.append(asyncio.create_task(pace.run()))
                 try:
                     await ear.until_verdicts(3)
                 finally:
@@ -104,7 +104,7 @@ async def test_a_box_that_falls_silent_suspends_the_table(tmp_path: Path) -> Non
             running(write_config(tmp_path, broker.port, url)) as daemon,
         ):
             await ear.until_state("closed")
-            living = asyncio.create_task(pace.live())
+            living = asyncio.create_task(pace.run())
             try:
                 await ear.until(lambda: ear.of("health")[-1]["sensors"]["head"], "the head is heard")
                 await ear.command("open")

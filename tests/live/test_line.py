@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.stage import Stage
+from hw_sim.table import SimTable
 from tests.live.bench import SPEED, cut, expected, table
 from tests.mosquitto import Mosquitto
 
@@ -32,8 +32,8 @@ async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_goes_on_when_i
 
         await ear.command("resume")
         await ear.until_state("rien_va")
-        wheel.night.stage.last_number = ear.of("table")[-1]["last_number"]
-        await wheel.play(Stage.put_back)
+        wheel.night.table.last_number = ear.of("table")[-1]["last_number"]
+        await wheel.play(SimTable.put_ball_back)
         await wheel.press("tout_va")
         await ear.until_state("faites_vos_jeux")
         await wheel.play("valid")

@@ -18,12 +18,12 @@ import aiomqtt
 
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
-from hw_sim.endless import QUICK, Night, drawn
 from hw_sim.evening import draw_layout, repeatable
-from hw_sim.events import Person, SimEvent
-from hw_sim.heard import SEQUENCED, Heard
+from hw_sim.events import SimEvent, TableCommand
+from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
+from hw_sim.subscriber import SEQUENCED, Subscriber
 
 SITE, TABLE = "test", "whole"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"
@@ -44,30 +44,30 @@ class Evening:
 
     def __init__(self) -> None:
         self._rng = repeatable("house")
-        night = Night(LAYOUT, self._rng, None)
-        night.stage.leisure = QUICK
-        self._heard = Heard()
-        self._people = People(night, self._heard, look_s=LOOK_S * SPEED, tell=lambda _: None)
-        self._panel: asyncio.Queue[Person] = asyncio.Queue()
+        night = LiveTable(LAYOUT, self._rng, None)
+        night.table.pause_factor = QUICK_PAUSE_FACTOR
+        self._heard = Subscriber()
+        self._people = People(night, self._heard, look_s=LOOK_S * SPEED, on_scenario=lambda _: None)
+        self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
 
     async def run(self, path: Path) -> None:
         """For ever."""
         with Pty(path) as pty:
-            player = Player(self._board, pty, speed=SPEED, happen=self._happen)
+            player = Player(self._board, pty, speed=SPEED, deliver=self._happen)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._listen())
                 group.create_task(player.play(self._events()))
 
     def _events(self) -> Iterator[SimEvent]:
-        plays = drawn(LAYOUT, self._rng)
+        plays = draw_scenarios(LAYOUT, self._rng)
         while True:
             with suppress(TableStuckError):  # a daemon that hangs does not obey: they try again
-                yield from self._people.evening(plays)
+                yield from self._people.events(plays)
 
     def _happen(self, event: SimEvent) -> None:
         """Buttons know neither who nor why."""
-        if isinstance(event, Person) and (event.reason or event.who):
+        if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
         else:
             self._board.feed(event)

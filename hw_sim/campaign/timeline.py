@@ -1,4 +1,4 @@
-"""What a log and the messages about it have to show on one time axis; nothing of the simulation is needed for it."""
+"""A log and the messages about it, on one time axis. It needs nothing of the simulation."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any
 
 import msgspec
 
-from hw_sim.campaign.black_box import Told
+from hw_sim.campaign.black_box import Message
 from hw_sim.wheel import POCKETS
 
 SPEED_OVER_S = 0.5
-"""The rotor's speed is told from one such part of a second to the next: single ticks jitter."""
+"""The rotor's speed is its mean over this time: single ticks jitter."""
 
 Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The ball in a pocket under a reader; `number` by the rotor's angle at that time, None when that is not known."""
+class ReadPocket:
+    """The ball in a pocket before a reader. `number` follows from the rotor's angle at that time; None when the angle
+    is not known."""
 
     t_s: float
     reader: int
@@ -30,53 +31,53 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Part:
-    """Something that lasts: a state of the table, a lie of a sensor."""
+class Interval:
+    """A state of the table, or a strike of a fault, with its name."""
 
     from_s: float
     to_s: float
-    words: str
+    text: str
 
-    def within(self, from_s: float, to_s: float) -> Part:
-        """As much of it as lies between."""
-        return Part(max(self.from_s, from_s), min(self.to_s, to_s), self.words)
+    def within(self, from_s: float, to_s: float) -> Interval:
+        """The part of it between the two times."""
+        return Interval(max(self.from_s, from_s), min(self.to_s, to_s), self.text)
 
 
 @dataclass(frozen=True)
-class Said:
-    """A verdict: when it was said, and when its evidence was."""
+class ShownVerdict:
+    """A verdict: when it was published, and the time of its evidence."""
 
     t_s: float
     evidence_s: float
-    words: str
+    text: str
     void: bool
 
 
 @dataclass(frozen=True)
-class Story:
+class Timeline:
     """One log. Times in s of its clock.
 
-    `marks` are people, objects and self-tests; `facts` what the daemon made of the sensors; `true_passes`, `lies` and
-    `truth` come of the simulation and are empty for a log of a real wheel.
+    `notes`: commands, objects and self-tests. `facts`: those that the daemon concluded. `true_passes`, `strikes` and
+    `truth` come from the simulation and are empty for a log of a real wheel.
     """
 
     beams: int
     readers: int
     passes: list[tuple[float, int]]
     rotor_rpm: list[tuple[float, float]]
-    seen: list[Seen]
-    marks: list[tuple[float, str]]
+    read_pockets: list[ReadPocket]
+    notes: list[tuple[float, str]]
     facts: list[tuple[float, str]]
-    states: list[Part]
-    said: list[Said]
+    states: list[Interval]
+    verdicts: list[ShownVerdict]
     end_s: float
     start_s: float = 0.0
     true_passes: list[tuple[float, int]] | None = None
-    lies: list[Part] = field(default_factory=list)
+    strikes: list[Interval] = field(default_factory=list)
     truth: list[tuple[float, str]] = field(default_factory=list)
 
-    def cut(self) -> Story:
-        """The same without what is not from `start_s` to `end_s`: it would widen the picture, or its text."""
+    def cut(self) -> Timeline:
+        """The same without anything before `start_s` or after `end_s`: it would widen the picture, or its text."""
 
         def here(t_s: float) -> bool:
             return self.start_s <= t_s <= self.end_s
@@ -85,44 +86,46 @@ class Story:
             self,
             passes=[each for each in self.passes if here(each[0])],
             rotor_rpm=[each for each in self.rotor_rpm if here(each[0])],
-            seen=[each for each in self.seen if here(each.t_s)],
-            marks=[each for each in self.marks if here(each[0])],
+            read_pockets=[each for each in self.read_pockets if here(each.t_s)],
+            notes=[each for each in self.notes if here(each[0])],
             facts=[each for each in self.facts if here(each[0])],
             states=[
                 part.within(self.start_s, self.end_s)
                 for part in self.states
                 if part.from_s <= self.end_s and part.to_s >= self.start_s
             ],
-            said=[each for each in self.said if here(each.t_s)],
+            verdicts=[each for each in self.verdicts if here(each.t_s)],
             true_passes=[each for each in self.true_passes or [] if here(each[0])],
-            lies=[part.within(self.start_s, self.end_s) for part in self.lies],
+            strikes=[part.within(self.start_s, self.end_s) for part in self.strikes],
         )
 
 
-def story(log: Iterable[bytes], told: Iterable[Told]) -> Story:
+def read_timeline(log: Iterable[bytes], published: Iterable[Message]) -> Timeline:
     """Read both. Raises msgspec.DecodeError, KeyError or IndexError for what is no observation log."""
     header, *lines = [msgspec.json.decode(line, type=Line) for line in log]
-    messages = list(told)
+    messages = list(published)
     rotor = Rotor(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
     first_s = min((line["t"] / 1e6 for line in lines), default=0.0)
     end_s = max((line["t"] / 1e6 for line in lines), default=0.0)
-    return Story(
+    return Timeline(
         beams=len(header["beams_deg"]),
         readers=len(header["readers_deg"]),
         passes=[(line["t"] / 1e6, line["beam"]) for line in lines if line["kind"] == "ball"],
         rotor_rpm=list(rotor.speeds()),
-        seen=[_seen(line, header, rotor) for line in lines if line["kind"] == "pocket"],
-        marks=[(line["t"] / 1e6, _words(line)) for line in lines if line["kind"] in ("object", "sensor", "command")],
+        read_pockets=[_read_pocket(line, header, rotor) for line in lines if line["kind"] == "pocket"],
+        notes=[
+            (line["t"] / 1e6, _note_text(line)) for line in lines if line["kind"] in ("object", "sensor", "command")
+        ],
         facts=[(each.t / 1e6, str(each.payload["fact"])) for each in messages if each.topic == "fact"],
         states=list(_states(messages, end_s)),
-        said=[_said(each) for each in messages if each.topic in ("result", "void")],
+        verdicts=[_verdict(each) for each in messages if each.topic in ("result", "void")],
         start_s=first_s,
         end_s=end_s,
     )
 
 
 class Rotor:
-    """The rotor as its encoder's lines tell it."""
+    """The rotor's motion by the log lines of its encoder."""
 
     def __init__(self, ticks: int, edges: list[Line]) -> None:
         self._ticks = ticks
@@ -130,7 +133,7 @@ class Rotor:
         self._times = [edge["t"] for edge in edges]
 
     def angle(self, t_us: int) -> float | None:
-        """Where pocket 0 stood, in turns; None before the first two edges. Between edges it turns evenly."""
+        """Angle of pocket 0 in turns, interpolated between edges; None with fewer than two edges."""
         if len(self._edges) < 2:
             return None
         after = min(max(1, bisect_right(self._times, t_us)), len(self._edges) - 1)
@@ -157,16 +160,16 @@ class Rotor:
         return (self._at(after) - self._at(before) + 0.5) % 1.0 - 0.5
 
 
-def _seen(line: Line, header: Line, rotor: Rotor) -> Seen:
+def _read_pocket(line: Line, header: Line, rotor: Rotor) -> ReadPocket:
     angle = rotor.angle(line["t"])
     number = None
     if angle is not None:
         place = (header["readers_deg"][line["reader"]] / 360 - angle) * len(POCKETS)
         number = POCKETS[round(place) % len(POCKETS)]
-    return Seen(line["t"] / 1e6, line["reader"], number)
+    return ReadPocket(line["t"] / 1e6, line["reader"], number)
 
 
-def _words(line: Line) -> str:
+def _note_text(line: Line) -> str:
     if line["kind"] == "object":
         return "object in" if line["present"] else "object out"
     if line["kind"] == "sensor":
@@ -174,17 +177,17 @@ def _words(line: Line) -> str:
     return f"{line['by']}: {line['name']}" if line.get("by") else str(line["name"])
 
 
-def _states(told: list[Told], end_s: float) -> Iterator[Part]:
-    tables = [(each.t / 1e6, str(each.payload["state"])) for each in told if each.topic == "table"]
+def _states(messages: list[Message], end_s: float) -> Iterator[Interval]:
+    tables = [(each.t / 1e6, str(each.payload["state"])) for each in messages if each.topic == "table"]
     changes = [each for before, each in pairwise([(0.0, ""), *tables]) if before[1] != each[1]]
     for (from_s, state), (to_s, _) in pairwise([*changes, (end_s, "")]):
-        yield Part(from_s, to_s, state)
+        yield Interval(from_s, to_s, state)
 
 
-def _said(told: Told) -> Said:
-    void = told.topic == "void"
-    payload = told.payload
+def _verdict(message: Message) -> ShownVerdict:
+    void = message.topic == "void"
+    payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
     ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC may step, but hardly in between
-    words = f"rien va: {payload['cause']}, {payload['article']}" if void else f"{payload['number']}"
-    return Said(told.t / 1e6, told.t / 1e6 - ago_s, words, void)
+    text = f"rien va: {payload['cause']}, {payload['article']}" if void else f"{payload['number']}"
+    return ShownVerdict(message.t / 1e6, message.t / 1e6 - ago_s, text, void)

@@ -1,8 +1,8 @@
-"""What a wheel's own head tells of an evening, whose ball and rotor others may watch too: two sources at one wheel.
+"""The coups that a wheel's own head reports of an evening of the simulated wheel, beside other sensors at that wheel.
 
-Its rules are those of the vendor's guide, as far as they show: it knows of a ball after one revolution, calls "no more
-bets" some seconds before the ball leaves the track, and the number soon after it rests. Laps and the ball's direction
-are there for heads that tell them; a SlingShot 2 does not.
+It follows the rules of the vendor's guide where a host can see them: it detects a ball after one revolution, reports
+"no more bets" some seconds before the ball leaves the track, and the number soon after the ball rests. Laps and the
+ball's direction are for heads that report them; a SlingShot 2 does not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hw_sim.world import World
 BEFORE_LEAVING_S = 3.0
 CALLED_AFTER_S = 0.6
 CALLED_FOR_S = 4.0
-HOPES_S = 3.0
+WAITS_S = 3.0
 WAITING, RUNNING, CLOSING, CALLED = 2, 3, 4, 5
 
 
@@ -32,8 +32,8 @@ class _Line(NamedTuple):
     laps: int
 
 
-def watched(evening: Evening) -> list[Coup]:
-    """The coups of a head that is switched on at time 0, to be played by `SimHead` line by line."""
+def coups_of(evening: Evening) -> list[Coup]:
+    """The coups of a head that is switched on at time 0, for `SimHead` to play line by line."""
     lines = [_line(evening.world, at * LINE_US / 1e6) for at in range(1, round(evening.end_s * 1e6) // LINE_US)]
     coups: list[Coup] = []
     phases: list[Phase] = []
@@ -50,7 +50,8 @@ def _coup(phases: list[Phase], number: int | None) -> Coup:
 
 
 def _phases(state: int, lines: list[_Line]) -> list[Phase]:
-    """One for each line, as the rotor's speed is; the number's is one, for it is called once."""
+    """One phase for each line, with its rotor speed. The number's lines are one phase, because a number is reported
+    once."""
     if state == CALLED:
         return [Phase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm), lines[0].ball)]
     return [Phase(state, 1, line.rotor, (line.rpm, line.rpm), line.ball, laps=(line.laps, line.laps)) for line in lines]
@@ -68,17 +69,18 @@ def _line(world: World, t_s: float) -> _Line:
 
 
 def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
-    """The state at that time, when so many runs had begun, and the number while it is called."""
+    """The state at that time, when `begun` runs had begun, and the number while it is shown."""
     run = world.runs[begun - 1]
     if run.laps_at(t_s) < 1:
         return WAITING, None
-    closing_s = max(run.end_s - BEFORE_LEAVING_S, run.time_at(1) + LINE_US / 1e6)  # one line at least says that it runs
+    # At least one line shows that the ball runs.
+    closing_s = max(run.end_s - BEFORE_LEAVING_S, run.time_at(1) + LINE_US / 1e6)
     if t_s < max(run.end_s, closing_s):
         return (RUNNING if t_s < closing_s else CLOSING), None
     fall = next((fall for fall in world.falls if run.end_s <= fall.rest_s), None)
     if fall is None or (begun < len(world.runs) and world.runs[begun].t_s < fall.rest_s):
-        # It hangs on an obstacle, or a hand took it: for a while the head waits for it.
-        return (CLOSING if t_s < run.end_s + HOPES_S else WAITING), None
+        # It hangs on an obstacle, or a hand took it: the head waits for it for a while.
+        return (CLOSING if t_s < run.end_s + WAITS_S else WAITING), None
     called_s = fall.rest_s + CALLED_AFTER_S
     if t_s < called_s:
         return CLOSING, None

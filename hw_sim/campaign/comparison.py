@@ -1,0 +1,200 @@
+"""Compares the published messages with the truth, coup by coup.
+
+A *span* is one mark of an evening: a scenario from "faites vos jeux" to "faites vos jeux", with its outcomes. Every
+message belongs to the span in which it was published.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+from hw_sim.campaign.black_box import Message
+from hw_sim.table import Outcome, laps_safe
+
+EVIDENCE_SLACK_US = 1_000
+"""Two programs round the time of the evidence differently. A void that is earlier than this has no evidence."""
+
+Kind: TypeAlias = Literal[
+    "right",
+    "unproven",
+    "wrong_number",
+    "false_valid",
+    "false_void",
+    "wrong_cause",
+    "premature",
+    "late",
+    "missed",
+    "extra_void",
+    "stranded",
+]
+KINDS: dict[Kind, str] = {
+    "right": "as it truly was",
+    "unproven": "it ran its laps, but so few that the passes of this layout cannot prove three",
+    "wrong_number": "a result with another number",
+    "false_valid": "a result where there was a void, or nothing",
+    "false_void": "a void where there was a result",
+    "wrong_cause": "a void by another cause",
+    "premature": "a void by its cause, but before there was evidence of it",
+    "late": "right, but after its deadline",
+    "missed": "no verdict",
+    "extra_void": "a void where there was nothing",
+    "stranded": "every verdict right, but then the table waited for people who had done all that the rules require",
+}
+AGREEING: frozenset[Kind] = frozenset({"right", "unproven"})
+WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
+"""States that only people end. In any other state a verdict may still follow from the observations."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """One mark: its index in the evening, when it begins (sensing clock, µs), and its true outcomes."""
+
+    index: int
+    start_us: int
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One outcome and its verdict. Either may be missing, and both are for a table that is `stranded`."""
+
+    kind: Kind
+    outcome: Outcome | None
+    verdict: Message | None
+
+    @property
+    def agrees(self) -> bool:
+        """It is no disagreement."""
+        return self.kind in AGREEING
+
+    @property
+    def in_step(self) -> bool:
+        """The table is in the state that the people of the scenario expect."""
+        return self.kind in ("right", "late")
+
+
+@dataclass(frozen=True)
+class ComparedSpan:
+    """One span with its comparisons, and its notices in order."""
+
+    span: Span
+    comparisons: tuple[Comparison, ...]
+    notices: tuple[Message, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """No comparison is a disagreement."""
+        return all(each.agrees for each in self.comparisons)
+
+    @property
+    def in_step(self) -> bool:
+        """The table is in the state that the people expect, so the spans that follow can be compared."""
+        return all(each.in_step for each in self.comparisons)
+
+
+@dataclass
+class SpanComparer:
+    """Takes messages as they are published, and compares each span when a message shows that the span is over.
+
+    Stops at the first span after which daemon and people are out of step: `compared` then ends with that span.
+    """
+
+    spans: Sequence[Span]
+    beams_deg: tuple[float, ...]
+    compared: list[ComparedSpan] = field(default_factory=list)
+    _messages: list[Message] = field(default_factory=list)
+    _state: str = ""
+    _starts: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._starts = [span.start_us for span in self.spans[1:]]  # messages before the first span belong to it
+
+    @property
+    def out_of_step(self) -> bool:
+        """Whether the spans that follow need a new start of the daemon."""
+        return bool(self.compared) and not self.compared[-1].in_step
+
+    def receive(self, message: Message) -> bool:
+        """Take one message. Returns False when no more are wanted."""
+        self._close(bisect_right(self._starts, message.t))
+        if message.topic == "table":
+            self._state = str(message.payload["state"])
+        elif message.topic in ("result", "void", "notice"):
+            self._messages.append(message)
+        return not self.out_of_step
+
+    def finish(self) -> None:
+        """Compare the spans that are left: there are no more messages."""
+        self._close(len(self.spans))
+
+    def _close(self, until: int) -> None:
+        while len(self.compared) < until and not self.out_of_step:
+            verdicts = [message for message in self._messages if message.topic != "notice"]
+            notices = tuple(message for message in self._messages if message.topic == "notice")
+            span = self.spans[len(self.compared)]
+            comparisons = compare(span.outcomes, verdicts, self.beams_deg)
+            if self._state in WAITING and all(each.in_step for each in comparisons):
+                comparisons = (*comparisons, Comparison("stranded", None, None))
+            self.compared.append(ComparedSpan(span, comparisons, notices))
+            self._messages = []
+
+
+def compare(
+    outcomes: Sequence[Outcome], verdicts: Sequence[Message], beams_deg: tuple[float, ...] = ()
+) -> tuple[Comparison, ...]:
+    """Each outcome with its verdict, in order. Where there are more of one than of the other, those are left over
+    without which most of the others agree."""
+    fewest = min(len(outcomes), len(verdicts))
+    ways = [
+        _pairs(outcomes, verdicts, set(kept_outcomes), set(kept_verdicts), beams_deg)
+        for kept_outcomes in combinations(range(len(outcomes)), fewest)
+        for kept_verdicts in combinations(range(len(verdicts)), fewest)
+    ]
+    return max(ways, key=lambda way: sum(each.agrees for each in way))
+
+
+def _pairs(
+    outcomes: Sequence[Outcome],
+    verdicts: Sequence[Message],
+    kept_outcomes: set[int],
+    kept_verdicts: set[int],
+    beams_deg: tuple[float, ...],
+) -> tuple[Comparison, ...]:
+    pairs = zip(
+        [outcomes[place] for place in sorted(kept_outcomes)],
+        [verdicts[place] for place in sorted(kept_verdicts)],
+        strict=True,
+    )
+    comparisons = [Comparison(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
+    comparisons += [
+        Comparison("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in kept_outcomes
+    ]
+    comparisons += [
+        Comparison("false_valid" if verdict.topic == "result" else "extra_void", None, verdict)
+        for place, verdict in enumerate(verdicts)
+        if place not in kept_verdicts
+    ]
+    return tuple(comparisons)
+
+
+def _kind(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
+    if outcome["kind"] == "result":
+        return _of_result(outcome, verdict, beams_deg)
+    if verdict.topic == "result":
+        return "false_valid"
+    if verdict.payload["cause"] != outcome["cause"]:
+        return "wrong_cause"
+    if verdict.t < outcome["evidence_t"] - EVIDENCE_SLACK_US:
+        return "premature"
+    return "late" if verdict.t > outcome.get("deadline_t", verdict.t) else "right"
+
+
+def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
+    if verdict.topic == "result":
+        return "right" if verdict.payload["number"] == outcome["number"] else "wrong_number"
+    few = verdict.payload["cause"] == "too_few_laps" and beams_deg and outcome["laps"] < laps_safe(beams_deg)
+    return "unproven" if few else "false_void"

@@ -1,0 +1,135 @@
+"""One evening of a campaign: drawn, given faults, played into the black box, and compared with its truth. After each
+disagreement that leaves daemon and people out of step, the black box starts again at the next mark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hw_sim.campaign.black_box import Ended, replay
+from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
+from hw_sim.campaign.explain import Disagreement, Explanation, explain
+from hw_sim.campaign.rows import EarlyWarning, Row, early_warnings, rows
+from hw_sim.campaign.slices import Slice
+from hw_sim.evening import Evening, campaign_evening, repeatable
+from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
+
+EVENING_COUPS = 250
+"""Long enough that starting the black box costs little, short enough that two of them fit in memory."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
+
+    The name of a coup is its evening and its mark there, so the length of an evening is a parameter, too.
+    """
+
+    seed: str
+    faults: float = 1.0
+    margin: bool = False
+    evening_coups: int = EVENING_COUPS
+
+    def evening(self, index: int) -> Evening:
+        """Evening number `index`."""
+        return campaign_evening(self.named(index), self.evening_coups, margin=self.margin)
+
+    def faulty(self, evening: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
+        """The evening with its faults, without the kinds named."""
+        rates = swarm(repeatable(f"{self.named(index)} swarm"), Rates().times(self.faults))
+        return add_faults(evening, self.named(index), rates, without=without)
+
+    def named(self, index: int) -> str:
+        """The seed of evening number `index`."""
+        return f"{self.seed}/{index}"
+
+    def options(self) -> str:
+        """The options after `hw-sim coup ID` that play a coup of this campaign."""
+        faults = "" if self.faults == 1 else f" --faults {self.faults:g}"
+        return faults + (" --margin" if self.margin else "")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One run of the black box, from mark `first` to the end, or to where daemon and people were out of step."""
+
+    first: int
+    compared: tuple[ComparedSpan, ...]
+    ended: Ended
+
+
+@dataclass(frozen=True)
+class EveningRun:
+    """The result of one evening. `refused`: its layout proves nothing and the black box refused it. `failed`: why the
+    evening failed, if the black box ended with an error or did not refuse what it must. Times are processor seconds."""
+
+    index: int
+    beams: int
+    rows: tuple[Row, ...]
+    early_warnings: tuple[EarlyWarning, ...]
+    explained: dict[str, Explanation]
+    refused: bool
+    failed: str | None
+    simulator_s: float
+    black_box_s: float
+
+
+def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
+    """Run the whole evening `index`. Raises BlackBoxError."""
+    began_s = time.process_time()
+    evening = plan.evening(index)
+    faulty = plan.faulty(evening, index)
+    segments = list(run_segments(Slice(evening, faulty, 0, len(evening.marks) - 1), wheeld))
+    compared = [span for segment in segments for span in segment.compared]
+    disagreements = [
+        Disagreement(span.span.index, segment.first)
+        for segment in segments
+        for span in segment.compared
+        if not span.agrees
+    ]
+    explained, explaining_s = explain(
+        evening, faulty, lambda without: plan.faulty(evening, index, without), disagreements, wheeld
+    )
+    name, beams = plan.named(index), len(evening.header["beams_deg"])
+    refused = beams == 1 and _refused(segments)
+    return EveningRun(
+        index,
+        beams,
+        tuple(row for span in compared for row in rows(name, span, beams)),
+        tuple(one for span in compared for one in early_warnings(name, span, evening.world, faulty.scale)),
+        {f"{name}/{mark}": explanation for mark, explanation in explained.items()},
+        refused,
+        None if refused else _failed(segments, beams),
+        time.process_time() - began_s,
+        sum(segment.ended.cpu_s for segment in segments) + explaining_s,
+    )
+
+
+def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
+    """Play that part and compare it; after each mark that left daemon and people out of step, again from the next."""
+    first = part.first
+    while first <= part.last:
+        rest = replace(part, first=first)
+        comparer = SpanComparer(rest.spans(), part.evening.world.layout.beams_deg)
+        ended = replay(wheeld, rest.lines(), comparer.receive)
+        broken = bool(ended.code) and not ended.stopped
+        if not broken:
+            comparer.finish()
+        yield Segment(first, tuple(comparer.compared), ended)
+        if broken:
+            return
+        first += len(comparer.compared)
+
+
+def _refused(segments: list[Segment]) -> bool:
+    ended = segments[0].ended
+    return ended.code > 0 and not ended.stopped and not segments[0].compared
+
+
+def _failed(segments: list[Segment], beams: int) -> str | None:
+    ended = segments[-1].ended
+    if not ended.stopped and ended.code:
+        return f"exit code {ended.code}: {ended.stderr}"
+    return "one beam can prove no direction, and the layout was not refused" if beams == 1 else None

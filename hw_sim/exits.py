@@ -1,0 +1,53 @@
+"""The exit codes of `hw-sim`, and the errors that end a subcommand with one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_BAD_DATA = 65
+EXIT_UNAVAILABLE = 69
+EXIT_CANNOT_WRITE = 73
+
+
+class CommandError(Exception):
+    """A subcommand ends with `exit_code`; the text goes to standard error and says what is wrong."""
+
+    exit_code = EXIT_FAILED
+
+
+class UsageError(CommandError):
+    """The options make no sense."""
+
+    exit_code = EXIT_USAGE
+
+
+class BadDataError(CommandError):
+    """The input file is not what it must be."""
+
+    exit_code = EXIT_BAD_DATA
+
+
+class UnavailableError(CommandError):
+    """A program or a package is missing or failed."""
+
+    exit_code = EXIT_UNAVAILABLE
+
+
+class FileError(CommandError):
+    """A file, or a device, cannot be written."""
+
+    exit_code = EXIT_CANNOT_WRITE
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Turn an OSError of the block into a FileError that names the file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # standard output, not a file: `cli.main` handles it
+    except OSError as error:
+        raise FileError(f"cannot write {error.filename}: {error.strerror}") from error

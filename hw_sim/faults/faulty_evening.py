@@ -1,0 +1,205 @@
+"""Adds faults to a clean evening, in the order in which they would arise: sensor, board, cable, clock."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import cycle
+
+import msgspec
+
+from hw_sim.evening import Evening, repeatable
+from hw_sim.events import BallPass, End, ForeignObject, RotorEdge, SensorState, Sighting, SimEvent, TableCommand
+from hw_sim.faults import beams, encoder, frames, readers
+from hw_sim.faults.effects import CleanReadings, Effects, Fault, Strike, Window
+from hw_sim.faults.rates import KINDS, Rates
+from hw_sim.table import Outcome
+from hw_sim.world import T_US
+
+FAULTS: dict[str, Fault] = {
+    "missed": beams.missed,
+    "doubled": beams.doubled,
+    "stray": beams.stray,
+    "stuck_on": beams.stuck_on,
+    "stuck_off": beams.stuck_off,
+    "chatter": beams.chatter,
+    "dead_reader": readers.dead_reader,
+    "bounce": readers.bounce,
+    "touch": readers.touch,
+    "lost_tick": encoder.lost_tick,
+    "jitter": encoder.jitter,
+    "slip": encoder.slip,
+    "drift": frames.drift,
+    "clock_step": frames.clock_step,
+    "reset": frames.reset,
+    "lost_frame": frames.lost_frame,
+    "repeated_frame": frames.repeated_frame,
+    "late_frame": frames.late_frame,
+}
+assert tuple(FAULTS) == KINDS
+
+
+@dataclass(frozen=True)
+class FaultyEvening:
+    """An evening as faulty sensors report it, in time order, `End` last; and the strikes of their faults.
+
+    All times are those of the sensing clock, which drifts: times of the world, multiplied by `scale`. `truth` is
+    the truth of the clean evening, with its evidence and deadlines on that clock. The marks of the evening are not
+    multiplied.
+    """
+
+    events: list[SimEvent]
+    strikes: list[Strike]
+    truth: list[Outcome]
+    scale: float
+
+
+def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[str] = frozenset()) -> FaultyEvening:
+    """The evening with faults at these rates, without the kinds in `without`.
+
+    Each fault has its own random numbers from the seed and gets only the clean evening, so leaving one out changes no
+    other.
+    """
+    clean, effects = CleanReadings.of(evening), Effects()
+    for kind, fault in FAULTS.items():
+        rate = rates.of(kind)
+        if rate and kind not in without:
+            fault(clean, repeatable(f"{seed} {kind}"), rate, effects)
+    events: list[SimEvent] = [
+        *_direct_events(clean, effects),
+        *_edges(clean, effects),
+        *_passes(clean, effects),
+        *_sightings(clean, effects),
+    ]
+    events.sort(key=T_US)
+    for window in _merged(effects.down):
+        window.put(events, _while_link_is_down(window, window.cut(events)))
+    for window in effects.repeated:
+        window.put(events, _repeated(window.cut(events)))
+    for window, order_seed in effects.late:
+        rng = random.Random(order_seed)  # noqa: S311  nothing here is secret
+        window.put(events, _with_one_time(window.cut(events), rng))
+    return _on_sensing_clock(clean, effects, Window(0, clean.end_us - 1).cut(events))
+
+
+def _direct_events(clean: CleanReadings, effects: Effects) -> list[SimEvent]:
+    return [
+        *(event for event in clean.evening.world.direct_events if not isinstance(event, BallPass)),
+        *effects.self_tests,
+    ]
+
+
+def _edges(clean: CleanReadings, effects: Effects) -> list[RotorEdge]:
+    edges = list(clean.edges)
+    if effects.offsets_us:
+        offsets = zip(edges, cycle(effects.offsets_us), strict=False)
+        edges = [RotorEdge(edge.t_us + off_us, edge.tick, edge.direction) for edge, off_us in offsets]
+    for place in reversed(effects.lost_edges):
+        del edges[place]
+    ticks = clean.evening.world.layout.rotor_ticks
+    for slip in effects.slips:
+        here = Window(slip.from_us, slip.to_us)
+        here.put(edges, [RotorEdge(e.t_us, (e.tick + slip.by) % ticks, e.direction) for e in here.cut(edges)])
+    return edges
+
+
+def _passes(clean: CleanReadings, effects: Effects) -> list[BallPass]:
+    seen = [
+        *clean.passes,
+        *(pulse for pulse in effects.false_passes if not _is_down(clean, f"beam/{pulse.beam}", pulse.t_us)),
+    ]
+    return [p for p in seen if p not in effects.missed and not _is_silent(effects, f"beam/{p.beam}", p.t_us)]
+
+
+def _sightings(clean: CleanReadings, effects: Effects) -> list[Sighting]:
+    caught = (seen for seen in effects.false_sightings if not _is_down(clean, f"reader/{seen.reader}", seen.t_us))
+    return [s for s in [*clean.sightings, *caught] if not _is_silent(effects, f"reader/{s.reader}", s.t_us)]
+
+
+def _is_down(clean: CleanReadings, sensor: str, t_us: int) -> bool:
+    return clean.evening.world.is_silent(sensor, t_us)
+
+
+def _is_silent(effects: Effects, sensor: str, t_us: int) -> bool:
+    return any(name == sensor and window.from_us <= t_us <= window.to_us for name, window in effects.silent)
+
+
+def _merged(windows: Iterable[Window]) -> list[Window]:
+    """The windows in order, those that overlap joined to one."""
+    merged: list[Window] = []
+    for window in sorted(windows, key=lambda w: w.from_us):
+        if merged and window.from_us <= merged[-1].to_us:
+            merged[-1] = Window(merged[-1].from_us, max(merged[-1].to_us, window.to_us))
+        else:
+            merged.append(window)
+    return merged
+
+
+def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent]:
+    """What a log shows of a window in which the link is down.
+
+    Commands arrive (they do not use this link), pulses are lost. The board reports objects and self-tests, which are
+    states, when the link is up again.
+    """
+    commands = [event for event in hidden if isinstance(event, TableCommand)]
+    states = [
+        msgspec.structs.replace(event, t_us=window.to_us)
+        for event in hidden
+        if isinstance(event, ForeignObject | SensorState)
+    ]
+    down, up = SensorState(window.from_us, "link", ok=False), SensorState(window.to_us, "link", ok=True)
+    return [down, *commands, up, *states]
+
+
+def _repeated(events: list[SimEvent]) -> list[SimEvent]:
+    """Every event twice but commands, which are in no frame."""
+    return [event for event in events for _ in range(1 if isinstance(event, TableCommand) else 2)]
+
+
+def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
+    """The commands, then all other events at the time of the last one. The observations of one sensor stay in order;
+    those of different sensors are in a random order."""
+    commands: list[SimEvent] = [event for event in events if isinstance(event, TableCommand)]
+    queues: dict[object, deque[SimEvent]] = {}
+    turns = []
+    for event in events:
+        if not isinstance(event, TableCommand):
+            turns.append(_sensor(event))
+            queues.setdefault(turns[-1], deque()).append(msgspec.structs.replace(event, t_us=events[-1].t_us))
+    rng.shuffle(turns)
+    return [*commands, *(queues[turn].popleft() for turn in turns)]
+
+
+def _sensor(event: SimEvent) -> object:
+    return type(event), getattr(event, "beam", None), getattr(event, "reader", None)
+
+
+def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEvent]) -> FaultyEvening:
+    """The evening with all times as the drifting clock reads them, and with the host's readings of UTC."""
+    events.append(End(clean.end_us))
+    if effects.readings:
+        events = sorted([*effects.readings, *events], key=T_US)
+    strikes = sorted(effects.strikes, key=lambda strike: strike.from_us)
+    truth, scale = clean.evening.truth, effects.scale
+    if scale != 1.0:
+        events = [_event_on_clock(event, scale) for event in events]
+        strikes = [replace(s, from_us=round(s.from_us * scale), to_us=round(s.to_us * scale)) for s in strikes]
+        truth = [_outcome_on_clock(outcome, scale) for outcome in truth]
+    return FaultyEvening(events, strikes, truth, scale)
+
+
+def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
+    if outcome["kind"] == "result":
+        return outcome
+    evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
+    return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
+
+
+def _event_on_clock(event: SimEvent, scale: float) -> SimEvent:
+    t_us = round(event.t_us * scale)
+    if isinstance(event, RotorEdge):  # all but a few: the general way takes longer
+        return RotorEdge(t_us, event.tick, event.direction)
+    return msgspec.structs.replace(event, t_us=t_us)

@@ -1,0 +1,62 @@
+"""A simulated table that is played part by part on one axis of time, for a live run: it need not have an end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from hw_sim.evening import drawable
+from hw_sim.events import End, SimEvent
+from hw_sim.scenarios import Scenario
+from hw_sim.scenarios.registry import Play
+from hw_sim.table import SimTable
+from hw_sim.wheel import Layout
+from hw_sim.world import us
+
+QUICK_PAUSE_FACTOR = 0.35
+"""The pause factor for a viewer who waits for the next coup."""
+
+
+class LiveTable:
+    """One table, its wheel and its people, from scenario to scenario. Each method returns the events of one part."""
+
+    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None) -> None:
+        self.table = SimTable(layout, rng, last_number)
+        self._played_s = 0.0
+        self._forget_s = 0.0
+
+    def play(self, play: Play) -> list[SimEvent]:
+        """Play it. Returns its events; the `End` after them gives the time up to which they are complete."""
+        start_s = self._played_s
+        play(self.table)
+        self._played_s = self.table.now_s
+        events = self.table.world.between(start_s, self._played_s)
+        self.table.world.forget(self._forget_s)
+        self._forget_s = start_s  # one part is kept: a scenario may need the rotor's last tick before its own start
+        return [*events, End(us(self._played_s))]
+
+    def wait(self, seconds: float) -> list[SimEvent]:
+        """A time in which people do nothing."""
+
+        def idle(table: SimTable) -> None:
+            table.wait(seconds, seconds)
+
+        return self.play(idle)
+
+    def command(self, name: str, **more: str) -> list[SimEvent]:
+        """A command, as in `SimTable.command`, with a short time before and after it."""
+
+        def give(table: SimTable) -> None:
+            table.wait(0.2, 0.6)
+            table.command(name, **more)
+            table.wait(0.1, 0.2)
+
+        return self.play(give)
+
+
+def draw_scenarios(layout: Layout, rng: random.Random, first: Sequence[Scenario] = ()) -> Iterator[Scenario]:
+    """`first`, then without end scenarios drawn by their weights from those that the wheel can play."""
+    yield from first
+    here = drawable(layout)
+    while True:
+        yield from rng.choices(here, [scenario.weight for scenario in here])

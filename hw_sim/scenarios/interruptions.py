@@ -1,0 +1,119 @@
+"""Interruptions of play: breakdowns, suspensions, a closed table, a change of the bouler."""
+
+from __future__ import annotations
+
+from hw_sim.scenarios.registry import scenario
+from hw_sim.scenarios.valid import drop, valid
+from hw_sim.scenarios.voids import block_or_fall, restore
+from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
+
+
+def _running(table: SimTable) -> None:
+    table.prepare_launch()
+    table.launch(seconds=8)
+    table.wait_until(table.pass_s(4))
+    table.wait_for_part_of_run(0.3, 0.6)
+
+
+def _breakdown(table: SimTable) -> None:
+    table.void("breakdown", table.now_s, table.now_s + AT_ONCE_S)
+
+
+def _resume(table: SimTable, reason: str) -> None:
+    table.wait(1, 4)
+    table.command("resume", by="inspector", reason=reason)
+
+
+def _fault_while_running(table: SimTable, sensor: str) -> None:
+    _running(table)
+    _breakdown(table)
+    failed_s = table.now_s
+    table.outage(sensor, 4, 12)
+    back_s, table.now_s = table.now_s, failed_s
+    block_or_fall(table)
+    table.wait_until(back_s)
+    _resume(table, "repaired")
+    restore(table)
+
+
+@scenario()
+def breakdown_link(table: SimTable) -> None:
+    """The cable between board and host fails while the ball runs."""
+    _fault_while_running(table, "link")
+
+
+@scenario()
+def breakdown_sensor(table: SimTable) -> None:
+    """A beam, a reader, the rotor's encoder or the object sensor fails its self-test while the ball runs."""
+    beam = f"beam/{table.rng.randrange(len(table.layout.beams_deg))}"
+    reader = f"reader/{table.rng.randrange(len(table.layout.readers_deg))}"
+    _fault_while_running(table, table.rng.choice((beam, reader, "rotor", "object")))
+
+
+@scenario(weight=0.5)
+def breakdown_idle(table: SimTable) -> None:
+    """The cable fails between coups: the table is suspended, resumed, and plays on."""
+    table.wait(2, 4)
+    table.outage("link", 3, 8)
+    _resume(table, "cable")
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    valid(table)
+
+
+@scenario()
+def suspend_running(table: SimTable) -> None:
+    """The direction suspends play while the ball runs."""
+    _running(table)
+    table.command("suspend", by="direction", reason="order of the direction")
+    _breakdown(table)
+    block_or_fall(table)
+    _resume(table, "order of the direction")
+    restore(table)
+
+
+@scenario()
+def suspend_idle(table: SimTable) -> None:
+    """The direction suspends play between coups, and a valid coup follows."""
+    table.wait(2, 5)
+    table.command("suspend", by="direction", reason="order of the direction")
+    table.wait(5, 15)
+    _resume(table, "order of the direction")
+    valid(table)
+
+
+@scenario(weight=0.5)
+def close_running(table: SimTable) -> None:
+    """The direction closes the table while the ball runs; it is opened again."""
+    _running(table)
+    table.command("close", by="direction", reason="order of the direction")
+    _breakdown(table)
+    block_or_fall(table)
+    table.put_ball_back()
+    table.command("open")
+    table.wait(0.5, 2)
+    table.command("tout_va")
+
+
+@scenario(weight=0.5)
+def launch_while_closed(table: SimTable) -> None:
+    """The ball of a closed table is launched: a notice, no coup; then the table opens for a valid coup."""
+    table.wait(2, 5)
+    table.command("close")
+    table.prepare_launch()
+    table.launch()
+    table.fall()
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    table.wait(0.5, 2)
+    table.put_ball_back()
+    table.command("open")
+    valid(table)
+
+
+@scenario(weight=0.5)
+def bouler_change(table: SimTable) -> None:
+    """Another bouler takes over between coups."""
+    table.wait(1, 3)
+    table.command("bouler", who=f"bouler-{table.rng.randint(1, 9)}")
+    table.prepare_launch()
+    table.launch()
+    drop(table)

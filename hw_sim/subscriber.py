@@ -1,0 +1,104 @@
+"""What a subscriber to one table knows: its state, its numbers, its verdicts, and whether messages are missing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+Payload: TypeAlias = dict[str, Any]
+VERDICTS = ("result", "void")
+SEQUENCED = (*VERDICTS, "table")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One verdict as published. `name` is "result" and its number, or "void" and its cause."""
+
+    coup: int
+    seq: int
+    name: str
+    text: str
+
+
+@dataclass
+class Subscriber:
+    """Everything received since the subscription."""
+
+    table: Payload | None = None
+    numbers: list[int] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    seqs: list[int] = field(default_factory=list)
+    gaps: int = 0
+    remark: str = ""
+    """The last notice, or the last reply to a command."""
+    _boot_id: str = ""
+
+    def take(self, leaf: str, data: bytes) -> str | None:
+        """Take a message. Returns a line of text about it, None when it has nothing new."""
+        payload: Payload = json.loads(data)
+        if leaf in SEQUENCED and not self._is_next(payload):
+            return None
+        match leaf:
+            case "table":
+                self.table = payload
+            case "board" if self.numbers == payload["numbers"]:
+                return None
+            case "board":
+                self.numbers = payload["numbers"]
+            case "result" | "void":
+                text = verdict_text(leaf, payload)
+                name = f"result {payload['number']}" if leaf == "result" else f"void {payload['cause']}"
+                self.verdicts.append(Verdict(payload["coup"], payload["seq"], name, text))
+        line = _line(leaf, payload)
+        if leaf in ("notice", "reply") and line is not None:
+            self.remark = line.strip()
+        return line
+
+    def _is_next(self, payload: Payload) -> bool:
+        """Whether the message is new: delivery is at least once. Also counts the messages missing before it."""
+        seq, last = payload["seq"], self.seqs[-1] if self.seqs else 0
+        if seq <= last:
+            return False
+        # Messages of an earlier run of the daemon are no gap: they were sent before this subscription.
+        self.gaps += bool(last) and payload["boot_id"] == self._boot_id and seq != last + 1
+        self._boot_id = payload["boot_id"]
+        self.seqs.append(seq)
+        return True
+
+    @property
+    def tally(self) -> Counter[str]:
+        """The number of results, and of voids by cause."""
+        return Counter("results" if v.name.startswith("result") else v.name for v in self.verdicts)
+
+
+def verdict_text(leaf: str, payload: Payload) -> str:
+    """The text of a result with its announcement and laps, or of a void with its cause, article and reason."""
+    if leaf == "result":
+        return f"{payload['announcement']} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
+    who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
+    return f"{payload['words']}: {payload['cause']}, {payload['article']} · {payload['why']}{who}"
+
+
+def _line(leaf: str, payload: Payload) -> str | None:
+    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+    match leaf:
+        case "result" | "void":
+            return f"{place}  coup {payload['coup']:>4}  {leaf.upper():<7} {verdict_text(leaf, payload)}"
+        case "table":
+            state = f"{payload['state']}, bets {payload['bets']}, waiting for: {payload['waiting_for']}"
+            return f"{place}  coup {payload['coup']:>4}  table   {state}"
+        case "board":
+            return f"{place}  coup {payload['coup']:>4}  numbers {numbers_text(payload['numbers'])}"
+        case "notice":
+            return f"{place}  coup {payload['coup']:>4}  notice  {payload['notice']}: {payload['text']}"
+        case "reply":
+            answer = "done" if payload["done"] else "refused"
+            return f"{place}  {'':9}  reply   {payload['name']} by {payload['by']}: {answer}. {payload['why']}"
+    return None
+
+
+def numbers_text(numbers: list[int]) -> str:
+    """The last numbers as text, the newest first."""
+    return " ".join(map(str, numbers)) or "none yet"

@@ -1,0 +1,40 @@
+"""Messages and truths written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hw_sim.campaign.black_box import Message
+from hw_sim.table import Outcome
+
+EVIDENCE_US, DEADLINE_US = 10_000_000, 12_000_000
+
+
+def result(number: int, t: int = 20_000_000, **more: Any) -> Message:
+    return Message(t, "result", {"number": number, "laps": 7.5, "coup": 1, **more})
+
+
+def void(cause: str, t: int = 11_000_000, **more: Any) -> Message:
+    return Message(t, "void", {"cause": cause, "coup": 1, **more})
+
+
+def notice(name: str, t: int, coup: int = 1, **figures: Any) -> Message:
+    return Message(t, "notice", {"notice": name, "coup": coup, "figures": figures})
+
+
+def state(name: str, t: int) -> Message:
+    return Message(t, "table", {"state": name})
+
+
+def came_out(number: int, laps: float = 8.0) -> Outcome:
+    return {"kind": "result", "number": number, "laps": laps, "beams": 2, "scenario": "valid"}
+
+
+def was_void(cause: str) -> Outcome:
+    return {
+        "kind": "void",
+        "cause": cause,
+        "evidence_t": EVIDENCE_US,
+        "deadline_t": DEADLINE_US,
+        "scenario": cause,
+    }

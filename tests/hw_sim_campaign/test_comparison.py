@@ -1,0 +1,165 @@
+"""Verdicts against truths, each written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.comparison import AGREEING, KINDS, Kind, Span, SpanComparer, compare
+from hw_sim.table import Outcome
+from tests.hw_sim_campaign.messages import DEADLINE_US, EVIDENCE_US, came_out, notice, result, state, void, was_void
+
+TWO_BEAMS = (10.0, 100.0)
+
+PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
+    ("right", [came_out(17)], [result(17)]),
+    ("right", [was_void("chef")], [void("chef")]),
+    ("right", [was_void("chef")], [void("chef", DEADLINE_US)]),
+    ("right", [was_void("chef")], [void("chef", EVIDENCE_US - 1_000)]),
+    ("wrong_number", [came_out(17)], [result(25)]),
+    ("false_valid", [was_void("chef")], [result(17)]),
+    ("false_valid", [], [result(17)]),
+    ("false_void", [came_out(17)], [void("breakdown")]),
+    ("false_void", [came_out(17)], [void("too_few_laps")]),
+    ("unproven", [came_out(17, 3.2)], [void("too_few_laps")]),
+    ("false_void", [came_out(17, 3.2)], [void("breakdown")]),
+    ("wrong_cause", [was_void("chef")], [void("breakdown")]),
+    ("premature", [was_void("chef")], [void("chef", EVIDENCE_US - 1_001)]),
+    ("late", [was_void("chef")], [void("chef", DEADLINE_US + 1)]),
+    ("missed", [was_void("chef")], []),
+    ("missed", [came_out(17)], []),
+    ("extra_void", [], [void("chef")]),
+]
+
+
+@pytest.mark.parametrize(("kind", "truth", "messages"), PAIRS)
+def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], messages: list[Message]) -> None:
+    (comparison,) = compare(truth, messages, TWO_BEAMS)
+    assert comparison.kind == kind
+    assert comparison.outcome is (truth[0] if truth else None)
+    assert comparison.verdict is (messages[0] if messages else None)
+
+
+def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
+    assert {kind for kind, _, _ in PAIRS} == set(KINDS) - {"stranded"}
+
+
+def test_only_what_the_law_lets_pass_is_fine() -> None:
+    assert {"right", "unproven"} == AGREEING
+
+
+def test_without_a_layout_no_run_is_excused() -> None:
+    assert [each.kind for each in compare([came_out(17, 3.2)], [void("too_few_laps")])] == ["false_void"]
+
+
+def test_outcomes_and_verdicts_are_paired_in_order() -> None:
+    comparisons = compare([came_out(17), was_void("early_launch")], [result(17), void("early_launch")])
+    assert [each.kind for each in comparisons] == ["right", "right"]
+
+
+def test_of_too_many_verdicts_the_one_left_over_is_the_one_that_fits_nowhere() -> None:
+    comparisons = compare([came_out(17)], [void("breakdown"), result(17)])
+    assert [each.kind for each in comparisons] == ["right", "extra_void"]
+
+
+def test_of_too_few_verdicts_the_missed_outcome_is_the_one_that_fits_nowhere() -> None:
+    comparisons = compare([was_void("too_few_laps"), came_out(17)], [result(17)])
+    assert [each.kind for each in comparisons] == ["right", "missed"]
+    assert comparisons[1].outcome == was_void("too_few_laps")
+
+
+def _listening(*outcomes: list[Outcome]) -> SpanComparer:
+    spans = [Span(7 + place, 30_000_000 * place, tuple(some)) for place, some in enumerate(outcomes)]
+    return SpanComparer(spans, TWO_BEAMS)
+
+
+def test_each_verdict_belongs_to_the_span_in_which_it_was_published() -> None:
+    comparer = _listening([came_out(17)], [came_out(4)])
+    for message in (
+        result(17),
+        notice("low_margin", 21_000_000),
+        state("faites_vos_jeux", 29_999_999),
+        result(4, 50_000_000),
+    ):
+        assert comparer.receive(message)
+    comparer.finish()
+    assert [(compared.span.index, compared.agrees) for compared in comparer.compared] == [
+        (7, True),
+        (8, True),
+    ]
+    assert [[each.t for each in compared.notices] for compared in comparer.compared] == [
+        [21_000_000],
+        [],
+    ]
+
+
+def test_a_verdict_at_the_very_beginning_of_a_span_is_its_own() -> None:
+    comparer = _listening([], [came_out(4)])
+    comparer.receive(result(4, 30_000_000))
+    comparer.finish()
+    assert all(compared.agrees for compared in comparer.compared)
+
+
+def test_a_span_is_compared_as_soon_as_a_message_shows_that_it_is_over() -> None:
+    comparer = _listening([came_out(17)], [came_out(4)])
+    assert comparer.receive(result(17))
+    assert comparer.compared == []
+    comparer.receive(state("ball_running", 40_000_000))
+    assert len(comparer.compared) == 1
+
+
+def test_after_a_disagreement_nothing_more_is_wanted_and_nothing_more_is_compared() -> None:
+    comparer = _listening([came_out(17)], [came_out(4)], [came_out(5)])
+    assert comparer.receive(result(18))
+    assert not comparer.receive(state("ball_running", 40_000_000))
+    assert not comparer.receive(result(5, 65_000_000))
+    comparer.finish()
+    assert [compared.span.index for compared in comparer.compared] == [7]
+    assert comparer.out_of_step
+
+
+def test_a_silence_over_several_spans_ends_at_the_first() -> None:
+    comparer = _listening([came_out(17)], [came_out(4)], [came_out(5)])
+    assert not comparer.receive(result(5, 65_000_000))
+    assert [each.kind for compared in comparer.compared for each in compared.comparisons] == ["missed"]
+
+
+def test_a_late_verdict_leaves_the_table_in_step() -> None:
+    comparer = _listening([was_void("chef")], [came_out(4)])
+    comparer.receive(void("chef", DEADLINE_US + 1))
+    assert comparer.receive(result(4, 50_000_000))
+    assert not comparer.compared[0].agrees
+
+
+def test_a_run_that_cannot_be_proven_is_fine_but_out_of_step() -> None:
+    comparer = _listening([came_out(17, 3.1)], [came_out(4)])
+    comparer.receive(void("too_few_laps"))
+    assert not comparer.receive(state("ball_running", 50_000_000))
+    assert comparer.compared[0].agrees
+
+
+@pytest.mark.parametrize("name", ["suspended", "rien_va", "operations", "closed"])
+def test_a_table_that_waits_for_people_who_have_gone_is_stranded(name: str) -> None:
+    comparer = _listening([came_out(17)], [came_out(4)])
+    comparer.receive(result(17))
+    comparer.receive(state(name, 25_000_000))
+    assert not comparer.receive(state("faites_vos_jeux", 31_000_000))
+    assert [each.kind for each in comparer.compared[0].comparisons] == ["right", "stranded"]
+
+
+def test_a_table_in_ball_running_may_still_publish_a_verdict() -> None:
+    comparer = _listening([came_out(17)], [came_out(4)])
+    comparer.receive(result(17))
+    comparer.receive(state("ball_running", 25_000_000))
+    assert comparer.receive(void("breakdown", 31_000_000))
+    comparer.receive(result(4, 50_000_000))
+    comparer.finish()
+    assert [each.kind for each in comparer.compared[1].comparisons] == ["right", "extra_void"]
+
+
+def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:
+    comparer = _listening([came_out(17)], [came_out(4)])
+    comparer.receive(void("breakdown"))
+    comparer.receive(state("suspended", 11_000_001))
+    comparer.finish()
+    assert [each.kind for each in comparer.compared[0].comparisons] == ["false_void"]

@@ -1,0 +1,40 @@
+"""What each of the two distributions holds: the production one nothing of the simulator, and the other way round."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[1]
+
+
+def packed(project: Path) -> set[str]:
+    """The files that the wheel of `project` holds, its metadata left out."""
+    return {file.distribution_path for file in WheelBuilder(str(project)).recurse_included_files()}
+
+
+def modules(*packages: str) -> set[str]:
+    return {str(path.relative_to(ROOT)) for package in packages for path in (ROOT / package).rglob("*.py")}
+
+
+@pytest.mark.parametrize(
+    ("project", "packages"), [(ROOT, ("wheeld", "firmware_protocol")), (ROOT / "hw_sim", ("hw_sim",))]
+)
+def test_a_wheel_holds_its_own_packages_and_no_other(project: Path, packages: tuple[str, ...]) -> None:
+    files = packed(project)
+    assert {file for file in files if file.endswith(".py")} == modules(*packages)
+    assert {file.split("/")[0] for file in files} == set(packages)
+
+
+def test_the_production_distribution_needs_nothing_of_the_simulator() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(project["scripts"]) == {"wheeld"}
+    assert not {"demo", "campaign"} & set(project["optional-dependencies"])
+    everything = [
+        *project["dependencies"],
+        *(name for some in project["optional-dependencies"].values() for name in some),
+    ]
+    assert not [name for name in everything if name.startswith(("wheeld-sim", "amqtt", "rich", "matplotlib"))]
