@@ -79,7 +79,7 @@ async def test_lines_arrive_and_commands_get_through_over_tcp(rfc: bool) -> None
         told = await hosted(wheel, pace, url, CammeghSession(MERCURY))
     check(wheel, told)
     assert set(wheel.heard) == {"*m2 2 2"}
-    assert of(e.Number, told)[-1].laps == wheel.truth[-1].laps
+    assert of(e.Laps, told)[-1].laps == wheel.truth[-1].laps
 
 
 async def test_lines_arrive_and_commands_get_through_on_a_pseudo_terminal(tmp_path: Path) -> None:

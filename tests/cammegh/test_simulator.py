@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import pytest
 
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.session import CammeghSession, Setup
-from firmware_protocol.cammegh.status import Product
+from firmware_protocol.cammegh.status import Flag, Product
 from hw_sim.cammegh.cable import ROUGH, Rates
 from hw_sim.cammegh.coups import KINDS, Coup, Model
 from hw_sim.cammegh.head import HeadSetup
@@ -37,6 +38,7 @@ PORTS = {
     "mercury-360, port 1": (Model.MERCURY_360, Setup(Product.MERCURY_360), HeadSetup(first_spin=200)),
     "mercury-360, advanced": (Model.MERCURY_360, Setup(Product.MERCURY_360, extended=False), HeadSetup(first_spin=200)),
 }
+E = TypeVar("E", bound=e.Event)
 each_port = pytest.mark.parametrize("port", PORTS)
 
 
@@ -50,6 +52,23 @@ def voids(told: Iterable[e.Event]) -> list[e.WheelVoid]:
     return of(e.WheelVoid, told)
 
 
+def rotor_at(told: Sequence[e.Event], number: e.Number) -> int:
+    """Which way the rotor turned when the number came, as the simulator writes it."""
+    return TURNS.index(of(e.RotorSpeed, told[: told.index(number)])[-1].rotor)
+
+
+def of_run(kind: type[E], told: Sequence[e.Event], number: e.Number) -> E | None:
+    """The latest event of the kind in the run of that number."""
+    upto = told[: told.index(number)]
+    begun = max(index for index, one in enumerate(upto) if isinstance(one, e.BallSeen))
+    return next(iter(of(kind, upto[:begun:-1])), None)
+
+
+def laps_of(told: Sequence[e.Event], number: e.Number) -> int | None:
+    last = of_run(e.Laps, told, number)
+    return None if last is None else last.laps
+
+
 def counts_laps(port: str) -> bool:
     return port == "mercury-360, port 1"
 
@@ -60,12 +79,11 @@ def test_every_coup_is_told_as_it_was_played(port: str) -> None:
     numbered = [coup for coup in truth if coup.number is not None]
     numbers = of(e.Number, told)
     assert [(one.spin, one.number) for one in numbers] == [(one.spin, one.number) for one in numbered], SEED
-    assert [TURNS.index(one.rotor) for one in numbers] == [one.rotor for one in numbered], SEED
+    assert [rotor_at(told, one) for one in numbers] == [one.rotor for one in numbered], SEED
     assert all(one.whole for one in numbers), SEED
     laps = [one.laps if counts_laps(port) else None for one in numbered]
-    assert [one.laps for one in numbers] == laps, SEED
+    assert [laps_of(told, one) for one in numbers] == laps, SEED
     assert len(of(e.BallSeen, told)) == len(truth), SEED
-    assert all(one.from_launch for one in of(e.BallSeen, told)), SEED
     assert {coup.kind for coup in truth} == set(KINDS[PORTS[port][0]]), SEED
 
 
@@ -79,9 +97,9 @@ def test_nothing_is_told_that_was_not_played(port: str) -> None:
     assert len(of(e.Heard, told)) == restarts, SEED
     said = Counter(word for coup in truth for word in coup.said)
     assert len(voids(told)) == said["void"], SEED
-    assert len(of(e.RotorStopped, told)) == said["rotor_stopped"], SEED
     assert len(of(e.SensorFault, told)) == said["sensor_fault"], SEED
-    assert len(of(e.LaunchFailed, told)) == said["launch_failed"], SEED
+    failed = [one for one in of(e.Warned, told) if Flag.LAUNCH_FAILED in one.flags]
+    assert len(failed) == said["launch_failed"], SEED
     assert len(of(e.BallOffTrack, told)) == said["off_track"], SEED
     assert len(of(e.SensorFault, told)) - len(of(e.SensorMended, told)) in {0, 1}, SEED
 
@@ -89,19 +107,11 @@ def test_nothing_is_told_that_was_not_played(port: str) -> None:
 @each_port
 def test_the_direction_is_told_as_it_was(port: str) -> None:
     truth, told = play(port, SEED + 2)
-    flagged = [coup for coup in truth if coup.kind == "same_direction"]
-    same = [coup for coup in truth if "same_direction" in coup.said]
-    knows = same if counts_laps(port) else flagged
-    assert [one.spin for one in of(e.SameDirection, told)] == [coup.spin for coup in knows], SEED
     directions = of(e.BallDirection, told)
     played = truth if counts_laps(port) else []
     assert [(TURNS.index(one.ball), TURNS.index(one.rotor)) for one in directions] == [
         (coup.ball, coup.rotor) for coup in played
     ], SEED
-    ways = [(coup.number, 4 in {phase.state for phase in coup.phases}) for coup in truth]
-    assert len(of(e.BallLeaving, told)) == sum(left for _, left in ways), SEED
-    if PORTS[port][0] is Model.SLINGSHOT_2:
-        assert all(one.opposite for one in of(e.BallLeaving, told)), SEED
 
 
 def test_a_runaway_rotor_has_no_speed_and_a_standing_one_has() -> None:
@@ -112,7 +122,6 @@ def test_a_runaway_rotor_has_no_speed_and_a_standing_one_has() -> None:
     speeds = of(e.RotorSpeed, told)
     assert sum(one.rpm is None for one in speeds) == too_fast > 0
     assert sum(one.rpm == 0.0 for one in speeds) > 40
-    assert of(e.RotorStopped, told) == []
 
 
 @each_port
@@ -130,9 +139,10 @@ def test_on_a_rough_cable_none_is_invented_and_none_is_dropped_in_silence(port: 
         else:
             pytest.fail(f"seed {seed}: {one} was never played")
         assert (one.spin, one.number) == (coup.spin, coup.number), seed
-        assert TURNS.index(one.rotor) == coup.rotor, seed
-        assert one.laps is None or one.laps <= coup.laps, seed
-        assert one.ball is None or TURNS.index(one.ball) == coup.ball, seed
+        assert rotor_at(told, one) == coup.rotor, seed
+        assert (laps_of(told, one) or 0) <= coup.laps, seed
+        way = of_run(e.BallDirection, told, one)
+        assert way is None or TURNS.index(way.ball) == coup.ball, seed
     missing += list(played)
     assert [coup for coup in missing if coup.heard and not port.endswith("polled")] == [], seed
     assert all(is_accounted_for(coup, told) for coup in missing if coup is not truth[-1]), seed
@@ -147,3 +157,20 @@ def is_accounted_for(coup: Coup, told: list[e.Event]) -> bool:
         return True  # silent ever since
     kinds = (e.UnobservedCoup, e.NumberDisagrees, e.WheelVoid, e.WheelRestarted)
     return any(isinstance(one, kinds) and one.host_ns in span_ns for one in told)
+
+
+def test_the_head_answers_commands_as_a_slingshot_does() -> None:
+    wheel = head(Model.SLINGSHOT_2, 3, 40, setup=HeadSetup(ignores="h"))
+    answers = {
+        "*T h 161": "*T OK", "*T H": "*T h 60",  # it says OK and ignores it
+        "*T t 1475": "*T OK", "*T T": "*T t 1475", "*T x 1": "*T OK", "*T X": "*T NO", "*T f": "*T OK",
+        "*Tr 23000 23000": "*T OK", "*) 1": "*) NO",
+        "*o 1159": "*o BUSY", "*K": "*K OK", "*P 1": "*P NO", "*P 0": "*P OK", "*R": "*R OK",
+    }  # fmt: skip
+    now_us = 0
+    for command, answer in answers.items():
+        wheel.receive(command.encode() + b"\r")
+        now_us += 2_000_000
+        wheel.advance(now_us)
+        assert f"{answer}\r\n".encode() in wheel.data_to_send(), command
+    assert (wheel.heard, wheel.parameters["t"]) == (list(answers), "1475")
