@@ -1,8 +1,8 @@
 """Messages to bytes and back, strictly; framing is `codec`'s.
 
-Little-endian, fixed layouts. Decoding accounts for every byte: an unknown type, a length that does not fit, a reserved
-field that is not zero and a value out of range are refused with a MessageError. The same checks guard encoding, so what
-one side can say the other can read.
+Little-endian, fixed layouts. Decoding checks every byte: an unknown type, a length that does not fit, a reserved field
+that is not zero and a value out of range are rejected with a MessageError. Encoding makes the same checks, so what one
+side can send the other can read.
 """
 
 from __future__ import annotations
@@ -30,32 +30,39 @@ _INDEX_LIMITS: dict[m.SensorKind, int] = {"beam": m.BEAMS_MAX, "reader": m.READE
 
 
 class MessageError(ValueError):
-    """A whole frame whose content is not protocol version 1: the sender's program is at fault, not the line."""
+    """The content of a good frame is no message of protocol version 1: the sender's program is at fault."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")
         self.fault = fault
+        self.detail = detail
+
+
+class UnsendableError(MessageError):
+    """A message has a value for which the protocol has no place: the caller of `encode` is at fault."""
 
 
 def encode(message: m.FromHost | m.FromBoard) -> bytes:
-    """Type byte and body of `message`. Raises MessageError when a value has no place on the wire."""
+    """Type byte and body of `message`. Raises UnsendableError."""
     form = _BY_CLASS[type(message)]
     try:
         body = form.pack(message)
+        form.unpack(body)
     except struct.error as error:
-        raise MessageError("value", f"{message}: {error}") from error
-    form.unpack(body)
+        raise UnsendableError("value", f"{message}: {error}") from error
+    except MessageError as error:
+        raise UnsendableError(error.fault, error.detail) from error
     return bytes([form.code]) + body
 
 
 def decode_from_host(data: bytes) -> m.FromHost:
-    """What the host says in one unframed message. Raises MessageError."""
+    """A message of the host, taken out of its frame. Raises MessageError."""
     message: m.FromHost = _decode(data, _FROM_HOST)
     return message
 
 
 def decode_from_board(data: bytes) -> m.FromBoard:
-    """What the board says in one unframed message. Raises MessageError."""
+    """A message of the board, taken out of its frame. Raises MessageError."""
     message: m.FromBoard = _decode(data, _FROM_BOARD)
     return message
 

@@ -34,6 +34,6 @@ What is not accepted:
 The fields 7 and 10 of extended lines are not documented: they are parsed and not used. Nothing is sent that moves the
 wheel.
 
-Times are those of the host's reading, monotonic nanoseconds: later than the wheel's by the transmission and by any delay
-of the host. Where a rule speaks of seconds at the wheel, lines that come by themselves are counted, 500 ms each.
+Times are those of the host's reading, monotonic nanoseconds: later than the wheel's by the transmission and by any
+delay of the host. Where a rule speaks of seconds at the wheel, lines that come by themselves are counted, 500 ms each.
 """

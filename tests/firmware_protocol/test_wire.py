@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import MESSAGE_BYTES_MAX
-from firmware_protocol.wire import MessageError, decode_from_board, decode_from_host, encode
+from firmware_protocol.wire import MessageError, UnsendableError, decode_from_board, decode_from_host, encode
 from tests.firmware_protocol.strategies import from_board, from_host
 
 
@@ -131,7 +131,7 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
     ],
 )
 def test_what_cannot_be_read_cannot_be_said(message: Any, why: str) -> None:
-    with pytest.raises(MessageError, match=why):
+    with pytest.raises(UnsendableError, match=why):
         encode(message)
 
 
