@@ -176,7 +176,7 @@ def _unpack_events(body: bytes) -> m.Events:
     records = list(_RECORD.iter_unpack(body[_EVENTS_HEAD.size :]))
     _require(1 <= len(records) <= m.EVENTS_MAX, f"{len(records)} events in a frame")
     deltas_us = [record[0] for record in records]
-    _require(deltas_us[0] == 0, f"first event {deltas_us[0]} µs after itself")
+    _require(deltas_us[0] == 0, f"the first event is {deltas_us[0]} µs after first_us")
     _require(deltas_us == sorted(deltas_us), "events out of order of time")
     _require(max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX, "numbers or times beyond 64 bits")
     timed = (m.TimedEvent(first_us + delta_us, _unpack_event(*event)) for delta_us, *event in records)
@@ -194,7 +194,7 @@ def _unpack_result(body: bytes) -> m.SelfTestResult:
     for kind, ok, index in _SENSOR.iter_unpack(body[_RESULT_HEAD.size :]):
         _require(ok <= 1, f"sensor state {ok}")
         sensors.append(_sensor(kind, index, ok=ok == 1))
-    _require(len({sensor.name for sensor in sensors}) == len(sensors), "a sensor told twice")
+    _require(len({sensor.name for sensor in sensors}) == len(sensors), "a sensor stands there twice")
     return m.SelfTestResult(boot_id, token, board_us, tuple(sensors))
 
 
@@ -214,16 +214,16 @@ def _unpack_identity(body: bytes) -> m.Identity:
     identity = m.Identity(*values)
     versions = range(identity.version_min, identity.version_max + 1)
     _require(len(versions) > 0 and identity.version in (0, *versions), f"version {identity.version} of {versions}")
-    _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a ring that ends before it begins")
+    _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a number beyond the next event")
     return identity
 
 
 def _check_heartbeat(beat: m.Heartbeat) -> None:
-    _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a ring that ends before it begins")
+    _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a number beyond the next event")
 
 
 def _check_sync(reply: m.SyncReply) -> None:
-    _require(reply.board_rx_us <= reply.board_tx_us, "answered before it was asked")
+    _require(reply.board_rx_us <= reply.board_tx_us, "the answer left before the request came")
 
 
 def _pack_text(text: str) -> bytes:
