@@ -1,8 +1,8 @@
 """The rotor's speed by the speed field of a status line (docs/wheels.md 1.8).
 
 The field has three digits of 0.1 rpm and shows `000` both for a rotor that stands and for one above 99.9 rpm. The speed
-before it tells them apart. The field wraps only after speeds near 99.9 rpm, because no recorded rotor gained more than
-ten rpm from line to line. A hand stops a rotor of any usual speed within one line.
+before it decides which. The field wraps only after speeds near 99.9 rpm, because no recorded rotor gained more than ten
+rpm from line to line. A hand stops a rotor of any usual speed within one line.
 """
 
 from __future__ import annotations
