@@ -170,6 +170,6 @@ def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool
     bench = SimpleNamespace(
         sensors={"link": True, "head": is_heard}, clock=None, counters={"head": {"status": 0}}, pulse_widths_us={}
     )
-    told = list(findings(Signals(0), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_told=False))
+    told = list(findings(Signals(0), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False))
     assert any("nothing lost" in each.what for each in told) is is_heard
     assert any(each.what.startswith("head does not work") for each in told) is not is_heard

@@ -194,7 +194,7 @@ def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
     def way(seen: list[Observation], ball: Direction | None = None) -> list[Finding]:
         spins = spins_of([each for each in seen if isinstance(each, Rotor | BallPass)], ball=ball)
         beams_deg = (0.0, 90.0, 200.0, 300.0)
-        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_told=ball is not None))
+        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_given=ball is not None))
 
     seen, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1, spins=1)
     (spin,) = (each for each in spins_of([each for each in seen if isinstance(each, Rotor | BallPass)]))

@@ -1,4 +1,4 @@
-"""What is wrong with a wheel's sensors, and what to do: one rule a function, each with the reason for its limit."""
+"""What is wrong with a wheel's sensors, and what to do: one function per rule, each limit with its reason."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_o
 from wheeld.doctor.signals import KEPT_MAX, Signals
 
 OFF_DEG = 2.0
-"""A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
+"""A beam so far from its configured angle changes the measured speed of the ball by a few percent from beam to beam."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
-"""Of a beam's pulses: a few in a thousand are ordinary, one in twenty is a sensor badly set."""
+"""Of a beam's pulses: a few in a thousand are usual, one in twenty is a badly set sensor."""
 DEAD_SHARE = 0.2
-"""Of the busiest beam's passes: what a dead beam's wire picks up. The worst aimed one sees every second pass."""
+"""Of the busiest beam's passes: a dead beam's wire picks up fewer. The worst aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
@@ -25,18 +25,18 @@ STEADY = {
     "beam": "spin free, hands away; then look at its mounting and threshold",
     "reader": "let the ball lie, and nobody move it, until the rotor has turned a few times more",
 }
-"""How single measures come to agree."""
+"""What to do when single measurements differ."""
 PULSES_MIN = 20
-"""Of the busiest beam: with fewer nothing can be said of the others."""
+"""Of the busiest beam: fewer are too few to compare the others with."""
 ERROR_US = 1_000
-"""A sensing clock known worse than this moves a rotor at 30 rpm by 0.2°: still harmless, yet nothing explains it."""
+"""An error of the sensing clock above this is 0.2° of a rotor at 30 rpm: harmless, but without an explanation."""
 
 MIRRORED = (
     "the ball ran with the rotor, or the beams are numbered the other way round; say which with --ball cw or --ball ccw"
 )
-"""Angles that are mirrored make R1 say the opposite (Art. 10): nobody but who threw the ball can tell."""
+"""Mirrored angles turn R1 into its opposite (Art. 10). Only the person who threw the ball knows its direction."""
 SWAPPED = "the ball ran with the rotor: A and B may be swapped"
-"""An encoder so wired tells the rotor's way, and its sectors, the other way round."""
+"""With A and B swapped an encoder reports the opposite direction and mirrored sectors."""
 CABLE = "shielding, ground and length of the cable"
 GPIO_ADVICE = {
     "host_stalls": "the computer stood still: its load, its supply, its storage",
@@ -47,13 +47,13 @@ GPIO_ADVICE = {
     "pulses_too_short": "spikes on a beam or reader: its threshold, the shielding of its wire, min_pulse_us",
     "pulses_too_long": "a beam or reader stays blocked: dirt, its light, sensors_active_low",
 }
-"""By counter: a computer's own pins have no line that could be damaged."""
+"""By counter. Pins of the computer itself have no line that could be damaged."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so.
+    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be relied on.
 
-    `is_angle`: of an angle in the configuration, which learning may mend.
+    `what` was found, and what to `do`. `is_angle`: about an angle in the configuration, which learning may correct.
     """
 
     level: Literal["ok", "look", "wrong"]
@@ -63,8 +63,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
-    """What the counts say of a wheel that should have so many beams and readers. `violations`: of the order of an
-    encoder's lines, where pins see them."""
+    """Findings from the counts of a wheel with so many beams and readers. `violations`: how often the lines of an
+    encoder on pins broke their order."""
     yield from _sensors(signals)
     if beams:
         yield from _beams(signals, beams)
@@ -84,7 +84,7 @@ def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 
 
 
 def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
-    """How often each was pressed, of those that are `wired` to pins and those that a board tells."""
+    """How often each button was pressed: those `wired` to pins, and those that a board reported."""
     for name in sorted({*wired, *signals.buttons}):
         if count := signals.buttons[name]:
             yield Finding("ok", f"button {name}: {count} presses")
@@ -93,11 +93,14 @@ def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
 
 
 def of_geometry(
-    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_told: bool = False
+    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_given: bool = False
 ) -> Iterator[Finding]:
-    """Learned angles against the configuration's; `kind` is `beam` or `reader`. `ball_told`: the technician said which
-    way the ball was thrown; else a mirrored wheel is no news of the beams, and that alone is told."""
-    if kind == "beam" and not ball_told and order_of(learned, configured_deg) == "mirrored":
+    """Learned angles compared with the configured ones; `kind` is `beam` or `reader`.
+
+    `ball_given`: the technician gave the ball's direction. Without it, a mirrored order is the only finding, because
+    it may come from the ball's direction and not from the beams.
+    """
+    if kind == "beam" and not ball_given and order_of(learned, configured_deg) == "mirrored":
         yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED, is_angle=True)
         return
     places = {each.index: each.angle_deg for each in learned}
@@ -109,7 +112,7 @@ def of_geometry(
 
 
 def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
-    """One sensor's; `places` are those of all of its kind."""
+    """The finding of one sensor; `places`: the angles of all of its kind."""
     off_deg = apart_deg(each.angle_deg, wanted_deg)
     if each.spread_deg > SPREAD_DEG:
         return Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", STEADY[kind])
@@ -123,25 +126,25 @@ def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, flo
 
 
 def of_way(
-    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_told: bool
+    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_given: bool
 ) -> Iterator[Finding]:
-    """Whether the encoder may tell the rotor's way wrong: a ball seldom runs with the rotor, and never each time."""
+    """Whether the encoder may report the wrong direction: a ball seldom runs with the rotor, and never each time."""
     balls = real(spins)
-    is_told = ball_told and ran_with_rotor(spins)
-    if is_told or (not ball_told and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
-        how = "as --ball has it" if is_told else f"in {len(balls)} spins, by the order of the beams"
+    by_ball = ball_given and ran_with_rotor(spins)
+    if by_ball or (not ball_given and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
+        how = "as --ball has it" if by_ball else f"in {len(balls)} spins, by the order of the beams"
         yield Finding("look", f"{SWAPPED} ({how})", "swap A and B of the encoder, or throw against the rotor")
 
 
 def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
-    """Whether the ball may lie elsewhere than in `number`, as the technician has it."""
+    """Whether the ball may lie in another pocket than the `number` that the technician gave."""
     if pockets := pockets_off(readers, configured_deg):
         do = "look where it lies, and say that; or the encoder was moved"
         yield Finding("wrong", elsewhere(pockets, number), do, is_angle=True)
 
 
 def elsewhere(pockets: int, number: int) -> str:
-    """Where the ball lies, in words, if it is the readers that stand where the file has them."""
+    """Where the ball lies, as a text, when the readers stand where the file has them."""
     there = ROTOR_ORDER[(index_of(number) - pockets) % POCKETS]
     return f"by readers_deg the ball lies in {there}, not in {number}: the readers are {abs(pockets)} pockets off"
 
@@ -158,13 +161,13 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
 
 
 def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    """How long the ball blocks each beam and reader that is wired to a pin."""
+    """How long the ball blocks each beam and reader on a pin."""
     for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
         yield Finding("ok", f"{name} is blocked for {narrowest_us / 1e3:.1f} to {widest_us / 1e3:.1f} ms")
 
 
 def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
-    """Counters of `part` that should be nought on a good line; those named `harmless` may count."""
+    """Counters of `part` that should be 0 on a good line; those named in `harmless` need not be."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
         do = GPIO_ADVICE.get(name, "the wires to the pins, and the computer's load") if part == "gpio" else CABLE
@@ -239,5 +242,5 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
 
 
 def _stands_at(wanted_deg: float, places: Mapping[int, float]) -> int | None:
-    """Which sensor stands there."""
+    """Which sensor stands at that angle."""
     return next((index for index, deg in places.items() if abs(apart_deg(deg, wanted_deg)) <= OFF_DEG), None)

@@ -1,4 +1,4 @@
-"""Why learned angles must not be written: R1 to R3 rest on them, and a wrong one publishes wrong numbers.
+"""Why learned angles must not be written. R1 to R3 depend on them: a wrong angle leads to wrong numbers.
 
 Each reason is a line for the technician: what is wrong, and what to do.
 """
@@ -24,9 +24,9 @@ from wheeld.doctor.geometry import (
 
 
 def of_beams(
-    beams: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, ball_told: bool
+    beams: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, ball_given: bool
 ) -> Iterator[str]:
-    """What speaks against the beams that were learned of `spins`; `ball_told`: by the technician's word."""
+    """Reasons against the beams learned from `spins`. `ball_given`: the technician gave the ball's direction."""
     if not beams:
         return
     for beam in beams:
@@ -38,17 +38,17 @@ def of_beams(
     if (against := contradiction(spins, configured_deg)) is not None:
         what = f"the spins have beam {against[0]} at places {against[1]:.0f}° apart"
         yield f"{what}: in one the ball ran with the rotor, or something else passed; spin again, against the rotor"
-    if ball_told and len({spin.rotor for spin in real(spins)} - {None}) > 1:
+    if ball_given and len({spin.rotor for spin in real(spins)} - {None}) > 1:
         what = "the rotor turned cw in one spin and ccw in another, so --ball may not be true of both"
         yield f"{what}: learn from spins of one way, or throw against the rotor and leave --ball out"
-    if not ball_told and order_of(beams, configured_deg) != "same":
+    if not ball_given and order_of(beams, configured_deg) != "same":
         yield f"the beams follow each other as beams_deg does not have them: {MIRRORED}"
 
 
 def of_readers(
-    readers: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, number: int, ball_told: bool
+    readers: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, number: int, ball_given: bool
 ) -> Iterator[str]:
-    """What speaks against the readers that were learned of a ball that is said to lie in `number`."""
+    """Reasons against the readers learned from a ball that lies in `number`, as the technician says."""
     if not readers:
         yield f"no reader saw the ball at rest, {FALL_US / 1e6:g} s and more after its last pass: {STEADY['reader']}"
     for reader in readers:
@@ -60,15 +60,15 @@ def of_readers(
     if order_of(readers, configured_deg) == "mirrored":
         what = "the readers follow each other the other way round than readers_deg has them"
         yield f"{what}: the encoder's A and B may be swapped, or the readers are numbered the other way round"
-    elif ball_told and ran_with_rotor(spins):
+    elif ball_given and ran_with_rotor(spins):
         yield f"{SWAPPED}, which would mirror the readers: look at them, or throw against the rotor"
     elif (pockets := pockets_off(readers, configured_deg)) != 0:
         by_hand = f"write readers_deg = {[each.angle_deg for each in readers]} by hand if the encoder was moved"
         yield f"{elsewhere(pockets, number)}: look where it lies, and say that; {by_hand}"
 
 
-def of_findings(told: Iterable[Finding]) -> Iterator[str]:
-    """Whatever else is wrong with the wheel."""
-    for each in told:
+def of_findings(found: Iterable[Finding]) -> Iterator[str]:
+    """Everything else that is wrong with the wheel."""
+    for each in found:
         if each.level == "wrong" and not each.is_angle:
             yield f"{each.what}; {each.do}: nothing is written while anything is wrong but an angle"
