@@ -139,7 +139,7 @@ def test_the_summary_tells_of_buttons_of_the_way_and_of_the_number(
     assert "reader 0 stands" not in out
     told.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
     doctor(tmp_path / "wheel.toml")
-    assert "the ball ran with the rotor: A and B may be swapped" in capsys.readouterr().out
+    assert "the ball ran with the rotor: A and B of the encoder may be swapped" in capsys.readouterr().out
 
 
 def test_the_summary_tells_of_an_encoder_without_z(
@@ -147,7 +147,7 @@ def test_the_summary_tells_of_an_encoder_without_z(
 ) -> None:
     told.violations = 3
     assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
-    assert "Z never says where the rotor stands" in capsys.readouterr().out
+    assert "Z never shows where the rotor stands" in capsys.readouterr().out
 
 
 def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
