@@ -61,9 +61,9 @@ def test_a_slingshot_is_asked_who_it_is_and_nothing_that_moves_it() -> None:
         (Setup(Product.SLINGSHOT_2, bare_number=False), 1158 - 128, ["bare number", "automatic status"]),
     ],
 )
-def test_a_mode_that_contradicts_the_configuration_is_told(setup: Setup, mode: int, settings: list[str]) -> None:
-    told = Desk(setup).hear(f"*O 6 1 60 {mode}")
-    assert [one.setting for one in of(e.Misconfigured, told)] == settings
+def test_a_mode_that_contradicts_the_configuration_is_reported(setup: Setup, mode: int, settings: list[str]) -> None:
+    events = Desk(setup).hear(f"*O 6 1 60 {mode}")
+    assert [one.setting for one in of(e.Misconfigured, events)] == settings
 
 
 def test_answers_of_another_shape_are_counted() -> None:
@@ -83,11 +83,11 @@ def test_a_mercury_is_put_into_extended_mode_and_its_lines_prove_it() -> None:
     assert (desk.sent(), desk.session.level) == (b"", "extended")
 
 
-def test_a_mercury_that_ignores_it_is_told_of_and_asked_again() -> None:
+def test_a_mercury_that_ignores_it_is_reported_and_asked_again() -> None:
     desk = Desk(MERCURY)
     desk.sent()
-    told = desk.hear(*[status(2)] * LEVEL_LINES)
-    assert of(e.CommandIgnored, told) == [e.CommandIgnored(desk.now_ns, "*m2 2 2", "advanced")]
+    events = desk.hear(*[status(2)] * LEVEL_LINES)
+    assert of(e.CommandIgnored, events) == [e.CommandIgnored(desk.now_ns, "*m2 2 2", "advanced")]
     desk.hear(status(2), status(2))
     assert desk.sent() == b""
     desk.hear(status(2), apart_ns=LEVEL_NS)
@@ -132,7 +132,7 @@ def test_polls_come_as_often_as_set() -> None:
     assert desk.sent() == b"*X\r"
 
 
-def test_silence_is_told_once_and_so_is_its_end() -> None:
+def test_silence_is_reported_once_and_so_is_its_end() -> None:
     desk = started()
     assert desk.tick(SILENCE_NS - 1) == []
     assert desk.session.next_tick_ns == desk.now_ns + 1
@@ -141,19 +141,19 @@ def test_silence_is_told_once_and_so_is_its_end() -> None:
     assert of(e.Heard, desk.hear(status(6))) == [e.Heard(desk.now_ns, SILENCE_NS + 1 + 500_000_000)]
 
 
-def test_silence_that_nobody_asked_about_is_told_with_its_end() -> None:
+def test_silence_that_nobody_asked_about_is_reported_with_its_end() -> None:
     desk = started()
-    told = desk.hear(status(6), apart_ns=60_000_000_000)
-    assert [type(one) for one in told] == [e.Silent, e.Heard]
+    events = desk.hear(status(6), apart_ns=60_000_000_000)
+    assert [type(one) for one in events] == [e.Silent, e.Heard]
 
 
 def test_a_host_that_was_held_up_has_heard_everything() -> None:
     desk = started()
     lines = "".join(f"{status(state)}\r\n" for state in (2, 2, 2, 3, 3, 3, 4, 4))
     desk.now_ns += 4_200_000_000
-    told = desk.session.receive(lines.encode(), desk.now_ns)
-    assert not of(e.Silent, told)
-    assert of(e.BallSeen, told)
+    events = desk.session.receive(lines.encode(), desk.now_ns)
+    assert not of(e.Silent, events)
+    assert of(e.BallSeen, events)
     assert of(e.Number, desk.hear("27", status(5, number=27)))[0].whole
 
 
@@ -200,8 +200,8 @@ def test_a_port_opened_anew_begins_anew() -> None:
     desk.session.opened(desk.now_ns)
     desk.tick()
     assert desk.sent() == b"*S\r"
-    told = desk.hear(status(4), "27", status(5, number=27))
-    assert [one.whole for one in of(e.Number, told)] == [False]
+    events = desk.hear(status(4), "27", status(5, number=27))
+    assert [one.whole for one in of(e.Number, events)] == [False]
 
 
 @pytest.mark.parametrize("reopened_ns", [[], [1], [SILENCE_NS // 2], [SILENCE_NS // 3, SILENCE_NS - 1]])
@@ -234,13 +234,13 @@ def test_a_port_that_never_opens_is_silent() -> None:
     assert session.next_tick_ns == began_ns + SILENCE_NS
     assert session.tick(began_ns + SILENCE_NS) == [e.Silent(began_ns + SILENCE_NS, began_ns)]
     session.opened(began_ns + 2 * SILENCE_NS)
-    told = session.receive(f"{status(2)}\r\n".encode(), began_ns + 3 * SILENCE_NS)
-    assert [type(one) for one in told] == [e.Heard, e.Connected, e.RotorSpeed]
+    events = session.receive(f"{status(2)}\r\n".encode(), began_ns + 3 * SILENCE_NS)
+    assert [type(one) for one in events] == [e.Heard, e.Connected, e.RotorSpeed]
 
 
 def test_a_line_before_anything_was_opened_ends_no_silence() -> None:
-    told = CammeghSession(SLINGSHOT).receive(f"{status(2)}\r\n".encode(), 3_600_000_000_000)
-    assert [type(one) for one in told] == [e.Connected, e.RotorSpeed]
+    events = CammeghSession(SLINGSHOT).receive(f"{status(2)}\r\n".encode(), 3_600_000_000_000)
+    assert [type(one) for one in events] == [e.Connected, e.RotorSpeed]
 
 
 # Commands
@@ -267,8 +267,8 @@ def test_an_answer_that_does_not_come() -> None:
 
 
 def test_self_test_codes_have_names() -> None:
-    told = Desk(SLINGSHOT).hear("*F 0", "*F 12", "*F 77", "*F BUSY")
-    assert [(one.code, one.meaning) for one in of(e.SelfTestCode, told)] == [
+    events = Desk(SLINGSHOT).hear("*F 0", "*F 12", "*F 77", "*F BUSY")
+    assert [(one.code, one.meaning) for one in of(e.SelfTestCode, events)] == [
         (0, "good"), (12, "sensor 2 stuck on"), (77, "unknown"),
     ]  # fmt: skip
 
@@ -290,10 +290,10 @@ def test_start_up_commands_get_through_to_a_head() -> None:
     wheel = head(Model.SLINGSHOT_2, 3, 2, setup=HeadSetup(mode=1158 - 128))
     session = CammeghSession(SLINGSHOT)
     session.opened(0)
-    told = listen(wheel, session)
+    events = listen(wheel, session)
     assert wheel.heard[:2] == ["*S", "*O"]
-    assert [one.command for one in of(e.CommandConfirmed, told)] == ["*q 1"]
-    assert of(e.Number, told)
+    assert [one.command for one in of(e.CommandConfirmed, events)] == ["*q 1"]
+    assert of(e.Number, events)
 
 
 STATUSES = [
@@ -311,18 +311,18 @@ PIECES = st.tuples(
 
 
 @given(st.lists(PIECES), st.sampled_from([SLINGSHOT, MERCURY, POLLED, DISPLAY]))
-def test_whatever_comes_no_number_is_told_that_was_not_on_two_lines(
+def test_whatever_comes_no_number_is_reported_that_was_not_on_two_lines(
     stream: list[tuple[bytes, bytes, int]], setup: Setup
 ) -> None:
     session = CammeghSession(setup)
     session.opened(0)
-    now_ns, heard, told = 0, b"", list[e.Event]()
+    now_ns, heard, events = 0, b"", list[e.Event]()
     for line, end, after_ns in stream:
         now_ns += after_ns
         heard += line + end
-        told += session.receive(line + end, now_ns) + session.tick(now_ns)
+        events += session.receive(line + end, now_ns) + session.tick(now_ns)
         session.data_to_send()
-    assert [one.host_ns for one in told] == sorted(one.host_ns for one in told)
-    for one in of(e.Number, told):
+    assert [one.host_ns for one in events] == sorted(one.host_ns for one in events)
+    for one in of(e.Number, events):
         assert heard.count(f"{one.number:2d}".encode()) >= 2
         assert f"*X;5;{one.spin:03d};{one.number:2d};".encode() in heard

@@ -41,9 +41,9 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
     return learn(signals, config(), argparse.Namespace(ball=ball, number=number))
 
 
-def written(path: Path, geometry: Geometry, *, ball_given: bool = False, told: Sequence[Finding] = ()) -> Exit:
+def written(path: Path, geometry: Geometry, *, ball_given: bool = False, listed: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_given=ball_given, told=told)
+    return write(path, config(), geometry, ball_given=ball_given, told=listed)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_given: bool = False) -> str:
@@ -67,8 +67,8 @@ def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     assert written(path, mirrored) == Exit.BAD_DATA
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
     assert "the ball ran with the rotor, or the beams are numbered the other way round" in capsys.readouterr().err
-    told = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
-    assert [(each.level, "--ball cw" in each.do, "--learn" in each.do) for each in told] == [("wrong", True, False)]
+    listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
+    assert [(each.level, "--ball cw" in each.do, "--learn" in each.do) for each in listed] == [("wrong", True, False)]
     assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", ball_given=True))) == len(BEAMS_DEG)
     assert written(path, mirrored, ball_given=True) == Exit.OK
 
@@ -93,7 +93,7 @@ def test_how_beams_follow_each_other(
     assert order_of([Learned(n, deg, 0.1, 9) for n, deg in enumerate(found_deg)], configured_deg) == order
 
 
-def test_swapped_wires_are_written_only_when_the_throw_is_told(tmp_path: Path) -> None:
+def test_swapped_wires_are_written_only_when_the_throw_is_reported(tmp_path: Path) -> None:
     swapped = Geometry([Learned(n, deg, 0.1, 9) for n, deg in enumerate((0.0, 200.0, 90.0, 300.0))], [])
     assert written(tmp_path / "wheel.toml", swapped) == Exit.BAD_DATA
     assert written(tmp_path / "wheel.toml", swapped, ball_given=True) == Exit.OK
@@ -201,8 +201,8 @@ def test_a_wrong_number_is_not_believed_against_readers_that_agree(
     said = ROTOR_ORDER[(index_of(number) + 5) % 37]
     found = learned(seen, number=said)
     assert f"the ball lies in {number}, not in {said}" in refused(tmp_path / "wheel.toml", capsys, found)
-    (told,) = of_number(found.readers, READERS_DEG, said)
-    assert (told.level, f"lies in {number}," in told.what) == ("wrong", True)
+    (listed,) = of_number(found.readers, READERS_DEG, said)
+    assert (listed.level, f"lies in {number}," in listed.what) == ("wrong", True)
     assert list(of_number(learned(seen, number=number).readers, READERS_DEG, number)) == []
     assert pockets_off(found.readers, ()) == 0, "of readers that are in no file yet nothing is known"
 
@@ -301,9 +301,9 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
     path, found = tmp_path / "wheel.toml", learned(spun(layout(BEAMS_DEG), 1)[0])
     angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
     assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
-    assert written(path, found, told=angle) == Exit.OK
+    assert written(path, found, listed=angle) == Exit.OK
     dead = Finding("wrong", "beam 3 pulsed 2 times, another 50", "its wire")
-    assert written(path, found, told=[*angle, dead]) == Exit.BAD_DATA
+    assert written(path, found, listed=[*angle, dead]) == Exit.BAD_DATA
     assert path.read_text() == TEXT
     assert "beam 3 pulsed 2 times, another 50; its wire. Nothing is written" in capsys.readouterr().err
 
