@@ -12,8 +12,8 @@ layer rejects what it cannot be sure of:
 - `commands` asks one thing at a time; `level` sets the extended mode of a Mercury.
 - `session` puts them together, polls, and notices silence. It reads no clock and never waits.
 
-What the events say about a coup under the rules is concluded in the core of wheeld, not here. The events say what lines
-show:
+What the events mean for a coup under the rules is concluded in the core of wheeld, not here. The events report what
+lines show:
 
 - *One line is enough* for a state, since a damaged line is seldom another good one, and for what makes a coup null: at
   worst a good coup is played again.

@@ -63,7 +63,7 @@ class LineOrder:
         self.last, self.gap = status, False
 
     def jumped(self, status: Status) -> None:
-        """What was read before this line says nothing about it."""
+        """This line does not continue what was read before it."""
         self.gap, self.number_reported = True, None
         self.result_spin = status.spin if status.state is State.WINNING_NUMBER else None
 

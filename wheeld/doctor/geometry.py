@@ -167,14 +167,14 @@ def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Lit
         is_nearer = _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) - 1e-6
         return "mirrored" if is_nearer else "same"
     begin = known[0]
-    ours = [
+    configured = [
         each.index for each in sorted(known, key=lambda each: (configured_deg[each.index] - configured_deg[0]) % 360)
     ]
     found = [each.index for each in sorted(known, key=lambda each: (each.angle_deg - begin.angle_deg) % 360)]
-    ours = _from(ours, begin.index)
-    if found == ours:
+    configured = _from(configured, begin.index)
+    if found == configured:
         return "same"
-    return "mirrored" if found == [begin.index, *reversed(ours[1:])] else "other"
+    return "mirrored" if found == [begin.index, *reversed(configured[1:])] else "other"
 
 
 def _from(indices: list[int], first: int) -> list[int]:
