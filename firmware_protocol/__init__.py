@@ -1,1 +1,1 @@
-"""The wire between sensor board and host, protocol version 1: pure functions and state machines, no I/O, no clock."""
+"""The wire between sensor board and host, protocol version 1: functions and state machines, without I/O or clock."""

@@ -1,7 +1,7 @@
-"""Frames on the wire: COBS, a CRC-32 and a zero byte between them. No meaning here; see `messages`.
+"""Frames on the wire: COBS, a CRC-32 and a zero byte between them. What they mean is in `messages`.
 
-Specification: `README.md` beside this file. All work per byte is done by built-ins: a loop in Python over the bytes of
-a 115200-baud line costs ten to twenty times as much.
+Specification: `README.md` beside this file. Built-ins do all work per byte: a loop in Python over the bytes of a
+115200-baud line costs ten to twenty times as much.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENCODED_BYTES_MAX = MESSAGE_BYTES_MAX + CRC_BYTES + 1
 
 
 class FrameError(ValueError):
-    """These bytes are no frame of ours, and `cause` says how: the line damaged them, or the sender is not a board."""
+    """These bytes are no frame, for `cause`: the line damaged them, or the sender is no board."""
 
     def __init__(self, cause: Rejection) -> None:
         super().__init__(f"not a frame: {cause}")
@@ -32,7 +32,7 @@ class FrameError(ValueError):
 def encode_frame(message: bytes) -> bytes:
     """The bytes on the wire for `message` (1…249 bytes), delimiter included.
 
-    Raises ValueError when the message is empty or too long: the caller built something the protocol has no room for.
+    Raises ValueError when the message is empty or too long: the caller is at fault.
     """
     if not 1 <= len(message) <= MESSAGE_BYTES_MAX:
         raise ValueError(f"a message has 1 to {MESSAGE_BYTES_MAX} bytes, this one {len(message)}")
@@ -41,7 +41,7 @@ def encode_frame(message: bytes) -> bytes:
 
 
 def decode_frame(encoded: bytes) -> bytes:
-    """The message in one frame, delimiter taken off and CRC checked. Raises FrameError."""
+    """The message in one frame without its delimiter; the CRC is checked. Raises FrameError."""
     if len(encoded) > ENCODED_BYTES_MAX:
         raise FrameError("too_long")
     try:
@@ -63,9 +63,9 @@ def _crc(message: bytes) -> bytes:
 class FrameDecoder:
     """Finds the messages in a stream of bytes that arrives in slices of any size.
 
-    Holds at most one unfinished frame. What is not a frame is dropped and counted by cause in `rejected`; the next
-    delimiter starts afresh, so a fault costs the frames it touches and none after. Empty frames count as nothing:
-    a sender may put delimiters wherever it wants the line cleared.
+    Holds at most one unfinished frame. What is no frame is dropped and counted by cause in `rejected`; the next
+    delimiter begins a new frame, so a fault costs only the frames it touches. Empty frames are not counted: a sender
+    may send delimiters wherever it wants to clear the line.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class FrameDecoder:
         return [message for frame in frames if frame and (message := self._open(frame)) is not None]
 
     def reset(self) -> None:
-        """Forget the unfinished frame: the line was closed and what follows belongs to another connection."""
+        """Drop the unfinished frame: the line was closed, and what follows belongs to another connection."""
         self._tail, self._skipping = b"", False
 
     def _bound_tail(self) -> None:

@@ -1,4 +1,4 @@
-"""The messages of protocol version 1, one structure each, and the limits of what they carry; `wire` packs them.
+"""The messages of protocol version 1, one structure each, and the limits of their fields; `wire` packs them.
 
 `README.md` beside this file is the specification. `board_us` is the board's own clock, microseconds since its start.
 """
@@ -32,7 +32,7 @@ VERSION = 1
 BEAMS_MAX = 16
 """Four are usual; sixteen leave room and keep a self-test of everything in one frame."""
 READERS_MAX = 16
-"""Three are usual; the reason is that of the beams."""
+"""Three are usual; sixteen for the same reason as of beams."""
 ROTOR_TICKS_MAX = 4096
 """A finer encoder would fill the wire: 4096 ticks at one turn a second are already 32 kB/s."""
 EVENTS_MAX = 28
@@ -40,11 +40,11 @@ EVENTS_MAX = 28
 SPAN_US_MAX = 2**32 - 1
 """Record times count from the frame's first event in 32 bits, 71 minutes; a later event starts the next frame."""
 COUNT_MAX = 2**64 - 1
-"""Event numbers and board times: 64 bits never wrap, so nobody writes the code that handles it."""
+"""Event numbers and board times: 64 bits never wrap, so no code is needed for that."""
 HEARTBEAT_US = 100_000
 """Ten a second: three can be lost before the host's silence time-out of a second is near; 570 B/s."""
 BATCH_US_MAX = 10_000
-"""An edge waits at most so long for company: a fifth of the 50 ms in which some voids must be said."""
+"""An edge waits at most so long for others: a fifth of the 50 ms within which some voids must be published."""
 RING_EVENTS_MIN = 1024
 """Twelve seconds of a rotor with 148 ticks at half a turn a second: a host process restarts in two."""
 TEXT_BYTES = 16
@@ -77,7 +77,7 @@ class ObjectSeen(msgspec.Struct, frozen=True):
 
 
 class SensorReport(msgspec.Struct, frozen=True):
-    """Sensor `index` of `kind` works from now on, or does not; `index` is 0 where there is one only."""
+    """Sensor `index` of `kind` works from now on, or does not; `index` is 0 where there is only one."""
 
     kind: SensorKind
     index: int
@@ -85,7 +85,7 @@ class SensorReport(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """As the observation log writes it: `beam/2`, `rotor`."""
+        """The name in the observation log: `beam/2`, `rotor`."""
         return f"{self.kind}/{self.index}" if self.kind in ("beam", "reader") else self.kind
 
 
@@ -115,7 +115,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """Host → board: who are you; I speak these versions. `token` comes back in the answer."""
+    """Host → board: who are you; the host knows these versions. `token` comes back in the answer."""
 
     token: int
     version_min: int = VERSION
@@ -123,7 +123,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class Ack(msgspec.Struct, frozen=True):
-    """Host → board: every event of this boot before `next_seq` is safe with me."""
+    """Host → board: every event of this boot before `next_seq` is stored at the host."""
 
     boot_id: int
     next_seq: int
@@ -137,7 +137,7 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class SyncRequest(msgspec.Struct, frozen=True):
-    """Host → board: tell me your time; `token` comes back in the answer."""
+    """Host → board: what time is it; `token` comes back in the answer."""
 
     token: int
 
@@ -149,10 +149,11 @@ class SelfTestRequest(msgspec.Struct, frozen=True):
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Board → host: answer to Hello. `version` 0: none in common, the board speaks `version_min`…`version_max`.
+    """Board → host: answer to Hello. `version` 0: none in common, the board knows `version_min`…`version_max`.
 
     Events `oldest_seq`…`next_seq`-1 are in the ring; those before `acked_seq` some host has confirmed. `config_hash`
-    is 16 hexadecimal digits, opaque here; enough to tell one house's configurations apart, no protection from malice.
+    is 16 hexadecimal digits without a meaning here: enough to distinguish a house's configurations, no protection from
+    malice.
     """
 
     token: int
@@ -170,7 +171,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Events(msgspec.Struct, frozen=True):
-    """Board → host: 1 to 28 events in order of time, numbered `first_seq` and on."""
+    """Board → host: 1 to 28 events in order of time, numbered from `first_seq` on."""
 
     boot_id: int
     first_seq: int

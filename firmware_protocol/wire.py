@@ -1,8 +1,8 @@
 """Messages to bytes and back, strictly; framing is `codec`'s.
 
-Little-endian, fixed layouts. Decoding accounts for every byte: an unknown type, a length that does not fit, a reserved
-field that is not zero and a value out of range are refused with a MessageError. The same checks guard encoding, so what
-one side can say the other can read.
+Little-endian, fixed layouts. Decoding checks every byte: an unknown type, a length that does not fit, a reserved field
+that is not zero and a value out of range are rejected with a MessageError. Encoding makes the same checks, so what one
+side can send the other can read.
 """
 
 from __future__ import annotations
@@ -30,32 +30,39 @@ _INDEX_LIMITS: dict[m.SensorKind, int] = {"beam": m.BEAMS_MAX, "reader": m.READE
 
 
 class MessageError(ValueError):
-    """A whole frame whose content is not protocol version 1: the sender's program is at fault, not the line."""
+    """The content of a good frame is no message of protocol version 1: the sender's program is at fault."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")
         self.fault = fault
+        self.detail = detail
+
+
+class UnsendableError(MessageError):
+    """A message has a value for which the protocol has no place: the caller of `encode` is at fault."""
 
 
 def encode(message: m.FromHost | m.FromBoard) -> bytes:
-    """Type byte and body of `message`. Raises MessageError when a value has no place on the wire."""
+    """Type byte and body of `message`. Raises UnsendableError."""
     form = _BY_CLASS[type(message)]
     try:
         body = form.pack(message)
+        form.unpack(body)
     except struct.error as error:
-        raise MessageError("value", f"{message}: {error}") from error
-    form.unpack(body)
+        raise UnsendableError("value", f"{message}: {error}") from error
+    except MessageError as error:
+        raise UnsendableError(error.fault, error.detail) from error
     return bytes([form.code]) + body
 
 
 def decode_from_host(data: bytes) -> m.FromHost:
-    """What the host says in one unframed message. Raises MessageError."""
+    """A message of the host, taken out of its frame. Raises MessageError."""
     message: m.FromHost = _decode(data, _FROM_HOST)
     return message
 
 
 def decode_from_board(data: bytes) -> m.FromBoard:
-    """What the board says in one unframed message. Raises MessageError."""
+    """A message of the board, taken out of its frame. Raises MessageError."""
     message: m.FromBoard = _decode(data, _FROM_BOARD)
     return message
 
@@ -169,7 +176,7 @@ def _unpack_events(body: bytes) -> m.Events:
     records = list(_RECORD.iter_unpack(body[_EVENTS_HEAD.size :]))
     _require(1 <= len(records) <= m.EVENTS_MAX, f"{len(records)} events in a frame")
     deltas_us = [record[0] for record in records]
-    _require(deltas_us[0] == 0, f"first event {deltas_us[0]} µs after itself")
+    _require(deltas_us[0] == 0, f"the first event is {deltas_us[0]} µs after first_us")
     _require(deltas_us == sorted(deltas_us), "events out of order of time")
     _require(max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX, "numbers or times beyond 64 bits")
     timed = (m.TimedEvent(first_us + delta_us, _unpack_event(*event)) for delta_us, *event in records)
@@ -187,7 +194,7 @@ def _unpack_result(body: bytes) -> m.SelfTestResult:
     for kind, ok, index in _SENSOR.iter_unpack(body[_RESULT_HEAD.size :]):
         _require(ok <= 1, f"sensor state {ok}")
         sensors.append(_sensor(kind, index, ok=ok == 1))
-    _require(len({sensor.name for sensor in sensors}) == len(sensors), "a sensor told twice")
+    _require(len({sensor.name for sensor in sensors}) == len(sensors), "a sensor stands there twice")
     return m.SelfTestResult(boot_id, token, board_us, tuple(sensors))
 
 
@@ -207,16 +214,16 @@ def _unpack_identity(body: bytes) -> m.Identity:
     identity = m.Identity(*values)
     versions = range(identity.version_min, identity.version_max + 1)
     _require(len(versions) > 0 and identity.version in (0, *versions), f"version {identity.version} of {versions}")
-    _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a ring that ends before it begins")
+    _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a number beyond the next event")
     return identity
 
 
 def _check_heartbeat(beat: m.Heartbeat) -> None:
-    _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a ring that ends before it begins")
+    _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a number beyond the next event")
 
 
 def _check_sync(reply: m.SyncReply) -> None:
-    _require(reply.board_rx_us <= reply.board_tx_us, "answered before it was asked")
+    _require(reply.board_rx_us <= reply.board_tx_us, "the answer left before the request came")
 
 
 def _pack_text(text: str) -> bytes:

@@ -1,35 +1,39 @@
-"""The line protocol of Cammegh's wheels, Mercury 360 and SlingShot 2: bytes and times in, typed events and bytes out.
+"""The line protocol of Cammegh's wheels, Mercury 360 and SlingShot 2: bytes and times in, events and bytes out.
 
-What these wheels send is text without a checksum, twice a second, and a host hears it torn, merged, late or not at all.
-So each layer refuses what it cannot stand for:
+These wheels send text without a checksum, twice a second. A host reads it torn, merged, late or not at all. So each
+layer rejects what it cannot be sure of:
 
-- `lines` cuts bytes into lines, afresh at each CR, LF and `*`. What was not ended by CR or LF is never a line.
-- `status` takes a line by its exact form and ranges or rejects it, with the cause. Digits that mean different things in
-  the two products get names here (state 7, every warning bit), so that nothing later can confuse them.
-- `game` says what the lines prove of each run of the ball; `rotor` and `laps` do the same for speed and lap count.
-- `commands` asks one thing at a time, and believes a setting only when the wheel reads it back.
-- `session` joins them, polls, and notices silence. It never reads a clock and never waits.
+- `lines` cuts bytes into lines and begins a new one at each CR, LF and `*`. Only CR or LF ends a good line.
+- `status` parses a line by its exact form and ranges, or rejects it with the cause. Digits that mean different things
+  in the two products (state 7, every warning bit) get names here.
+- `order` compares each status line with the one before; `game` follows the runs of the ball. Its parts are `run`,
+  `laps` and `number` (what two lines agree on), `voids` and `faults` (warnings that last), and `rotor` (the speed
+  field).
+- `commands` asks one thing at a time; `level` sets the extended mode of a Mercury.
+- `session` puts them together, polls, and notices silence. It reads no clock and never waits.
 
-What is concluded, and when:
+What the events mean for a coup under the rules is concluded in the core of wheeld, not here. The events report what
+lines show:
 
-- *The ball runs* at the first line in state 3, *leaves* at the first in state 4: one line, since a state is a word.
-- *What makes a coup good needs two witnesses.* A number: the bare number and `*X;5`, or on a port that gives no bare
-  number two `*X;5` in a row; two that say another one afterwards take it back. A lap: two lines in a row that count it,
-  from a count that began with the run and grew as a ball can. A direction: two lines in a row that agree.
-- *What makes it null needs one.* A line is seldom damaged into another good line; then a good coup is played again.
-- *A spin number or last number that does not follow from what was heard* must stand in two lines; then it is a coup
-  that nobody observed, or a wheel that was switched off. No result is ever derived from it.
+- *One line is enough* for a state, since a damaged line is seldom another good one, and for what makes a coup null: at
+  worst a good coup is played again.
+- *Two lines are needed* for what makes a coup good. A number: the bare number and `*X;5`, or on a port without bare
+  numbers two `*X;5` in a row; two that show another number afterwards take it back. A lap: two lines in a row that
+  count it, from a count that began with the run and grew as a ball can. A direction: two lines in a row that agree.
+- *Two lines are needed* for a spin number or last number that does not follow from the line before. Then a coup was
+  not observed, or the wheel was switched off. No result is ever derived from it.
 
-What is refused:
+What is not accepted:
 
-- a number without its run, from a bare number alone, from the *last winning number* of other states, from basic mode;
-- laps from anything but the extended lines of a Mercury 360: the SlingShot 2 reports none, so none are proven;
-- a standing rotor from a `000` that no reading of 40 rpm or less came before, since the field also shows `000` above
-  99.9 rpm; nor is it a turning rotor, its speed is None;
-- a rotor that stops or reverses before the launch as anything wrong: in state 2 the SlingShot 2 does both in each game;
-- the undocumented extended fields 7 and 10, which are handed on as they came;
-- moving the wheel: nothing that does is sent but by a method that says so.
+- a number without its run, from a bare number alone, from the *last winning number* of other states, or from basic
+  mode;
+- laps from anything but the extended lines of a Mercury 360; no line of the SlingShot 2 has any;
+- a standing rotor from a `000` that no speed of 40 rpm or less came before, since the field also shows `000` above
+  99.9 rpm. Nor is it a turning rotor: its speed is None.
 
-Times are those of the host's reading, monotonic nanoseconds: later than the wheel's by the line and by whatever held
-the host up. Where a rule speaks of seconds at the wheel, lines that come by themselves are counted, 500 ms each.
+The fields 7 and 10 of extended lines are not documented: they are parsed and not used. Nothing is sent that moves the
+wheel.
+
+Times are those of the host's reading, monotonic nanoseconds: later than the wheel's by the transmission and by any
+delay of the host. Where a rule speaks of seconds at the wheel, lines that come by themselves are counted, 500 ms each.
 """

@@ -1,6 +1,6 @@
-"""What a Cammegh session tells, each with its source in wheels.md.
+"""What a session reports of a Cammegh wheel. The numbers in brackets are sections of docs/wheels.md.
 
-`host_ns` is the host's monotonic clock when the line was read that brought it. `spin` is the wheel's number of the
+`host_ns` is the host's monotonic clock when the line behind the event was read. `spin` is the wheel's number of the
 game.
 """
 
@@ -10,11 +10,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from firmware_protocol.cammegh.status import Direction, Flags, Product, State
+from firmware_protocol.cammegh.status import Direction, Flags, State
 
-Witness: TypeAlias = Literal["flag", "directions"]
 VoidReason: TypeAlias = Literal["void_game", "ball_not_detected", "launch_failed", "no_number"]
-StopSign: TypeAlias = Literal["slowed", "reversed"]
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -23,17 +21,19 @@ class Event(msgspec.Struct, frozen=True):
     host_ns: int
 
 
-class Connected(Event, frozen=True):
-    """The first status line of this session: where the wheel stands. A game in progress was not seen to begin (1.2)."""
+# The line
 
-    product: Product
+
+class Connected(Event, frozen=True):
+    """The first status line of this session. The beginning of a game in progress was not heard (1.2)."""
+
     state: State
     spin: int
     last_number: int | None
 
 
 class Silent(Event, frozen=True):
-    """No status line for the set time; lines come every 500 ms, or answer polls (1.2, 1.6)."""
+    """No status line for the configured time; lines come every 500 ms, or answer polls (1.2, 1.6)."""
 
     since_ns: int
 
@@ -44,70 +44,40 @@ class Heard(Event, frozen=True):
     silent_ns: int
 
 
+# The game
+
+
 class GameState(Event, frozen=True):
-    """The wheel says another state than before (1.3)."""
+    """The wheel shows another state than before (1.3)."""
 
-    state: State
-    before: State
-    spin: int
-
-
-class Warned(Event, frozen=True):
-    """The warning bits have changed; empty: all gone (1.4). Conclusions from them are events of their own."""
-
-    flags: Flags
     state: State
     spin: int
 
 
 class BallSeen(Event, frozen=True):
-    """A run of the ball begins: state 3, one revolution in the rim (1.3).
-
-    `ball` is that one line's word, None without the extended mode. `from_launch`: the line before said that no ball
-    ran; False when the beginning was not heard.
-    """
+    """A run of the ball begins: state 3, one revolution in the rim (1.3)."""
 
     spin: int
-    ball: Direction | None
-    rotor: Direction
-    from_launch: bool
 
 
 class BallDirection(Event, frozen=True):
-    """Two lines in a row agree on both directions, the ball's new in this run or other than before; extended mode only
-    (1.6, field 9)."""
+    """Two lines in a row show the same directions, and the ball's is new in this run or has changed. Only in extended
+    mode (1.6, field 9)."""
 
     spin: int
     ball: Direction
     rotor: Direction
 
 
-class SameDirection(Event, frozen=True):
-    """The ball runs with the rotor: by the wheel's bit 2 in state 3 or 4 (1.4), or by two lines' directions (1.6)."""
-
-    spin: int
-    by: Witness
-
-
 class Laps(Event, frozen=True):
-    """So many laps stand in two lines in a row: the latched most of this run over states 3 and 4 (1.6, field 8).
-    After a silence it is borne out anew. Never from a count that did not begin with the run, at 3 or less, or after it
-    leapt further than a ball runs. 0: what was told of this run is taken back: its count did what no ball can do."""
+    """Two lines in a row show at least so many laps of this run, more than before (1.6, field 8).
 
-    spin: int
-    laps: int
-
-
-class BallLeaving(Event, frozen=True):
-    """State 4, no more bets: within 3.5 revolutions of the end on a SlingShot 2, slower than parameter 66 on a Mercury.
-
-    `opposite`: True when two lines' directions say so, or a SlingShot 2, whose state 4 means that (1.3); False after
-    `SameDirection`; None when nobody says.
+    After a silence the laps must be shown by two lines again. 0 takes back the laps reported before: the count did what
+    the laps of a ball cannot do.
     """
 
     spin: int
-    laps: int | None
-    opposite: bool | None
+    laps: int
 
 
 class BallOffTrack(Event, frozen=True):
@@ -117,56 +87,45 @@ class BallOffTrack(Event, frozen=True):
 
 
 class Number(Event, frozen=True):
-    """The number, with its witnesses (1.5). At most one a run; a void that was told before stays one.
+    """The number on which two lines agree (1.5). At most one a run; a void reported before it remains.
 
-    `laps`: the latched most, None when no line carried laps, or when the count was none a ball can make (see `Laps`).
-    `whole`: heard from before the launch through states 3 and 4 without a silence. `pocket`: the wheel's pocket
-    position, as it stood.
+    `whole`: every part of the run was heard, from before the launch through states 3 and 4, without a silence.
     """
 
     number: int
     spin: int
-    laps: int | None
-    ball: Direction | None
-    rotor: Direction
-    pocket: int | None
     whole: bool
 
 
 class NumberDisagrees(Event, frozen=True):
-    """Bare number and status line differ, or one of them never came; or the number changed after it was told, in state
-    5 (two lines say so, bare or not) or between games: then `bare` is what had been accepted and `status` the new one.
-    This run has no number (1.5)."""
+    """This run has no number (1.5): bare number and status line differ, or one of them did not come.
+
+    Or the number changed after it was reported, in two lines: then `bare` is the reported one, `status` the new one.
+    """
 
     spin: int
     bare: int | None
     status: int | None
 
 
-class LaunchFailed(Event, frozen=True):
-    """Bit 8 of a SlingShot 2 in state 2: no ball flies, the controller tries again under the same spin number (1.8)."""
-
-    spin: int
-    flags: Flags
-
-
 class WheelVoid(Event, frozen=True):
     """The game is void, or over without a number; at most once a run.
 
     `void_game`: bit 8 of a Mercury 360 (1.4). `ball_not_detected`: bit 1 of a SlingShot 2 for 5 s of state 4;
-    `launch_failed`: its bit 8 later than 3 s into state 3 (1.4, guide 4.1). `no_number`: the ball ran, then came
-    `state`.
+    `launch_failed`: its bit 8 later than 3 s into state 3 (1.4, guide 4.1). `no_number`: the ball ran, then came a
+    state without a number.
     """
 
     spin: int
     why: VoidReason
     flags: Flags
-    state: State
 
 
 class UnobservedCoup(Event, frozen=True):
-    """Games were played that nobody here heard: the spin number moved on without a result, or a result without a run
-    (then both spins are the same). How many, and what came, is not concluded (1.8)."""
+    """Games were played whose lines were not read (1.8). How many, and their numbers, is not concluded.
+
+    Either the spin number moved on without a result, or a result came without a run: then both spins are the same.
+    """
 
     from_spin: int
     to_spin: int
@@ -175,41 +134,39 @@ class UnobservedCoup(Event, frozen=True):
 
 
 class WheelRestarted(Event, frozen=True):
-    """The last number has gone blank: the wheel was switched off and on (1.2). What ran before is lost."""
+    """The last number is blank again: the wheel was switched off and on (1.2). What ran before is lost."""
 
     from_spin: int
     to_spin: int
 
 
-class RotorSpeed(Event, frozen=True):
-    """The speed field of each line. `rpm` None: the field says `000` and no reading of 40 rpm or less came before it,
-    so the rotor stands or turns at more than 99.9 rpm (1.8): no proof that it turns. It is None in every line of a game
-    whose rotor already stood when the host began to listen."""
-
-    rpm: float | None
-    rotor: Direction
+# Warnings and sensors
 
 
-class RotorStopped(Event, frozen=True):
-    """The rotor stood while the ball ran: two lines of `000` after a slow one, or two with the other direction (1.8).
-    Only between states 3 and 5; a SlingShot 2 stops in state 2 of each game."""
+class Warned(Event, frozen=True):
+    """The warning bits have changed; empty: none is left (1.4)."""
 
-    spin: int
-    by: StopSign
+    flags: Flags
 
 
 class SensorFault(Event, frozen=True):
     """Bit 4: sensors, on a SlingShot 2 also motor or encoder, have failed (1.4)."""
 
-    state: State
-    spin: int
-
 
 class SensorMended(Event, frozen=True):
     """Two lines without bit 4 after a `SensorFault`."""
 
-    state: State
-    spin: int
+
+class RotorSpeed(Event, frozen=True):
+    """The speed field of each line. `rpm` None: the field shows `000` and no speed of 40 rpm or less came before it,
+    so the rotor stands or turns at more than 99.9 rpm (1.8). It is None in every line of a game whose rotor already
+    stood when the host began to listen."""
+
+    rpm: float | None
+    rotor: Direction
+
+
+# Commands and settings
 
 
 class SelfTestCode(Event, frozen=True):
@@ -220,28 +177,28 @@ class SelfTestCode(Event, frozen=True):
 
 
 class CommandConfirmed(Event, frozen=True):
-    """The wheel reads back what was set: `found`."""
+    """The wheel has what was set: it shows `found`."""
 
     command: str
     found: str
 
 
 class CommandIgnored(Event, frozen=True):
-    """The wheel reads back something else than what was set, whatever it had answered (1.8)."""
+    """The wheel does not have what was set, whatever it had answered (1.8): it shows `found`."""
 
     command: str
     found: str
 
 
 class CommandAnswered(Event, frozen=True):
-    """The answer to a command that nothing can be read back of."""
+    """The answer to a question."""
 
     command: str
     reply: str
 
 
 class CommandRefused(Event, frozen=True):
-    """`NO`: unknown, or already so; `BUSY`: only when idle (1.7)."""
+    """`NO`: unknown, or already so; `BUSY`: only between games (1.7)."""
 
     command: str
     reply: str
@@ -254,7 +211,8 @@ class CommandUnanswered(Event, frozen=True):
 
 
 class Misconfigured(Event, frozen=True):
-    """The wheel is set up otherwise than this session was told: `setting` is `expected` and was `found` (1.6, 1.7)."""
+    """The wheel is set up otherwise than the configuration says: `setting` should be `expected` and is `found`
+    (1.6, 1.7)."""
 
     setting: str
     expected: str

@@ -1,23 +1,23 @@
-"""Bytes into lines. No meaning here; see `status`."""
+"""Bytes into lines. What a line means is in `status`."""
 
 from __future__ import annotations
 
 import re
 
 LINE_BYTES_MAX = 128
-"""The longest line known, the answer to `*V`, has 69 characters; this bounds what noise can make us hold."""
+"""The longest line known, the answer to `*V`, has 69 characters; noise cannot fill more memory than this."""
 
 _END = re.compile(rb"[\r\n]")
 _FRESH = re.compile(rb"[*\r\n]")
 CAUSES = ("torn", "too_long", "not_text")
-"""What `LineDecoder.rejected` counts: cut off by the next `*`; without an end; with bytes that are no plain text."""
+"""What `LineDecoder.rejected` counts: cut off by the next `*`; longer than any line; bytes that are no plain text."""
 
 
 class LineDecoder:
     """Finds the lines in a stream of bytes that arrives in slices of any size.
 
-    A line ends with CR, LF or both (wheels.md 1.1). `*` begins one wherever it stands, so what precedes it was torn: it
-    is dropped even when it looks complete, because nothing says where it would have ended. Holds at most one
+    A line ends with CR, LF or both (docs/wheels.md 1.1). `*` begins one wherever it stands, so what precedes it was
+    torn. It is dropped even when it looks complete, because nothing shows where it would have ended. Holds at most one
     unfinished line.
     """
 
@@ -27,7 +27,7 @@ class LineDecoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines completed by `data`, without their ends, oldest first; empty ones mean nothing and are left out."""
+        """The lines completed by `data`, without their ends, oldest first; empty ones are left out."""
         if self._skipping:
             fresh = _FRESH.search(data)
             if fresh is None:
@@ -40,7 +40,7 @@ class LineDecoder:
         return lines
 
     def reset(self) -> None:
-        """Forget the unfinished line: what follows comes from another opening of the port."""
+        """Drop the unfinished line: the port was opened again."""
         self._tail, self._skipping = b"", False
 
     def _open(self, piece: bytes) -> str | None:
@@ -55,7 +55,7 @@ class LineDecoder:
         return text
 
     def _last_of(self, piece: bytes) -> bytes:
-        """`piece` from its last `*` on; what stands before was torn."""
+        """`piece` from its last `*` on; what stands before it was torn."""
         *torn, last = piece.split(b"*")
         self.rejected["torn"] += sum(map(bool, torn))
         return b"*" + last if torn else last

@@ -1,4 +1,4 @@
-"""One run of the ball: what its lines have borne out so far."""
+"""One run of the ball: what two lines in a row agree on."""
 
 from __future__ import annotations
 
@@ -6,89 +6,68 @@ from collections.abc import Iterator
 
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.laps import LapCount
-from firmware_protocol.cammegh.status import Direction, Extended, Flag, State, Status
+from firmware_protocol.cammegh.number import RunNumber
+from firmware_protocol.cammegh.status import Direction, Extended, State, Status
+from firmware_protocol.cammegh.voids import VoidWarnings
 
 _ON_TRACK = frozenset({State.BALL_IN_RIM, State.NO_MORE_BETS})
 """Where a lap count and a direction mean something (1.6); in state 5 the count is back at 0."""
 
 
 class Run:
-    """Begun with a line in state 3 or 4. `from_launch`: the line before said that no ball ran. `number_before`: of the
-    game before, which each line still shows."""
+    """Begins with a line in state 3 or 4. `from_launch`: the line before showed that no ball ran. `laps_before`: what
+    the lap counter showed then."""
 
-    def __init__(self, spin: int, number_before: int | None, *, from_launch: bool) -> None:
-        self.spin = spin
-        self.number_before = number_before
-        self.void = False
-        """`WheelVoid` was told."""
-        self.settled = False
-        """A number, or that there is none, was told."""
-        self.count = LapCount()
-        self.ball: Direction | None = None
-        """As the latest two lines in a row that agree had it."""
-        self.same_direction = False
-        self.number: int | None = None
-        """The number that was told, as long as nothing contradicts it."""
-        self.other_number: int | None = None
-        """What the latest line said after that."""
-        self.called_lines = 0
-        """Lines in state 5 so far."""
-        self.waiting_number: int | None = None
-        """Of one `*X;5`, on a port without bare numbers."""
+    def __init__(self, first: Status, *, from_launch: bool, laps_before: int, automatic: bool) -> None:
+        self.spin = first.spin
+        self.number = RunNumber(first.number)
+        self.warnings = VoidWarnings(automatic=automatic)
+        self.count = LapCount(laps_before)
+        self.is_void = False
+        """`WheelVoid` was reported."""
         self._from_launch = from_launch
         self._states: set[State] = set()
-        self._opposite: bool | None = None
-        self._before: tuple[Direction, Direction] | None = None
+        self._ball: Direction | None = None
+        self._directions_before: tuple[Direction, Direction] | None = None
 
     @property
     def whole(self) -> bool:
-        """Heard from before the launch through states 3 and 4, without a silence."""
+        """Every part was heard, from before the launch through states 3 and 4, without a silence."""
         return self._from_launch and self._states >= _ON_TRACK
 
-    @property
-    def opposite(self) -> bool | None:
-        """Whether the ball ran against the rotor, as far as directions or the wheel's flag said it."""
-        return False if self.same_direction else self._opposite
-
     def interrupted(self) -> None:
-        """Lines may be missing here, and perhaps the ball was launched again, under the same spin number: what laps and
-        directions were borne out may be another run's. A Mercury counts on, so its next lines bear out its own."""
+        """Lines may be missing here, and perhaps the ball was launched again under the same spin number.
+
+        The laps and directions agreed on may be another run's. A Mercury counts on, so its next lines prove its own.
+        """
         self._from_launch = False
         self.count.interrupted()
-        self.ball = self._opposite = self._before = None
+        self._ball = self._directions_before = None
 
-    def enters(self, state: State) -> bool:
-        """Whether this is the run's first line in `state`."""
-        first = state not in self._states
-        self._states.add(state)
-        return first
-
-    def see(self, status: Status, host_ns: int) -> Iterator[e.Event]:
-        """What a line in state 3 or 4 bears out."""
+    def line(self, status: Status, host_ns: int) -> Iterator[e.Event]:
+        """What a line of the running ball shows together with the line before it."""
         if status.state in _ON_TRACK and status.extended:
-            yield from self._compare(status.extended, status.rotor, host_ns)
+            yield from self._laps(status.extended.laps, host_ns)
+            yield from self._directions(status.extended, status.rotor, host_ns)
         else:
-            self._before = None
-            self.count.unheard()
-        if status.state in _ON_TRACK and Flag.SAME_DIRECTION in status.flags:
-            yield from self._same("flag", host_ns)
+            self._directions_before = None
+            self.count.line_without_count()
 
-    def _compare(self, now: Extended, rotor: Direction, host_ns: int) -> Iterator[e.Event]:
-        """With the line before: what both say is believed."""
-        told = self.count.laps
-        if laps := self.count.more(now.laps, host_ns):
+    def enter(self, state: State, host_ns: int) -> Iterator[e.Event]:
+        """The line is in `state`, perhaps for the first time in this run."""
+        if state is State.BALL_OFF_TRACK and state not in self._states:
+            yield e.BallOffTrack(host_ns, self.spin)
+        self._states.add(state)
+
+    def _laps(self, shown: int, host_ns: int) -> Iterator[e.Event]:
+        reported = self.count.laps
+        if laps := self.count.count(shown, host_ns):
             yield e.Laps(host_ns, self.spin, laps)
-        elif told and self.count.broken:
+        elif reported and self.count.broken:
             yield e.Laps(host_ns, self.spin, 0)
-        before, self._before = self._before, (now.ball, rotor)
-        if self.ball != now.ball and before == (now.ball, rotor):
-            self.ball = now.ball
-            self._opposite = now.ball != rotor
-            yield e.BallDirection(host_ns, self.spin, now.ball, rotor)
-            if not self._opposite:
-                yield from self._same("directions", host_ns)
 
-    def _same(self, by: e.Witness, host_ns: int) -> Iterator[e.Event]:
-        if not self.same_direction:
-            self.same_direction = True
-            yield e.SameDirection(host_ns, self.spin, by)
+    def _directions(self, shown: Extended, rotor: Direction, host_ns: int) -> Iterator[e.Event]:
+        before, self._directions_before = self._directions_before, (shown.ball, rotor)
+        if self._ball != shown.ball and before == (shown.ball, rotor):
+            self._ball = shown.ball
+            yield e.BallDirection(host_ns, self.spin, shown.ball, rotor)

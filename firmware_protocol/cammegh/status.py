@@ -1,13 +1,13 @@
-"""One line of a Cammegh wheel, taken by its exact form or rejected.
+"""One line of a Cammegh wheel, parsed by its exact form or rejected.
 
     *X;S;NNN;WW;F;RRR;D                        SlingShot 2; Mercury 360 in advanced mode, there perhaps with a last `;`
     *X;S;NNN;WW;F;RRR;D;aaaa;rr;b;ttttt;pp     Mercury 360 in extended mode
     NN                                         the bare winning number
     *S   *N   *Wnn                             Mercury 360 in basic mode
-    *Y;b;nnn   *Y;b;nnn;dd                     bonus lines, of no use here
+    *Y;b;nnn   *Y;b;nnn;dd                     bonus lines, not used
     *c text                                    the answer to command `c`
 
-Source: wheels.md 1.2 to 1.7.
+Source: docs/wheels.md 1.2 to 1.7.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ LineFault: TypeAlias = Literal["malformed", "value", "shape"]
 FAULTS: tuple[LineFault, ...] = ("malformed", "value", "shape")
 
 DOUBLE_ZERO = 37
-"""How `00` is told here; the wheel's own 38 and 39 are "000" and "0000". 37 itself is never on the line."""
+"""The number for `00`; the wheel's own 38 and 39 are "000" and "0000". 37 itself is never on the line."""
 _PADDED = r"[ 0-9][0-9]"
 _ADVANCED = rf"\*X;([0-9]);([0-9]{{3}});({_PADDED}|  );([0-9A-F]);([0-9]{{3}});([01])"
-# Field 10 grows by some 40,000 in a game, so five digits may not hold it for ever; field 7 has shown four.
+# Field 10 grows by some 40,000 in a game, so it may need more than five digits; field 7 has shown four.
 _EXTENDED = rf"([0-9A-F]{{4}});([0-9A-F]{{2}});([01]);([0-9A-F]{{5,8}});({_PADDED}|\?\?)"
 _BARE = re.compile(_PADDED)
 _BASIC = re.compile(rf"\*(?:([SN])|W({_PADDED}))")
@@ -37,7 +37,7 @@ _REPLY = re.compile(r"\*(bs|bn|[ -~]) (\S.*)")
 
 @unique
 class Product(Enum):
-    """Which wheel head: the same digits mean different things."""
+    """Which wheel head. The same digits mean different things in the two."""
 
     MERCURY_360 = "mercury-360"
     SLINGSHOT_2 = "slingshot-2"
@@ -45,7 +45,7 @@ class Product(Enum):
 
 @unique
 class State(Enum):
-    """What the wheel says of the game (wheels.md 1.3)."""
+    """The state of the game (docs/wheels.md 1.3)."""
 
     START = "start"
     PLACE_BETS = "place_bets"
@@ -59,7 +59,7 @@ class State(Enum):
 
 @unique
 class Flag(Enum):
-    """A warning bit by its meaning (wheels.md 1.4)."""
+    """A warning bit by its meaning (docs/wheels.md 1.4)."""
 
     BALL_NOT_DETECTED = "ball_not_detected"
     ROTOR_SPEED = "rotor_speed"
@@ -89,11 +89,11 @@ _STATUS = {
     Product.MERCURY_360: re.compile(rf"{_ADVANCED}(?:;(?:{_EXTENDED})?)?"),
 }
 SPIN_MAX = {Product.SLINGSHOT_2: 256, Product.MERCURY_360: 255}
-"""After it comes 1."""
+"""The highest number of a game; after it comes 1."""
 
 
 class LineError(ValueError):
-    """This is no line of that wheel; `fault` says how: a broken `*X`, a value out of range, or nothing known."""
+    """This is no line of that wheel. `fault`: a broken `*X`, a value out of range, or an unknown form."""
 
     def __init__(self, fault: LineFault) -> None:
         super().__init__(f"not a line of this wheel: {fault}")
@@ -101,13 +101,13 @@ class LineError(ValueError):
 
 
 class Extended(msgspec.Struct, frozen=True):
-    """What the extended mode adds. `raw_7` and `raw_10` are undocumented: as they stood on the line."""
+    """What the extended mode adds. `raw_7` and `raw_10` are not documented: kept as they stood on the line."""
 
     laps: int
     """Revolutions of the ball; back to 0 in state 5."""
     ball: Direction
     pocket: int | None
-    """The wheel's "pocket position", None until it is known."""
+    """The wheel's "pocket position", None until the wheel knows it."""
     raw_7: str
     raw_10: str
 
@@ -117,12 +117,12 @@ class Status(msgspec.Struct, frozen=True):
 
     state: State
     spin: int
-    """Number of the game since power-on, from 1."""
+    """The number of the game since power-on, from 1."""
     number: int | None
     """The last winning number, None before the first."""
     flags: Flags
     rotor_decirpm: int
-    """Rotor speed in 0.1 rpm as on the line: 0 may also be anything above 99.9 rpm."""
+    """The rotor's speed in 0.1 rpm as on the line: 0 may also be anything above 99.9 rpm."""
     rotor: Direction
     extended: Extended | None = None
 
@@ -145,7 +145,7 @@ class Bonus(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The answer to a command: its letter (as sent, upper or lower case) and the text behind the blank."""
+    """The answer to a command: its letter (as sent, upper or lower case) and the text after the blank."""
 
     key: str
     text: str
@@ -160,7 +160,7 @@ def spin_after(product: Product, spin: int) -> int:
 
 
 def parse(line: str, product: Product, *, pockets: int = 37) -> Line:
-    """What `line`, without its end, says. `pockets`: 37 to 40, which decides what numbers there are.
+    """`line`, without its end, as a structure. `pockets`: 37 to 40, by which numbers are accepted.
 
     Raises LineError.
     """
@@ -209,7 +209,7 @@ def _direction(digit: str) -> Direction:
 
 
 def _number(text: str, pockets: int) -> int:
-    """` 0` is zero and `00` double zero, which a wheel of 37 pockets has not."""
+    """` 0` is zero and `00` double zero, which a wheel of 37 pockets does not have."""
     number = DOUBLE_ZERO if text == "00" else int(text)
     if number >= pockets or text == str(DOUBLE_ZERO):
         raise LineError("value")

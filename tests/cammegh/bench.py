@@ -30,17 +30,17 @@ class Desk:
     def __init__(self, setup: Setup) -> None:
         self.session = CammeghSession(setup)
         self.now_ns = 0
-        self.told: list[e.Event] = []
+        self.events: list[e.Event] = []
         self.session.opened(0)
 
     def hear(self, *lines: str, apart_ns: int = LINE_NS) -> list[e.Event]:
-        """What these lines tell, but for the rotor's speed."""
-        told: list[e.Event] = []
+        """The events of these lines, without the rotor's speed."""
+        events: list[e.Event] = []
         for line in lines:
             self.now_ns += apart_ns
-            told += self.session.receive(line.encode("latin-1") + b"\r\n", self.now_ns)
-        self.told += told
-        return [event for event in told if not isinstance(event, e.RotorSpeed)]
+            events += self.session.receive(line.encode("latin-1") + b"\r\n", self.now_ns)
+        self.events += events
+        return [event for event in events if not isinstance(event, e.RotorSpeed)]
 
     def tick(self, after_ns: int = 0) -> list[e.Event]:
         self.now_ns += after_ns
@@ -50,8 +50,8 @@ class Desk:
         return self.session.data_to_send()
 
 
-def of(kind: type[E], told: Iterable[e.Event]) -> list[E]:
-    return [event for event in told if isinstance(event, kind)]
+def of(kind: type[E], events: Iterable[e.Event]) -> list[E]:
+    return [event for event in events if isinstance(event, kind)]
 
 
 def status(  # one *X line
@@ -86,16 +86,16 @@ def head(
 
 
 def listen(head: SimHead, session: CammeghSession) -> list[e.Event]:
-    """Everything the session tells until the head has no more coups."""
+    """All events of the session until the head has no more coups."""
     session.opened(0)
-    told: list[e.Event] = []
+    events: list[e.Event] = []
     now_us = 0
     while not head.over:
         now_us = max(now_us, min(head.wants_us, -(-session.next_tick_ns // 1000)))
         head.advance(now_us)
         data = head.data_to_send()
         if data:
-            told += session.receive(data, now_us * 1000)
-        told += session.tick(now_us * 1000)
+            events += session.receive(data, now_us * 1000)
+        events += session.tick(now_us * 1000)
         head.receive(session.data_to_send())
-    return told
+    return events

@@ -38,7 +38,7 @@ def _word(value: object) -> str:
 
 
 @pytest.mark.parametrize(("product", "lines", "events"), EXAMPLES)
-def test_each_example_tells_what_is_printed_below_it(product: Product, lines: list[str], events: list[str]) -> None:
+def test_each_example_gives_what_is_printed_below_it(product: Product, lines: list[str], events: list[str]) -> None:
     assert [in_words(one) for one in Desk(Setup(product)).hear(*lines)] == events
 
 

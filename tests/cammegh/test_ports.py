@@ -34,7 +34,7 @@ class Host(threading.Thread):
     def __init__(self, url: str, session: CammeghSession) -> None:
         super().__init__(daemon=True)
         self.url, self.session = url, session
-        self.told: list[e.Event] = []
+        self.events: list[e.Event] = []
         self.ready, self.over = threading.Event(), threading.Event()
 
     def run(self) -> None:
@@ -44,13 +44,13 @@ class Host(threading.Thread):
             self.ready.set()
             while not self.over.is_set() and time.monotonic() - began_s < GIVE_UP_S:
                 now_ns = round((time.monotonic() - began_s) * SPEED * 1e9)
-                self.told += self.session.receive(port.read(max(1, port.in_waiting)), now_ns)
+                self.events += self.session.receive(port.read(max(1, port.in_waiting)), now_ns)
                 self.session.tick(now_ns)
                 port.write(self.session.data_to_send())
 
 
 async def hosted(wheel: SimHead, pace: Pace, url: str, session: CammeghSession) -> list[e.Event]:
-    """What a host on `url` is told while the head plays."""
+    """The events of a host on `url` while the head plays."""
     host = Host(url, session)
     host.start()
     assert await asyncio.to_thread(host.ready.wait, GIVE_UP_S)
@@ -58,13 +58,13 @@ async def hosted(wheel: SimHead, pace: Pace, url: str, session: CammeghSession) 
     await asyncio.sleep(0.2)
     host.over.set()
     await asyncio.to_thread(host.join)
-    return host.told
+    return host.events
 
 
-def check(wheel: SimHead, told: list[e.Event]) -> None:
-    """Whoever comes late misses the first coup, at a real port as here: the others are all there."""
+def check(wheel: SimHead, events: list[e.Event]) -> None:
+    """A host that comes late misses the first coup, at a real port as here: the others are all there."""
     played = [coup.number for coup in wheel.truth]
-    heard = [one.number for one in of(e.Number, told)]
+    heard = [one.number for one in of(e.Number, events)]
     assert len(heard) >= COUPS
     assert heard == played[-len(heard) :]
 
@@ -76,10 +76,10 @@ async def test_lines_arrive_and_commands_get_through_over_tcp(rfc: bool) -> None
     pace = Pace(wheel, speed=SPEED)
     async with on_tcp(pace, 0, rfc=rfc) as port:
         url = f"{'rfc2217' if rfc else 'socket'}://127.0.0.1:{port}"
-        told = await hosted(wheel, pace, url, CammeghSession(MERCURY))
-    check(wheel, told)
+        events = await hosted(wheel, pace, url, CammeghSession(MERCURY))
+    check(wheel, events)
     assert set(wheel.received_commands) == {"*m2 2 2"}
-    assert of(e.Number, told)[-1].laps == wheel.truth[-1].laps
+    assert of(e.Laps, events)[-1].laps == wheel.truth[-1].laps
 
 
 async def test_lines_arrive_and_commands_get_through_on_a_pseudo_terminal(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ async def test_lines_arrive_and_commands_get_through_on_a_pseudo_terminal(tmp_pa
     pace = Pace(wheel, speed=SPEED)
     with Pty(tmp_path / "wheel") as pty:
         pace.on_pty(pty)
-        told = await hosted(wheel, pace, str(tmp_path / "wheel"), CammeghSession(SLINGSHOT))
-    check(wheel, told)
+        events = await hosted(wheel, pace, str(tmp_path / "wheel"), CammeghSession(SLINGSHOT))
+    check(wheel, events)
     assert wheel.received_commands[:2] == ["*S", "*O"]
 
 
@@ -136,6 +136,6 @@ def test_an_unknown_kind_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
     assert "not few_laps" in capsys.readouterr().err
 
 
-def test_a_port_that_cannot_be_had_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_cannot_be_had_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cammegh", "--product", "slingshot-2", "--pty", str(tmp_path / "no" / "wheel")]) == 73
     assert "No such file" in capsys.readouterr().err

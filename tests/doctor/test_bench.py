@@ -1,4 +1,4 @@
-"""What fails under the doctor is told: pins that cannot be had, a task that ended, a head that says nothing."""
+"""What fails under the doctor is reported: pins that are not there, a task that ended, a head that is silent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_a_task_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch)
         await bench.watch(60, lambda: None)
 
 
-async def test_what_a_task_fails_with_while_it_is_cancelled_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_a_task_fails_with_while_it_is_cancelled_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(parse(GOOD), unheard)
 
     async def fails() -> None:
@@ -54,7 +54,7 @@ async def test_what_a_task_fails_with_while_it_is_cancelled_is_told(monkeypatch:
         await bench.watch(1, lambda: None)
 
 
-async def test_of_two_failures_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_of_two_failures_the_first_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(parse(GOOD), unheard)
 
     async def fails(after_s: float, what: str) -> None:
@@ -82,8 +82,8 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     assert "buttons rien_va 1" in live(signals, config)
 
 
-class Told:
-    """A bench that hears what it is given."""
+class FakeBench:
+    """A bench that reads the given observations."""
 
     seen: ClassVar[list[Observation]] = []
     works = True
@@ -102,8 +102,8 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> type[Told]:
-    class Fresh(Told):
+def bench(monkeypatch: pytest.MonkeyPatch) -> type[FakeBench]:
+    class Fresh(FakeBench):
         pass
 
     monkeypatch.setattr(cli_doctor, "Bench", Fresh)
@@ -118,36 +118,36 @@ def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Ex
 
 @pytest.mark.parametrize("works", [True, False])
 def test_nothing_is_written_while_the_link_is_wrong(
-    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str], *, works: bool
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str], *, works: bool
 ) -> None:
-    told.seen, told.works = spun(layout((0.0, 95.0, 180.0, 270.0)), 1)[0], works
+    bench.seen, bench.works = spun(layout((0.0, 95.0, 180.0, 270.0)), 1)[0], works
     path = tmp_path / "wheel.toml"
     assert doctor(path) == (Exit.OK if works else Exit.BAD_DATA)
     assert (path.read_text() == GOOD) is not works
     assert ("link does not work, or says nothing" in capsys.readouterr().err) is not works
 
 
-def test_the_summary_tells_of_buttons_of_the_way_and_of_the_number(
-    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+def test_the_summary_shows_buttons_of_the_way_and_of_the_number(
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen, number = spun(layout((0.0, 90.0, 180.0, 270.0)), 1, spins=1, sightings=15)
-    told.seen = [*seen, Command(seen[-1].t_us, "rien_va", "button")]
+    bench.seen = [*seen, Command(seen[-1].t_us, "rien_va", "button")]
     assert doctor(tmp_path / "wheel.toml", number=(number + 1) % 37) == Exit.BAD_DATA
     out = capsys.readouterr().out
     assert "button rien_va: 1 presses" in out
     assert f"wrong  by readers_deg the ball lies in {number}" in out
     assert "reader 0 stands" not in out
-    told.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
+    bench.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
     doctor(tmp_path / "wheel.toml")
-    assert "the ball ran with the rotor: A and B may be swapped" in capsys.readouterr().out
+    assert "the ball ran with the rotor: A and B of the encoder may be swapped" in capsys.readouterr().out
 
 
-def test_the_summary_tells_of_an_encoder_without_z(
-    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+def test_the_summary_shows_an_encoder_without_z(
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told.violations = 3
+    bench.violations = 3
     assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
-    assert "Z never says where the rotor stands" in capsys.readouterr().out
+    assert "Z never shows where the rotor stands" in capsys.readouterr().out
 
 
 def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
@@ -170,6 +170,6 @@ def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool
     bench = SimpleNamespace(
         sensors={"link": True, "head": is_heard}, clock=None, counters={"head": {"status": 0}}, pulse_widths_us={}
     )
-    told = list(findings(Signals(0), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_told=False))
-    assert any("nothing lost" in each.what for each in told) is is_heard
-    assert any(each.what.startswith("head does not work") for each in told) is not is_heard
+    listed = list(findings(Signals(0), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False))
+    assert any("nothing lost" in each.what for each in listed) is is_heard
+    assert any(each.what.startswith("head does not work") for each in listed) is not is_heard

@@ -44,9 +44,9 @@ def findings(seen: Iterable[Observation]) -> list[Finding]:
 
 
 def test_a_healthy_wheel_is_said_to_be_one() -> None:
-    told = findings(spun(layout(BEAMS_DEG), 1)[0])
-    assert {each.level for each in told} == {"ok"}, told
-    assert len(told) == 4 + 3 + 1
+    listed = findings(spun(layout(BEAMS_DEG), 1)[0])
+    assert {each.level for each in listed} == {"ok"}, listed
+    assert len(listed) == 4 + 3 + 1
 
 
 def without(kind: type, index: int, part: int = 1) -> Spoil:
@@ -93,29 +93,29 @@ def sectors_dirty(seen: list[Observation]) -> Iterable[Observation]:
         (without(Sighting, 0), "wrong", "reader 0 never saw the ball"),
         (edges_lost, "look", "edges lost"),
         (sectors_dirty, "wrong", "2 of 148 sectors never came"),
-        (lambda seen: [*seen, SensorState(seen[-1].t_us, "beam/2", ok=False)], "wrong", "beam/2 reports itself broken"),
+        (lambda seen: [*seen, SensorState(seen[-1].t_us, "beam/2", ok=False)], "wrong", "beam/2 is reported as broken"),
         (lambda seen: [*seen, ForeignObject(seen[-1].t_us, present=True)], "wrong", "sees a body"),
         (lambda seen: [*seen, BallPass(seen[-1].t_us, 4)], "wrong", "the configuration has 4"),
     ],
 )
 def test_each_fault_is_named_and_nothing_else(spoil: Spoil, level: str, what: str) -> None:
-    told = [each for each in findings(spoil(spun(layout(BEAMS_DEG), 2)[0])) if each.level != "ok"]
-    assert [(each.level, what in each.what, bool(each.do)) for each in told] == [(level, True, True)], told
+    listed = [each for each in findings(spoil(spun(layout(BEAMS_DEG), 2)[0])) if each.level != "ok"]
+    assert [(each.level, what in each.what, bool(each.do)) for each in listed] == [(level, True, True)], listed
 
 
 def test_a_reader_that_sees_half_as_often() -> None:
     seen = (
         [Sighting(n, 0) for n in range(20)] + [Sighting(n, 1) for n in range(9)] + [Sighting(n, 2) for n in range(20)]
     )
-    told = [each.what for each in findings(seen) if "reader" in each.what and each.level == "look"]
-    assert told == ["reader 1 saw the ball 9 times, another 20"]
+    listed = [each.what for each in findings(seen) if "reader" in each.what and each.level == "look"]
+    assert listed == ["reader 1 saw the ball 9 times, another 20"]
 
 
 def test_a_still_wheel_is_asked_to_move() -> None:
-    told = findings([Command(5, "rien_va", "button")])
-    assert not any("button" in each.what for each in told)
-    assert [each.level for each in told] == ["look"] * 3
-    assert all(each.do for each in told)
+    listed = findings([Command(5, "rien_va", "button")])
+    assert not any("button" in each.what for each in listed)
+    assert [each.level for each in listed] == ["look"] * 3
+    assert all(each.do for each in listed)
 
 
 def test_signals_count_buttons_and_time() -> None:
@@ -126,7 +126,7 @@ def test_signals_count_buttons_and_time() -> None:
     assert (signals.seconds, dict(signals.buttons), signals.faults) == (2.5, {"rien_va": 1}, {"rotor": False})
 
 
-def test_a_slow_rotor_is_told() -> None:
+def test_a_slow_rotor_is_reported() -> None:
     seen = [Rotor(n * 100_000, n % TICKS, "cw") for n in range(200)]
     assert any("rpm" in each.what for each in findings(seen) if each.level == "look")
 
@@ -139,18 +139,18 @@ def test_geometry_against_the_configuration() -> None:
         Learned(3, 275.0, 0.1, 9),
         Learned(4, 10.0, 0.1, 9),
     ]
-    told = list(of_geometry(learned, BEAMS_DEG, "beam"))
-    assert [each.level for each in told] == ["ok", "wrong", "wrong", "wrong", "wrong"]
-    assert "beam 1 stands where beam 2 should" in told[1].what
-    assert "5.0° from beams_deg" in told[3].what
-    assert "in no configuration" in told[4].what
+    listed = list(of_geometry(learned, BEAMS_DEG, "beam"))
+    assert [each.level for each in listed] == ["ok", "wrong", "wrong", "wrong", "wrong"]
+    assert "beam 1 stands where beam 2 should" in listed[1].what
+    assert "5.0° from beams_deg" in listed[3].what
+    assert "not in the configuration" in listed[4].what
     (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam")
-    assert (soft.level, "stray by 4°" in soft.what) == ("look", True)
+    assert (soft.level, "differ by 4°" in soft.what) == ("look", True)
 
 
 def test_how_long_a_ball_blocks_each_beam() -> None:
-    (told,) = of_pulses({"beam/0": (2_150, 4_000)})
-    assert told.what == "beam/0 is blocked for 2.1 to 4.0 ms"
+    (listed,) = of_pulses({"beam/0": (2_150, 4_000)})
+    assert listed.what == "beam/0 is blocked for 2.1 to 4.0 ms"
 
 
 def test_clock_and_link() -> None:
@@ -161,31 +161,31 @@ def test_clock_and_link() -> None:
     ]
     assert levels == ["ok", "look"]
     assert [each.level for each in of_link({"crc": 0, "events": 7}, frozenset({"events"}))] == ["ok"]
-    told = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
-    assert [each.what for each in told] == ["link: lost events: 3"]
+    listed = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
+    assert [each.what for each in listed] == ["link: lost events: 3"]
 
 
-def test_a_computers_own_pins_are_not_told_to_look_at_their_cable() -> None:
+def test_a_computers_own_pins_have_no_advice_about_their_cable() -> None:
     counters = {"edges": 7, "host_stalls": 5, "encoder_violations": 25, "pulses_too_long": 1, "new": 1}
-    told = {each.what: each.do for each in of_link(counters, frozenset({"edges"}), "gpio")}
-    assert "computer stood still" in told["gpio: host stalls: 5"]
-    assert "A, B and Z" in told["gpio: encoder violations: 25"]
-    assert "stays blocked" in told["gpio: pulses too long: 1"]
-    assert CABLE not in told.values()
+    listed = {each.what: each.do for each in of_link(counters, frozenset({"edges"}), "gpio")}
+    assert "computer stood still" in listed["gpio: host stalls: 5"]
+    assert "A, B and Z" in listed["gpio: encoder violations: 25"]
+    assert "stays blocked" in listed["gpio: pulses too long: 1"]
+    assert CABLE not in listed.values()
     assert [each.do for each in of_link({"crc": 1}, frozenset())] == [CABLE]
 
 
-def test_buttons_are_told() -> None:
+def test_buttons_are_reported() -> None:
     signals = Signals(TICKS)
     for t_us in (1, 2):
         signals.take(Command(t_us, "rien_va", "button"))
-    told = [(each.level, each.what) for each in of_buttons(signals, ["rien_va", "tout_va"])]
-    assert told == [("ok", "button rien_va: 2 presses"), ("look", "button tout_va was not pressed")]
+    listed = [(each.level, each.what) for each in of_buttons(signals, ["rien_va", "tout_va"])]
+    assert listed == [("ok", "button rien_va: 2 presses"), ("look", "button tout_va was not pressed")]
 
 
 def test_an_encoder_without_z_is_said_to_be_one() -> None:
-    told = [each for each in of_signals(Signals(TICKS), beams=0, readers=0, violations=25) if each.level != "ok"]
-    assert [(each.level, "Z never says where the rotor stands" in each.what) for each in told] == [("wrong", True)]
+    listed = [each for each in of_signals(Signals(TICKS), beams=0, readers=0, violations=25) if each.level != "ok"]
+    assert [(each.level, "Z never shows where the rotor stands" in each.what) for each in listed] == [("wrong", True)]
     (still,) = of_signals(Signals(TICKS), beams=0, readers=0, violations=0)
     assert "turn the rotor" in still.do
 
@@ -194,25 +194,25 @@ def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
     def way(seen: list[Observation], ball: Direction | None = None) -> list[Finding]:
         spins = spins_of([each for each in seen if isinstance(each, Rotor | BallPass)], ball=ball)
         beams_deg = (0.0, 90.0, 200.0, 300.0)
-        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_told=ball is not None))
+        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_given=ball is not None))
 
     seen, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1, spins=1)
     (spin,) = (each for each in spins_of([each for each in seen if isinstance(each, Rotor | BallPass)]))
-    (told,) = way(swapped(seen), ball=spin.direction)
-    assert "the ball ran with the rotor: A and B may be swapped" in told.what
+    (listed,) = way(swapped(seen), ball=spin.direction)
+    assert "the ball ran with the rotor: A and B of the encoder may be swapped" in listed.what
     assert way(swapped(seen)) == [], "of one spin nobody knows"
     assert way(seen, ball=spin.direction) == way(seen) == []
     several, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1)
-    (told,) = way(swapped(several))
-    assert "A and B may be swapped (in 3 spins" in told.what
+    (listed,) = way(swapped(several))
+    assert "A and B of the encoder may be swapped (in 3 spins" in listed.what
     assert way(several) == []
 
 
-def test_what_is_too_old_to_learn_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_old_to_learn_from_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wheeld.doctor.signals.KEPT_MAX", 10)
     signals = Signals(0)
     for t_us in range(13):
         signals.take(Sighting(t_us, 0))
     assert [each.t_us for each in signals.kept] == [*range(3, 13)], "the latest are kept"
-    (told,) = (each for each in of_signals(signals, beams=0, readers=1) if each.level != "ok")
-    assert (told.level, "3 edges, pulses and sightings are too old" in told.what) == ("look", True)
+    (listed,) = (each for each in of_signals(signals, beams=0, readers=1) if each.level != "ok")
+    assert (listed.level, "3 edges, pulses and sightings are too old" in listed.what) == ("look", True)

@@ -41,14 +41,14 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
     return learn(signals, config(), argparse.Namespace(ball=ball, number=number))
 
 
-def written(path: Path, geometry: Geometry, *, ball_told: bool = False, told: Sequence[Finding] = ()) -> Exit:
+def written(path: Path, geometry: Geometry, *, ball_given: bool = False, listed: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_told=ball_told, told=told)
+    return write(path, config(), geometry, ball_given=ball_given, told=listed)
 
 
-def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_told: bool = False) -> str:
+def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_given: bool = False) -> str:
     """Why nothing was written."""
-    assert written(path, geometry, ball_told=ball_told) == Exit.BAD_DATA
+    assert written(path, geometry, ball_given=ball_given) == Exit.BAD_DATA
     assert (path.read_text(), list(path.parent.iterdir())) == (TEXT, [path])
     return capsys.readouterr().err
 
@@ -67,10 +67,10 @@ def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     assert written(path, mirrored) == Exit.BAD_DATA
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
     assert "the ball ran with the rotor, or the beams are numbered the other way round" in capsys.readouterr().err
-    told = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
-    assert [(each.level, "--ball cw" in each.do, "--learn" in each.do) for each in told] == [("wrong", True, False)]
-    assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", ball_told=True))) == len(BEAMS_DEG)
-    assert written(path, mirrored, ball_told=True) == Exit.OK
+    listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
+    assert [(each.level, "--ball cw" in each.do, "--learn" in each.do) for each in listed] == [("wrong", True, False)]
+    assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", ball_given=True))) == len(BEAMS_DEG)
+    assert written(path, mirrored, ball_given=True) == Exit.OK
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_how_beams_follow_each_other(
     assert order_of([Learned(n, deg, 0.1, 9) for n, deg in enumerate(found_deg)], configured_deg) == order
 
 
-def test_swapped_wires_are_written_only_when_the_throw_is_told(tmp_path: Path) -> None:
+def test_swapped_wires_are_written_only_when_the_throw_is_reported(tmp_path: Path) -> None:
     swapped = Geometry([Learned(n, deg, 0.1, 9) for n, deg in enumerate((0.0, 200.0, 90.0, 300.0))], [])
     assert written(tmp_path / "wheel.toml", swapped) == Exit.BAD_DATA
-    assert written(tmp_path / "wheel.toml", swapped, ball_told=True) == Exit.OK
+    assert written(tmp_path / "wheel.toml", swapped, ball_given=True) == Exit.OK
 
 
 def test_an_unknown_beam_does_not_stand_in_for_a_dead_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,7 @@ def test_a_file_keeps_its_mode_its_line_ends_and_every_former_self(tmp_path: Pat
     path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     path.chmod(0o640)
     for _ in range(3):
-        assert write(path, config(), geometry, ball_told=False) == Exit.OK
+        assert write(path, config(), geometry, ball_given=False) == Exit.OK
     kept = [tmp_path / f"wheel.toml{end}" for end in (".before", ".before.1", ".before.2")]
     assert sorted(tmp_path.iterdir()) == [path, *kept]
     assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o640}
@@ -149,7 +149,7 @@ def test_a_credential_in_the_file_is_one_after_learning_too(tmp_path: Path, monk
     more = 'username = "w"\npassword_file = "credential:mqtt-password"\n'
     path.write_text(TEXT.replace("[mqtt]\n", f"[mqtt]\n{more}"))
     assert "credential:" in path.read_text()
-    assert write(path, config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_told=False) == Exit.OK
+    assert write(path, config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False) == Exit.OK
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -191,7 +191,7 @@ def test_a_ball_that_is_moved_is_not_learned_from(tmp_path: Path, capsys: pytest
         for each in seen
     ]
     found = learned(sorted(spoilt, key=lambda each: each.t_us), number=number)
-    assert "single turns stray" in refused(tmp_path / "wheel.toml", capsys, found)
+    assert "single turns differ" in refused(tmp_path / "wheel.toml", capsys, found)
 
 
 def test_a_wrong_number_is_not_believed_against_readers_that_agree(
@@ -201,8 +201,8 @@ def test_a_wrong_number_is_not_believed_against_readers_that_agree(
     said = ROTOR_ORDER[(index_of(number) + 5) % 37]
     found = learned(seen, number=said)
     assert f"the ball lies in {number}, not in {said}" in refused(tmp_path / "wheel.toml", capsys, found)
-    (told,) = of_number(found.readers, READERS_DEG, said)
-    assert (told.level, f"lies in {number}," in told.what) == ("wrong", True)
+    (listed,) = of_number(found.readers, READERS_DEG, said)
+    assert (listed.level, f"lies in {number}," in listed.what) == ("wrong", True)
     assert list(of_number(learned(seen, number=number).readers, READERS_DEG, number)) == []
     assert pockets_off(found.readers, ()) == 0, "of readers that are in no file yet nothing is known"
 
@@ -224,17 +224,17 @@ def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.Cap
     seen, number = spun(layout(BEAMS_DEG), 1, spins=1, sightings=15)
     (spin,) = real(learned(seen).spins)
     found = learned(swapped(seen), ball=spin.direction, number=number)
-    assert "A and B may be swapped" in refused(path, capsys, found, ball_told=True)
+    assert "may be swapped" in refused(path, capsys, found, ball_given=True)
     lying = found._replace(beams=[], spins=())
-    assert "the readers follow each other the other way round" in refused(path, capsys, lying)
+    assert "the readers follow each other in the opposite order" in refused(path, capsys, lying)
     one = found._replace(readers=[Learned(0, 77.0, 0.1, 9)])
-    assert "A and B may be swapped" in refused(path, capsys, one, ball_told=True)
+    assert "may be swapped" in refused(path, capsys, one, ball_given=True)
 
 
 def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wheel.toml"
     bare = structs.replace(config(), wheel=structs.replace(config().wheel, rotor_ticks=0))
-    assert write(path, bare, Geometry([], [], number=5), ball_told=False) == Exit.BAD_DATA
+    assert write(path, bare, Geometry([], [], number=5), ball_given=False) == Exit.BAD_DATA
     assert "--number needs an encoder" in capsys.readouterr().err
 
 
@@ -258,14 +258,14 @@ def test_spins_that_contradict_each_other_teach_nothing(
 ) -> None:
     one, two = (spun(layout(BEAMS_DEG), each, spins=1)[0] for each in (seed, seed + 50))
     found = learned(after(one, with_rotor(two)))
-    assert "the spins have beam" in refused(tmp_path / "wheel.toml", capsys, found)
+    assert "the spins show beam" in refused(tmp_path / "wheel.toml", capsys, found)
     assert written(tmp_path / "wheel.toml", learned(after(one, two))) == Exit.OK
 
 
 def test_a_beam_that_was_moved_between_spins_is_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moved = (0.0, 90.0, 205.0, 300.0)
     both = after(spun(layout(BEAMS_DEG), 1, spins=2)[0], spun(layout(moved), 5, spins=1)[0])
-    assert "the spins have beam 2 at places 5° apart" in refused(tmp_path / "wheel.toml", capsys, learned(both))
+    assert "the spins show beam 2 at angles 5° apart" in refused(tmp_path / "wheel.toml", capsys, learned(both))
 
 
 def test_a_way_that_cannot_be_true_of_all_spins_is_not_believed(
@@ -275,7 +275,7 @@ def test_a_way_that_cannot_be_true_of_all_spins_is_not_believed(
     seen, _ = spun(layout(BEAMS_DEG), 1)
     ways: list[Direction] = ["cw", "ccw"]
     for ball in ways:
-        assert "--ball may not be true of both" in refused(path, capsys, learned(seen, ball=ball), ball_told=True)
+        assert "--ball may be wrong for one of them" in refused(path, capsys, learned(seen, ball=ball), ball_given=True)
     assert written(path, learned(seen)) == Exit.OK
 
 
@@ -301,16 +301,16 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
     path, found = tmp_path / "wheel.toml", learned(spun(layout(BEAMS_DEG), 1)[0])
     angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
     assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
-    assert written(path, found, told=angle) == Exit.OK
+    assert written(path, found, listed=angle) == Exit.OK
     dead = Finding("wrong", "beam 3 pulsed 2 times, another 50", "its wire")
-    assert written(path, found, told=[*angle, dead]) == Exit.BAD_DATA
+    assert written(path, found, listed=[*angle, dead]) == Exit.BAD_DATA
     assert path.read_text() == TEXT
-    assert "beam 3 pulsed 2 times, another 50; its wire: nothing is written" in capsys.readouterr().err
+    assert "beam 3 pulsed 2 times, another 50; its wire. Nothing is written" in capsys.readouterr().err
 
 
 def test_beams_whose_laps_stray_are_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     soft = Geometry([Learned(n, deg, 3.1 * (n == 2), 9) for n, deg in enumerate(BEAMS_DEG)], [])
-    assert "beam 2: single laps stray by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
+    assert "beam 2: single laps differ by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
 
 
 def test_a_hand_between_spins_is_no_spin(tmp_path: Path) -> None:
@@ -322,4 +322,4 @@ def test_a_hand_between_spins_is_no_spin(tmp_path: Path) -> None:
     turned = [Rotor(t_us + n * 100_000, n, other) for n in range(1, 90)]
     found = learned([*seen, *turned, BallPass(t_us + 9_100_000, 1)], ball=spin.direction)
     assert [each.rotor for each in found.spins] == [spin.rotor, other]
-    assert written(tmp_path / "wheel.toml", found, ball_told=True) == Exit.OK
+    assert written(tmp_path / "wheel.toml", found, ball_given=True) == Exit.OK

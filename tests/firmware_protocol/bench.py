@@ -26,10 +26,10 @@ class Bench:
 
     def identify(self, identity: m.Identity) -> list[SessionEvent]:
         """Answer the hello that the session has just said, and let the first time request go by."""
-        told = self.board_says(identity)
-        assert Identified(identity) in told
+        events = self.board_says(identity)
+        assert Identified(identity) in events
         self.host_says()
-        return told
+        return events
 
 
 def identity_of(**changes: object) -> m.Identity:

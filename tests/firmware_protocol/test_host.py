@@ -162,35 +162,35 @@ def test_a_gap_releases_the_watermark_before_it(known: Bench) -> None:
 
 
 def test_a_new_host_gets_what_was_never_acknowledged(bench: Bench) -> None:
-    told = bench.board_says(identity_of(oldest_seq=0, acked_seq=3, next_seq=9), balls(3, 6))
-    assert told[1:] == observed(3, 6)
+    events = bench.board_says(identity_of(oldest_seq=0, acked_seq=3, next_seq=9), balls(3, 6))
+    assert events[1:] == observed(3, 6)
 
 
 def test_a_new_host_learns_what_nobody_got(bench: Bench) -> None:
-    told = bench.board_says(identity_of(oldest_seq=6, acked_seq=3, next_seq=9))
-    assert told[1:] == [Gap(3, 5)]
+    events = bench.board_says(identity_of(oldest_seq=6, acked_seq=3, next_seq=9))
+    assert events[1:] == [Gap(3, 5)]
 
 
 def test_a_host_that_knows_where_it_stood_asks_from_there() -> None:
     bench = Bench(HostSession(7, resume_at=Position(5, 4)))
     bench.host_says()
-    told = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
-    assert told[1:] == observed(4, 5)
+    events = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
+    assert events[1:] == observed(4, 5)
 
 
 def test_a_host_that_knows_less_than_was_acknowledged_goes_on_from_there() -> None:
     bench = Bench(HostSession(7, resume_at=Position(5, 4)))
     bench.host_says()
-    told = bench.board_says(identity_of(acked_seq=6, next_seq=9), balls(6, 3))
-    assert told[1:] == observed(6, 3)
+    events = bench.board_says(identity_of(acked_seq=6, next_seq=9), balls(6, 3))
+    assert events[1:] == observed(6, 3)
 
 
 def test_where_a_host_stood_in_a_former_boot_means_nothing() -> None:
     bench = Bench(HostSession(7, resume_at=Position(4, 8)))
     bench.host_says()
-    told = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
-    assert told[0] == BoardReset(4, 5)
-    assert told[2:] == observed(2, 7)
+    events = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
+    assert events[0] == BoardReset(4, 5)
+    assert events[2:] == observed(2, 7)
 
 
 def test_acknowledgements_are_paced_and_repeated_until_seen(known: Bench) -> None:
@@ -216,7 +216,7 @@ def test_acknowledging_what_never_came_is_the_callers_mistake(known: Bench) -> N
     assert known.host_says() == []
 
 
-def test_a_reset_board_is_told_and_its_numbers_begin_again(known: Bench) -> None:
+def test_a_reset_board_is_reported_and_its_numbers_begin_again(known: Bench) -> None:
     known.board_says(balls(0, 4), beat(5000, 4))
     known.session.acknowledge(Position(5, 4))
     assert known.board_says(beat(10, 1, boot_id=6), balls(0, 1, boot_id=6)) == []
@@ -232,8 +232,8 @@ def test_a_boot_id_used_twice_is_still_a_reset(known: Bench) -> None:
     known.board_says(balls(0, 4))
     assert known.board_says(beat(100, 1)) == []
     assert known.host_says() == [m.Hello(8)]
-    told = known.board_says(identity_of(token=8, next_seq=1))
-    assert told[0] == BoardReset(5, 5)
+    events = known.board_says(identity_of(token=8, next_seq=1))
+    assert events[0] == BoardReset(5, 5)
 
 
 def test_an_overtaken_identity_is_no_reset(known: Bench) -> None:
@@ -251,8 +251,8 @@ def test_a_line_opened_anew_starts_clean_and_goes_on(known: Bench) -> None:
     known.session.reconnected(known.now_ns)
     assert known.host_says() == [m.Hello(8)]
     assert known.board_says(balls(2, 1)) == observed(2, 1)
-    told = known.board_says(identity_of(token=8, next_seq=3), balls(0, 3))
-    assert told == [Identified(identity_of(token=8, next_seq=3))]
+    events = known.board_says(identity_of(token=8, next_seq=3), balls(0, 3))
+    assert events == [Identified(identity_of(token=8, next_seq=3))]
 
 
 def test_time_is_asked_in_a_burst_then_every_second(bench: Bench) -> None:
@@ -297,14 +297,14 @@ def test_no_board_however_mad_breaks_the_session(said: list[m.FromBoard | bytes]
     seqs: list[int] = []
     for number, one in enumerate(said):
         if isinstance(one, bytes):
-            told = bench.session.receive(one + b"\0", bench.now_ns)
+            events = bench.session.receive(one + b"\0", bench.now_ns)
         else:
             ours = {"boot_id": 5, "token": 8} if number in echoes else {}
-            told = bench.board_says(
+            events = bench.board_says(
                 msgspec.structs.replace(one, **{name: ours[name] for name in ours if hasattr(one, name)})
             )
-        if any(isinstance(event, BoardReset) for event in told):
+        if any(isinstance(event, BoardReset) for event in events):
             seqs.clear()
-        seqs += [event.seq for event in told if isinstance(event, Observed)]
+        seqs += [event.seq for event in events if isinstance(event, Observed)]
         assert seqs == sorted(set(seqs))
         bench.host_says(ACK_INTERVAL_NS)

@@ -1,4 +1,4 @@
-"""The host session on a bad line, over many seeds: every event exactly once and in order, or told as a gap.
+"""The host session on a bad line, over many seeds: every event exactly once and in order, or reported as a gap.
 
 The faults: frames lost, doubled, overtaken and damaged in both directions; a ring far too small; a board that resets;
 a host process that ends and comes again where it stood. Each seed turns some of them off and others far up.
@@ -108,14 +108,14 @@ class Line:
 
 
 class World:
-    """Board, two one-way lines and a host; `told` is everything that host processes were told, in order."""
+    """Board, two one-way lines and a host; `events` is everything that host processes reported, in order."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.board = TinyBoard(1, self.rng.choice((16, 64, 10_000)))
         self.up, self.down = Line(self.rng), Line(self.rng)
         self.session = HostSession(seed)
-        self.told: list[SessionEvent] = []
+        self.events: list[SessionEvent] = []
         self.reset_rate = self.rng.choice((0.0, 0.0, 0.01))
         self.restart_rate = self.rng.choice((0.0, 0.0, 0.02))
         self.busy = True
@@ -143,7 +143,7 @@ class World:
 
     def _host(self, step: int) -> None:
         host_ns = step * STEP_NS
-        self.told += self.session.receive(self.up.take(step), host_ns)
+        self.events += self.session.receive(self.up.take(step), host_ns)
         if self.session.position and self.rng.random() < 0.3:
             self.session.acknowledge(self.session.position)
         if host_ns >= self.session.next_tick_ns:
@@ -152,19 +152,19 @@ class World:
             self.down.put(data, step)
 
 
-def boots(told: list[SessionEvent]) -> list[list[SessionEvent]]:
+def boots(events: list[SessionEvent]) -> list[list[SessionEvent]]:
     split: list[list[SessionEvent]] = [[]]
-    for one in told:
+    for one in events:
         if isinstance(one, BoardReset):
             split.append([])
         split[-1].append(one)
     return split
 
 
-def check_boot(told: list[SessionEvent]) -> int:
+def check_boot(events: list[SessionEvent]) -> int:
     """Exactly once, in order, rightly dated, no watermark before its events; the number awaited next."""
     next_seq, watermark_us = 0, -1
-    for one in told:
+    for one in events:
         match one:
             case Observed(seq=seq, board_us=board_us, event=event):
                 assert seq == next_seq
@@ -181,14 +181,14 @@ def check_boot(told: list[SessionEvent]) -> int:
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_every_event_arrives_once_and_in_order_or_is_told_as_a_gap(block: int) -> None:
+def test_every_event_arrives_once_and_in_order_or_is_reported_as_a_gap(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
         world = World(seed)
         world.run(0, STEPS)
         world.calm()
         world.run(STEPS, CALM_STEPS)
         try:
-            ends = [check_boot(boot) for boot in boots(world.told)]
+            ends = [check_boot(boot) for boot in boots(world.events)]
             assert ends[-1] == world.board.next_seq
             assert world.board.acked == world.board.next_seq
         except AssertionError as error:
@@ -201,7 +201,7 @@ def test_the_swarm_sees_every_kind_of_trouble() -> None:
     for seed in range(40):
         world = World(seed)
         world.run(0, STEPS)
-        seen |= {type(one).__name__ for one in world.told}
+        seen |= {type(one).__name__ for one in world.events}
         seen |= {name for name, count in world.session.counters.items() if count}
     wanted = {"Gap", "BoardReset", "Watermark", "duplicate_events", "early_frames", "crc", "cobs", "replay_requests"}
     assert wanted <= seen

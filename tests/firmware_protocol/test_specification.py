@@ -59,6 +59,6 @@ def test_each_code_in_the_tables_is_that_of_the_code() -> None:
     kinds = re.search(r"sensor kind: (.+?) \|", README)
     assert buttons is not None
     assert kinds is not None
-    told = [one.partition(" ")[::2] for one in buttons[1].split(", ")]
-    assert [(int(code), name.replace(" ", "_")) for code, name in told] == list(enumerate(m.BUTTONS))
+    events = [one.partition(" ")[::2] for one in buttons[1].split(", ")]
+    assert [(int(code), name.replace(" ", "_")) for code, name in events] == list(enumerate(m.BUTTONS))
     assert kinds[1].split(", ") == [f"{code} {name}" for code, name in enumerate(m.SENSOR_KINDS)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import MESSAGE_BYTES_MAX
-from firmware_protocol.wire import MessageError, decode_from_board, decode_from_host, encode
+from firmware_protocol.wire import MessageError, UnsendableError, decode_from_board, decode_from_host, encode
 from tests.firmware_protocol.strategies import from_board, from_host
 
 
@@ -79,7 +79,7 @@ HEAD = (5).to_bytes(4, "little") + (100).to_bytes(8, "little") + (10**6).to_byte
     [
         ("", "0 events"),
         ("00000000 01 00 0000" * (m.EVENTS_MAX + 1), "29 events"),
-        ("01000000 02 00 0000", "after itself"),
+        ("01000000 02 00 0000", "after first_us"),
         ("00000000 02 00 0000 05000000 02 00 0000 04000000 02 00 0000", "out of order"),
         ("00000000 00 00 0000", "event kind 0"),
         ("00000000 08 00 0000", "event kind 8"),
@@ -115,15 +115,15 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
         (m.Events(1, 0, (m.TimedEvent(0, m.BallPass(0)), m.TimedEvent(2**32, m.BallPass(0)))), "value"),
         (m.Events(1, m.COUNT_MAX, (m.TimedEvent(0, m.BallPass(0)),)), "beyond 64 bits"),
         (m.Ack(-1, 0), "value"),
-        (m.Heartbeat(1, 0, 0, 0, 8, 7), "ends before"),
-        (m.SyncReply(1, 1, 5, 4), "before it was asked"),
-        (m.SelfTestResult(1, 1, 1, (m.SensorReport("beam", 0, True), m.SensorReport("beam", 0, False))), "told twice"),
+        (m.Heartbeat(1, 0, 0, 0, 8, 7), "beyond the next event"),
+        (m.SyncReply(1, 1, 5, 4), "before the request came"),
+        (m.SelfTestResult(1, 1, 1, (m.SensorReport("beam", 0, True), m.SensorReport("beam", 0, False))), "twice"),
         (msgspec.structs.replace(IDENTITY, serial="Ü"), "not ASCII"),
         (msgspec.structs.replace(IDENTITY, serial="x" * 17), "longer than 16"),
         (msgspec.structs.replace(IDENTITY, serial=""), "text"),
         (msgspec.structs.replace(IDENTITY, firmware="a\tb"), "text"),
         (msgspec.structs.replace(IDENTITY, config_hash="0011"), "configuration hash"),
-        (msgspec.structs.replace(IDENTITY, acked_seq=10), "ends before"),
+        (msgspec.structs.replace(IDENTITY, acked_seq=10), "beyond the next event"),
         (msgspec.structs.replace(IDENTITY, version_min=2), "version 1"),
         (msgspec.structs.replace(IDENTITY, version=2), "version 2"),
         (msgspec.structs.replace(IDENTITY, layout=m.Layout(17, 3, 148, True)), "17 beams"),
@@ -131,7 +131,7 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
     ],
 )
 def test_what_cannot_be_read_cannot_be_said(message: Any, why: str) -> None:
-    with pytest.raises(MessageError, match=why):
+    with pytest.raises(UnsendableError, match=why):
         encode(message)
 
 

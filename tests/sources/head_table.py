@@ -1,4 +1,4 @@
-"""A simulated wheel head, its session, and a table that is told what it says, with people who do what is asked."""
+"""A simulated wheel head, its session, and a table that gets its observations, with people who do what is asked."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Played:
     evidence: list[bytes] = field(default_factory=list)
 
     def of(self, topic: str) -> list[dict[str, Any]]:
-        return [told for told in self.said if told["schema"] == f"{topic}/1"]
+        return [message for message in self.said if message["schema"] == f"{topic}/1"]
 
     @property
     def results(self) -> list[int]:
-        return [told["number"] for told in self.of("result")]
+        return [message["number"] for message in self.of("result")]
 
     @property
     def causes(self) -> set[str]:
-        return {told["cause"] for told in self.of("void")}
+        return {message["cause"] for message in self.of("void")}
 
 
 class HeadTable:
@@ -69,17 +69,17 @@ class HeadTable:
         self._wheel.receive(self._session.data_to_send())
         for event in events:
             for seen in self._translator.observations(event, now_us):
-                self._tell(seen)
-        self._tell(TimePassed(now_us))
+                self._apply(seen)
+        self._apply(TimePassed(now_us))
 
     def _people(self, now_us: int) -> None:
         name = ASKED.get(self._table.state)
         if self._confirms and self._table._ledger.state is State.AWAITING_CHEF:
             name = "confirm"
         if name is not None:
-            self._tell(Command(now_us, name, "chef", "a test", coup=self._table.coup if name == "confirm" else None))
+            self._apply(Command(now_us, name, "chef", "a test", coup=self._table.coup if name == "confirm" else None))
 
-    def _tell(self, seen: Observation) -> None:
+    def _apply(self, seen: Observation) -> None:
         step = self._table.apply(seen)
         self.played.said += [msgspec.json.decode(message.payload) for message in step.messages]
         self.played.evidence += [evidence.log for evidence in step.evidence]

@@ -93,10 +93,9 @@ def test_the_evidence_of_a_head_replays_to_the_same_bytes() -> None:
     wheel = head(Model.MERCURY_360, 1, 12)
     said = HeadTable(wheel, MERCURY, head_evening.MERCURY).play()
     assert len(said.evidence) >= 6
-    verdicts = [told for told in said.said if told["schema"] in ("result/1", "void/1")]
+    verdicts = [message for message in said.said if message["schema"] in ("result/1", "void/1")]
     for log, verdict in zip(said.evidence, verdicts, strict=True):
-        told = [msgspec.json.decode(line)["payload"] for line in replay(log.splitlines())]
-        assert verdict in told
+        assert verdict in [msgspec.json.decode(line)["payload"] for line in replay(log.splitlines())]
 
 
 def test_every_kind_is_known_here() -> None:

@@ -1,4 +1,4 @@
-"""From a head's session to observations: what is told when it is heard again, and what waits on a line that is away."""
+"""From a head's session to observations: what comes after a silence, and what is kept while there is no link."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class HeadClock(HandClock):
 
 
 def heard_after_silence(state: int) -> list[Observation]:
-    """What a head tells first, that fell silent in state 4."""
+    """The first observations of a head that fell silent in state 4."""
     desk, translator = Desk(MERCURY), HeadTranslator()
     desk.hear(status(2), status(3), status(4))
     silent = desk.tick(3_000_000_000)
-    for event in [*desk.told, *silent]:
+    for event in [*desk.events, *silent]:
         list(translator.observations(event, 0))
-    desk.told.clear()
+    desk.events.clear()
     desk.hear(status(state), status(state))
-    return [seen for event in desk.told for seen in translator.observations(event, 1)]
+    return [seen for event in desk.events for seen in translator.observations(event, 1)]
 
 
 def test_a_head_that_is_heard_again_stands_where_its_line_says() -> None:

@@ -70,11 +70,11 @@ def _doctor(asked: argparse.Namespace) -> Exit:
     except KeyboardInterrupt:
         print()
     learned = learn(signals, config, asked)
-    told = list(findings(signals, bench, config, learned, ball_told=asked.ball is not None))
+    told = list(findings(signals, bench, config, learned, ball_given=asked.ball is not None))
     for each in told:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
     if asked.learn:
-        return write(asked.config, config, learned, ball_told=asked.ball is not None, told=told)
+        return write(asked.config, config, learned, ball_given=asked.ball is not None, told=told)
     return Exit.BAD_DATA if any(each.level == "wrong" for each in told) else Exit.OK
 
 
@@ -141,7 +141,7 @@ def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geomet
 
 
 def findings(
-    signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_told: bool
+    signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_given: bool
 ) -> Iterator[Finding]:
     """Everything that was found, link first: what is wrong there explains the rest."""
     wheel = config.wheel
@@ -157,17 +157,17 @@ def findings(
     yield from of_signals(signals, beams=beams, readers=readers, violations=violations)
     yield from of_buttons(signals, _buttons(signals, config))
     yield from of_pulses(bench.pulse_widths_us)
-    yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_told=ball_told)
-    yield from of_way(learned.spins, learned.beams, wheel.beams_deg, ball_told=ball_told)
+    yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
+    yield from of_way(learned.spins, learned.beams, wheel.beams_deg, ball_given=ball_given)
     elsewhere = [] if learned.number is None else [*of_number(learned.readers, wheel.readers_deg, learned.number)]
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
-def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, told: Sequence[Finding] = ()) -> Exit:
+def write(path: Path, config: Config, learned: Geometry, *, ball_given: bool, told: Sequence[Finding] = ()) -> Exit:
     """Put what was learned into the file, while nothing of what was `told` is wrong but an angle; the former file stays
     beside it. Raises OSError, ConfigError."""
     wheel = config.wheel
-    if against := [*refusals.of_findings(told), *_against(config, learned, ball_told=ball_told)]:
+    if against := [*refusals.of_findings(told), *_against(config, learned, ball_given=ball_given)]:
         sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
@@ -188,14 +188,14 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, tol
     return Exit.OK
 
 
-def _against(config: Config, learned: Geometry, *, ball_told: bool) -> Iterator[str]:
+def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator[str]:
     """What speaks against what was learned."""
     wheel, spins = config.wheel, learned.spins
-    yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_told=ball_told)
+    yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_given=ball_given)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
         yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"
     elif number is not None:
-        yield from refusals.of_readers(learned.readers, spins, wheel.readers_deg, number=number, ball_told=ball_told)
+        yield from refusals.of_readers(learned.readers, spins, wheel.readers_deg, number=number, ball_given=ball_given)
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:

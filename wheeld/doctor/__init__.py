@@ -1,2 +1,4 @@
-"""What a technician needs to align a wheel: signals, learned geometry, findings. All pure but `bench` and
-`rewrite`."""
+"""What a technician needs to align a wheel: counted signals, learned angles, findings and what to do.
+
+Only `bench` and `rewrite` do I/O.
+"""

@@ -1,6 +1,6 @@
-"""Listens to a wheel's sensors as the daemon does, for as long as a technician watches.
+"""Reads a wheel's sensors as the daemon does, while a technician watches.
 
-What is heard is acknowledged: the spins of an alignment are no coups, and must not be told to the daemon afterwards.
+What arrives is acknowledged: the spins of an alignment are no coups, and the daemon must not get them afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOOK_S = 1.0
 
 
 class Bench:
-    """Whatever sees the wheel of `config`, listened to. Raises PinsError when pins cannot be had."""
+    """The sensors of the wheel of `config`; each observation goes to `take`. Raises PinsError without the pins."""
 
     def __init__(self, config: Config, take: Callable[[Observation], None]) -> None:
         self._take = take
@@ -28,17 +28,17 @@ class Bench:
 
     @property
     def counters(self) -> dict[str, dict[str, int]]:
-        """By part, as `health` tells them."""
+        """By part, with the names of `health`."""
         return self._source.counters
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """What is known of each sensor, and of the lines to them."""
+        """Whether each sensor and the lines to them work."""
         return self._source.sensors
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """Narrowest and widest, of beams and readers on pins."""
+        """The narrowest and the widest pulse of each beam and reader on pins."""
         return self._source.pulse_widths_us
 
     @property
@@ -47,7 +47,7 @@ class Bench:
         return self._source.sensing.clock_now(self._clock.monotonic_ns())
 
     async def watch(self, seconds: float, every_second: Callable[[], None]) -> None:
-        """Listen so long, and say so each second. What goes wrong in a task goes through: PinsError of a lamp."""
+        """Read for so long and call `every_second`. Raises what a task raises: PinsError for a lamp."""
         clock = self._clock
         work = self._source.tasks(self._pressed, self._heard, turning=clock, clock=clock, state=lambda: "closed")
         tasks = [asyncio.create_task(each, name=name) for name, each in work.items()]
@@ -71,7 +71,7 @@ class Bench:
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancel them, and raise what went wrong in one of them, before or by that."""
+    """Cancel them and raise the first error of a task, one that had ended before first."""
     first_failed = sorted(tasks, key=lambda task: not task.done())
     for task in tasks:
         task.cancel()

@@ -1,4 +1,4 @@
-"""What is wrong with a wheel's sensors, and what to do: one rule a function, each with the reason for its limit."""
+"""What is wrong with a wheel's sensors, and what to do: one function per rule, each limit with its reason."""
 
 from __future__ import annotations
 
@@ -13,47 +13,48 @@ from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_o
 from wheeld.doctor.signals import KEPT_MAX, Signals
 
 OFF_DEG = 2.0
-"""A beam so far from where the configuration has it bends the ball's speed by a few percent from hop to hop."""
+"""A beam so far from its configured angle changes the measured speed of the ball by a few percent from beam to beam."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
-"""Of a beam's pulses: a few in a thousand are ordinary, one in twenty is a sensor badly set."""
+"""Of a beam's pulses: a few in a thousand are usual, one in twenty is a badly set sensor."""
 DEAD_SHARE = 0.2
-"""Of the busiest beam's passes: what a dead beam's wire picks up. The worst aimed one sees every second pass."""
+"""Of the busiest beam's passes: a dead beam's wire picks up fewer. The worst aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
 STEADY = {
-    "beam": "spin free, hands away; then look at its mounting and threshold",
-    "reader": "let the ball lie, and nobody move it, until the rotor has turned a few times more",
+    "beam": "spin the ball and keep hands away; then check the beam's mounting and threshold",
+    "reader": "leave the ball in its pocket, without moving it, until the rotor has turned a few times more",
 }
-"""How single measures come to agree."""
+"""What to do when single measurements differ."""
 PULSES_MIN = 20
-"""Of the busiest beam: with fewer nothing can be said of the others."""
+"""Of the busiest beam: fewer are too few to compare the others with."""
 ERROR_US = 1_000
-"""A sensing clock known worse than this moves a rotor at 30 rpm by 0.2°: still harmless, yet nothing explains it."""
+"""An error of the sensing clock above this is 0.2° of a rotor at 30 rpm: harmless, but without an explanation."""
 
 MIRRORED = (
-    "the ball ran with the rotor, or the beams are numbered the other way round; say which with --ball cw or --ball ccw"
+    "the ball ran with the rotor, or the beams are numbered the other way round; give the ball's direction with "
+    "--ball cw or --ball ccw"
 )
-"""Angles that are mirrored make R1 say the opposite (Art. 10): nobody but who threw the ball can tell."""
-SWAPPED = "the ball ran with the rotor: A and B may be swapped"
-"""An encoder so wired tells the rotor's way, and its sectors, the other way round."""
-CABLE = "shielding, ground and length of the cable"
+"""Mirrored angles turn R1 into its opposite (Art. 10). Only the person who threw the ball knows its direction."""
+SWAPPED = "the ball ran with the rotor: A and B of the encoder may be swapped"
+"""With A and B swapped an encoder reports the opposite direction and mirrored sectors."""
+CABLE = "check shielding, ground and length of the cable"
 GPIO_ADVICE = {
-    "host_stalls": "the computer stood still: its load, its supply, its storage",
-    "late_edges": "the computer was too busy to date them: its load",
-    "lost_edges": "more came than the computer read: its load, or a line that bounces",
-    "link_faults": "edges were lost or came late: the computer's load",
-    "encoder_violations": "lines A, B and Z of the encoder: their thresholds, the gap to the disc, rotor_ticks",
-    "pulses_too_short": "spikes on a beam or reader: its threshold, the shielding of its wire, min_pulse_us",
-    "pulses_too_long": "a beam or reader stays blocked: dirt, its light, sensors_active_low",
+    "host_stalls": "the computer stood still: check its load, its power supply and its storage",
+    "late_edges": "the computer was too busy to date them: reduce its load",
+    "lost_edges": "more edges came than the computer could read: reduce its load, or mend a line that bounces",
+    "link_faults": "edges were lost or came late: reduce the computer's load",
+    "encoder_violations": "check the encoder's lines A, B and Z: thresholds, gap to the disc, and rotor_ticks",
+    "pulses_too_short": "spikes on a beam or reader: check its threshold, the shielding of its wire, and min_pulse_us",
+    "pulses_too_long": "a beam or reader stays blocked: check it for dirt, its light, and sensors_active_low",
 }
-"""By counter: a computer's own pins have no line that could be damaged."""
+"""By counter. Pins of the computer itself have no line that could be damaged."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be trusted so.
+    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be relied on.
 
-    `is_angle`: of an angle in the configuration, which learning may mend.
+    `what` was found, and what to `do`. `is_angle`: about an angle in the configuration, which learning may correct.
     """
 
     level: Literal["ok", "look", "wrong"]
@@ -63,8 +64,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
-    """What the counts say of a wheel that should have so many beams and readers. `violations`: of the order of an
-    encoder's lines, where pins see them."""
+    """Findings from the counts of a wheel with so many beams and readers. `violations`: how often the lines of an
+    encoder on pins broke their order."""
     yield from _sensors(signals)
     if beams:
         yield from _beams(signals, beams)
@@ -73,18 +74,22 @@ def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 
     if signals.ticks:
         yield from _encoder(signals, violations)
     if signals.rpm is not None and not RPM[0] <= signals.rpm <= RPM[1]:
-        yield Finding("look", f"the rotor turns at {signals.rpm:.1f} rpm", f"makers ask {RPM[0]:g} to {RPM[1]:g}")
-    if signals.is_object_present:
-        yield Finding("wrong", "the object sensor sees a body in the cylinder", "clear it, or the sensor's window")
-    if signals.dropped:
-        what = (
-            f"{signals.dropped} edges, pulses and sightings are too old to learn from: the latest {KEPT_MAX} are kept"
+        yield Finding(
+            "look",
+            f"the rotor turns at {signals.rpm:.1f} rpm",
+            f"turn it at {RPM[0]:g} to {RPM[1]:g} rpm, as makers recommend",
         )
-        yield Finding("look", what, "watch for a shorter time")
+    if signals.is_object_present:
+        yield Finding(
+            "wrong", "the object sensor sees a body in the cylinder", "remove it, or clean the sensor's window"
+        )
+    if signals.dropped:
+        what = f"{signals.dropped} edges, pulses and sightings are too old to learn from"
+        yield Finding("look", what, f"watch for a shorter time: only the latest {KEPT_MAX} are kept")
 
 
 def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
-    """How often each was pressed, of those that are `wired` to pins and those that a board tells."""
+    """How often each button was pressed: those `wired` to pins, and those that a board reported."""
     for name in sorted({*wired, *signals.buttons}):
         if count := signals.buttons[name]:
             yield Finding("ok", f"button {name}: {count} presses")
@@ -93,55 +98,62 @@ def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
 
 
 def of_geometry(
-    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_told: bool = False
+    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_given: bool = False
 ) -> Iterator[Finding]:
-    """Learned angles against the configuration's; `kind` is `beam` or `reader`. `ball_told`: the technician said which
-    way the ball was thrown; else a mirrored wheel is no news of the beams, and that alone is told."""
-    if kind == "beam" and not ball_told and order_of(learned, configured_deg) == "mirrored":
-        yield Finding("wrong", "the beams stand the other way round than beams_deg has them", MIRRORED, is_angle=True)
+    """Learned angles compared with the configured ones; `kind` is `beam` or `reader`.
+
+    `ball_given`: the technician gave the ball's direction. Without it, a mirrored order is the only finding, because
+    it may come from the ball's direction and not from the beams.
+    """
+    if kind == "beam" and not ball_given and order_of(learned, configured_deg) == "mirrored":
+        yield Finding(
+            "wrong", "the beams follow each other in the opposite order of beams_deg", MIRRORED, is_angle=True
+        )
         return
     places = {each.index: each.angle_deg for each in learned}
     for each in learned:
         if each.index < len(configured_deg):
             yield _place(each, configured_deg[each.index], kind, places)
         else:
-            yield Finding("wrong", f"{kind} {each.index} is in no configuration", f"add its angle to {kind}s_deg")
+            yield Finding("wrong", f"{kind} {each.index} is not in the configuration", f"add its angle to {kind}s_deg")
 
 
 def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
-    """One sensor's; `places` are those of all of its kind."""
+    """The finding of one sensor; `places`: the angles of all of its kind."""
     off_deg = apart_deg(each.angle_deg, wanted_deg)
     if each.spread_deg > SPREAD_DEG:
-        return Finding("look", f"{kind} {each.index}: single measures stray by {each.spread_deg:g}°", STEADY[kind])
+        return Finding("look", f"{kind} {each.index}: single measurements differ by {each.spread_deg:g}°", STEADY[kind])
     if abs(off_deg) <= OFF_DEG:
         return Finding("ok", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
     if (other := _stands_at(wanted_deg, places)) is not None:
-        what = f"{kind} {each.index} stands where {kind} {other} should, at {each.angle_deg:g}°"
-        return Finding("wrong", what, "their wires are swapped: swap them, or learn the geometry", is_angle=True)
+        what = f"{kind} {each.index} stands where {kind} {other} should stand, at {each.angle_deg:g}°"
+        return Finding(
+            "wrong", what, "their wires are swapped: swap them back, or learn the angles with --learn", is_angle=True
+        )
     what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
-    return Finding("wrong", what, "learn the geometry with --learn, or move it", is_angle=True)
+    return Finding("wrong", what, f"learn the angles with --learn, or move the {kind}", is_angle=True)
 
 
 def of_way(
-    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_told: bool
+    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_given: bool
 ) -> Iterator[Finding]:
-    """Whether the encoder may tell the rotor's way wrong: a ball seldom runs with the rotor, and never each time."""
+    """Whether the encoder may report the wrong direction: a ball seldom runs with the rotor, and never each time."""
     balls = real(spins)
-    is_told = ball_told and ran_with_rotor(spins)
-    if is_told or (not ball_told and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
-        how = "as --ball has it" if is_told else f"in {len(balls)} spins, by the order of the beams"
+    by_ball = ball_given and ran_with_rotor(spins)
+    if by_ball or (not ball_given and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
+        how = "by the direction given with --ball" if by_ball else f"in {len(balls)} spins, by the order of the beams"
         yield Finding("look", f"{SWAPPED} ({how})", "swap A and B of the encoder, or throw against the rotor")
 
 
 def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
-    """Whether the ball may lie elsewhere than in `number`, as the technician has it."""
+    """Whether the ball may lie in another pocket than the `number` that the technician gave."""
     if pockets := pockets_off(readers, configured_deg):
-        do = "look where it lies, and say that; or the encoder was moved"
+        do = "check where the ball lies and give that number; if the encoder was moved, correct readers_deg"
         yield Finding("wrong", elsewhere(pockets, number), do, is_angle=True)
 
 
 def elsewhere(pockets: int, number: int) -> str:
-    """Where the ball lies, in words, if it is the readers that stand where the file has them."""
+    """Where the ball lies, as a text, when the readers stand where the file has them."""
     there = ROTOR_ORDER[(index_of(number) - pockets) % POCKETS]
     return f"by readers_deg the ball lies in {there}, not in {number}: the readers are {abs(pockets)} pockets off"
 
@@ -149,25 +161,27 @@ def elsewhere(pockets: int, number: int) -> str:
 def of_clock(clock: HostTime | None) -> Iterator[Finding]:
     """How well the sensing clock is known."""
     if clock is None:
-        yield Finding("wrong", "the board's clock was never compared", "the board does not answer: look at the line")
+        yield Finding(
+            "wrong", "the board's clock was never compared", "the board does not answer: check its cable and the port"
+        )
         return
     error_us, drift_ppm = clock.error_ns / 1e3, clock.rate_ppb / 1e3
     level: Literal["ok", "look"] = "ok" if error_us <= ERROR_US else "look"
-    do = "" if level == "ok" else "a busy computer or a slow line: look at its load"
-    yield Finding(level, f"sensing clock known to {error_us:.0f} µs, drifting {drift_ppm:+.1f} ppm", do)
+    do = "" if level == "ok" else "the computer is busy or the line is slow: reduce the load"
+    yield Finding(level, f"sensing clock: error up to {error_us:.0f} µs, drift {drift_ppm:+.1f} ppm", do)
 
 
 def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    """How long the ball blocks each beam and reader that is wired to a pin."""
+    """How long the ball blocks each beam and reader on a pin."""
     for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
         yield Finding("ok", f"{name} is blocked for {narrowest_us / 1e3:.1f} to {widest_us / 1e3:.1f} ms")
 
 
 def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
-    """Counters of `part` that should be nought on a good line; those named `harmless` may count."""
+    """Counters of `part` that should be 0 on a good line; those named in `harmless` need not be."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
-        do = GPIO_ADVICE.get(name, "the wires to the pins, and the computer's load") if part == "gpio" else CABLE
+        do = GPIO_ADVICE.get(name, "check the wires to the pins and the computer's load") if part == "gpio" else CABLE
         yield Finding("look", f"{part}: {name.replace('_', ' ')}: {count}", do)
     if not bad:
         yield Finding("ok", f"{part}: nothing lost, nothing damaged")
@@ -176,31 +190,31 @@ def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "
 def _sensors(signals: Signals) -> Iterator[Finding]:
     for name, is_faulty in sorted(signals.faults.items()):
         if is_faulty:
-            yield Finding("wrong", f"{name} reports itself broken", "look at its wire and its supply")
+            yield Finding("wrong", f"{name} is reported as broken", "check its wire and its supply")
 
 
 def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
     passes = {beam: count - signals.doubles[beam] for beam, count in signals.pulses.items()}
     most = max(passes.values(), default=0)
     if most < PULSES_MIN:
-        yield Finding("look", f"{most} pulses of the busiest beam", "spin the ball a few times, twenty passes at least")
+        yield Finding("look", f"the busiest beam has {most} pulses", f"spin the ball until it has {PULSES_MIN}")
         return
     for beam in range(beams):
         count, doubles = signals.pulses[beam], signals.doubles[beam]
         if count == 0:
-            yield Finding("wrong", f"beam {beam} never pulsed", "its wire, its light, or its number")
+            yield Finding("wrong", f"beam {beam} never pulsed", "check its wire, its light and its number")
         elif passes[beam] < DEAD_SHARE * most:
-            what = f"beam {beam}: {count} pulses, another has {most}: it is dead, these are strays"
-            yield Finding("wrong", what, "its wire, its light, or its number")
+            what = f"beam {beam}: {count} pulses, another has {most}: it is dead, and these are strays"
+            yield Finding("wrong", what, "check its wire, its light and its number")
         elif doubles > DOUBLES_SHARE * count:
-            do = "its threshold is at the ball's edge: aim it at the ball's middle, or debounce"
+            do = "its threshold is at the ball's edge: aim it at the ball's middle, or debounce it"
             yield Finding("look", f"beam {beam} pulses twice: {doubles} of {count}", do)
         elif passes[beam] < (1 - MISSED_SHARE) * most - 1:
-            yield Finding("look", f"beam {beam} misses passes: {count} pulses, others {most}", "aim it, clean it")
+            yield Finding("look", f"beam {beam} misses passes: {count} pulses, others {most}", "aim it and clean it")
         else:
             yield Finding("ok", f"beam {beam}: {count} pulses")
     for beam in sorted(set(signals.pulses) - set(range(beams))):
-        yield Finding("wrong", f"beam {beam} pulsed, and the configuration has {beams}", "add it to beams_deg")
+        yield Finding("wrong", f"beam {beam} pulsed, but the configuration has {beams} beams", "add it to beams_deg")
 
 
 def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
@@ -211,9 +225,9 @@ def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
     for reader in range(readers):
         count = signals.sightings[reader]
         if count == 0:
-            yield Finding("wrong", f"reader {reader} never saw the ball", "its wire, its light, its height")
+            yield Finding("wrong", f"reader {reader} never saw the ball", "check its wire, its light and its height")
         elif count < most / 2:
-            yield Finding("look", f"reader {reader} saw the ball {count} times, another {most}", "aim it, clean it")
+            yield Finding("look", f"reader {reader} saw the ball {count} times, another {most}", "aim it and clean it")
         else:
             yield Finding("ok", f"reader {reader}: {count} sightings")
 
@@ -221,8 +235,8 @@ def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
 def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     edges = sum(signals.edges.values())
     if not edges and violations:
-        what = "A and B of the encoder step, and Z never says where the rotor stands"
-        yield Finding("wrong", what, "wire, supply and gap of Z; or rotor_ticks is not this encoder's")
+        what = "A and B of the encoder change, but Z never shows where the rotor stands"
+        yield Finding("wrong", what, "check wire, supply and gap of Z, and whether rotor_ticks is this encoder's")
         return
     if edges < signals.ticks:
         yield Finding("look", f"{edges} encoder edges, less than a turn", "turn the rotor")
@@ -230,14 +244,14 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     unseen = signals.ticks - len(signals.ticks_seen)
     if unseen > 0:
         what = f"{unseen} of {signals.ticks} sectors never came in {edges} edges"
-        yield Finding("wrong", what, "rotor_ticks is not this encoder's, or marks are dirty")
+        yield Finding("wrong", what, "check whether rotor_ticks is this encoder's, and clean its marks")
     elif signals.skipped_edges > SKIPPED_SHARE * edges:
         what = f"encoder: {signals.skipped_edges} of {edges} edges lost"
-        yield Finding("look", what, "the gap to its disc, its threshold")
+        yield Finding("look", what, "check the gap to its disc and its threshold")
     else:
         yield Finding("ok", f"encoder: {edges} edges, every sector seen")
 
 
 def _stands_at(wanted_deg: float, places: Mapping[int, float]) -> int | None:
-    """Which sensor stands there."""
+    """Which sensor stands at that angle."""
     return next((index for index, deg in places.items() if abs(apart_deg(deg, wanted_deg)) <= OFF_DEG), None)

@@ -1,8 +1,8 @@
 """Where the sensors stand, learned from a few free spins: beams from the ball's laps, readers from the rotor's angle.
 
-Nobody measures angles on a wheel with a ruler to a degree, and a beam a few degrees off costs proofs of laps. A ball
-that runs free takes a known share of each lap from beam to beam, once its slowing is reckoned out; a ball that lies in
-a known pocket passes a reader when the rotor's angle says so.
+Angles on a wheel cannot be measured with a ruler to a degree, and with a beam a few degrees off fewer laps are proven.
+A ball that runs free takes a known share of each lap from beam to beam, once its slowing is taken out. A ball that lies
+in a known pocket passes a reader at a known angle of the rotor.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from wheeld.core.tracking.track import FALL_US
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35
-"""From lap to lap a free ball slows by a tenth, at its end by a fifth: where one takes longer, a pass was missed."""
+"""From lap to lap a free ball slows by a tenth, at its end by a fifth: a longer lap is one with a missed pass."""
 SPIN_GAP_US = 4_000_000
-"""No ball takes so long to its next pass: what comes then is another spin."""
+"""No ball takes so long to its next pass: what comes later is another spin."""
 LAPS_MIN = 4
-"""Fewer laps say little: jitter and a tilted bowl move a single lap by several degrees."""
+"""Fewer laps are not enough: jitter and a tilted bowl move a single lap by several degrees."""
 TURNS_MIN = 4
-"""Of a lying ball past each reader: a ball that still bounces is seen once or twice in a pocket."""
+"""Turns of a lying ball past each reader: a ball that still bounces is seen once or twice in a pocket."""
 SPREAD_DEG = 3.0
-"""Laps or turns that differ so much among themselves were not free, or a sensor's edge is soft."""
+"""When laps or turns differ so much, the ball was not free, or a sensor's edge is soft."""
 SPIN_LAPS_MIN = 3
-"""Of a spin that is compared with the others: the median of three outlives a stray."""
+"""Of a spin that is compared with the others: the median of three is not moved by one stray."""
 REAL_PASSES_MIN = 4
-"""A few pulses between spins were a hand."""
+"""Fewer passes between spins were a hand."""
 LATEST_EDGES = 5
-"""Whose majority is the rotor's way: a mark that stands at its sensor's edge gives one or two the other way."""
+"""Their majority is the rotor's direction: a mark at its sensor's edge gives one or two of the other direction."""
 RESTING_SHARE = 0.9
-"""A lying ball is seen in one place: half of the sightings may not be elsewhere, as half of a ball's laps may."""
+"""A lying ball is seen in one place. Of its sightings far fewer may be elsewhere than of a ball's laps, the half."""
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """One sensor's place: degrees clockwise from the mark, how far single laps stray from that (the median; of a
-    reader's sightings nine in ten), and how many laps or turns there were."""
+    """One sensor's angle: degrees clockwise from the mark, how far single laps differ from it (the median; of a
+    reader's sightings nine in ten), and the count of laps or turns."""
 
     index: int
     angle_deg: float
@@ -55,7 +55,7 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 class Spin(msgspec.Struct, frozen=True):
-    """The passes of one free spin, in order, strays among them, and which way ball and rotor ran."""
+    """The passes of one free spin in order, strays among them, and the directions of ball and rotor."""
 
     passes: list[BallPass]
     direction: Direction
@@ -63,9 +63,9 @@ class Spin(msgspec.Struct, frozen=True):
 
 
 def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None) -> list[Spin]:
-    """The spins in what was seen: between them nothing passes for long.
+    """The spins in what was seen: between two spins nothing passes for `SPIN_GAP_US`.
 
-    A ball runs against the rotor unless `ball` says which way it was thrown.
+    A ball is taken to run against the rotor, unless `ball` is its direction.
     """
     spins: list[Spin] = []
     latest = deque[Direction](maxlen=LATEST_EDGES)
@@ -86,20 +86,20 @@ def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None)
 
 
 def real(spins: Sequence[Spin]) -> list[Spin]:
-    """Those that were a ball's."""
+    """Those with enough passes for a ball."""
     return [spin for spin in spins if len(spin.passes) >= REAL_PASSES_MIN]
 
 
 def ran_with_rotor(spins: Sequence[Spin]) -> bool:
-    """Whether the ball ran the way of the rotor each time; of a spin whose way was told, the rest were taken for
-    granted."""
+    """Whether the ball ran in the rotor's direction each time. Only of use when the ball's direction was given: else it
+    is taken to be the other one."""
     return bool(balls := real(spins)) and all(spin.rotor == spin.direction for spin in balls)
 
 
 def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> list[Learned]:
-    """Each beam's angle, that of the lowest numbered one that pulsed being the one it is configured with (else 0).
+    """Each beam's angle. The lowest numbered beam that pulsed keeps its configured angle, or 0 without one.
 
-    Empty without four whole laps in all. Beams that never pulsed while the ball ran are left out.
+    Empty with fewer than four whole laps. Beams that never pulsed while the ball ran are left out.
     """
     zero, first_deg = _reference(spins, configured_deg)
     angles_deg = _measured(spins, zero, first_deg)
@@ -109,9 +109,9 @@ def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> 
 
 
 def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> tuple[int, float] | None:
-    """The beam of which single spins tell places furthest apart, and how far (degrees); None while they agree.
+    """The beam whose angle differs most between single spins, and by how many degrees; None while the spins agree.
 
-    A spin that the ball ran with the rotor mirrors what the others tell, and the median of all is nowhere.
+    A spin in which the ball ran with the rotor gives mirrored angles, and then the median of all is meaningless.
     """
     zero, first_deg = _reference(spins, configured_deg)
     places: dict[int, list[float]] = {}
@@ -131,13 +131,13 @@ def _widest_deg(angles_deg: Sequence[float]) -> float:
 
 
 def _reference(spins: Sequence[Spin], configured_deg: Sequence[float]) -> tuple[int, float]:
-    """The beam that the others are measured from, and where it is taken to stand."""
+    """The beam from which the others are measured, and its angle."""
     zero = min((seen.beam for spin in spins for seen in spin.passes), default=0)
     return zero, configured_deg[zero] if zero < len(configured_deg) else 0.0
 
 
 def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, list[float]]:
-    """By beam, where each lap has it."""
+    """By beam, its angle in each lap."""
     angles_deg: dict[int, list[float]] = {zero: []}
     for spin in spins:
         sign = 1 if spin.direction == "cw" else -1
@@ -156,10 +156,10 @@ def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
 
 
 def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Literal["same", "mirrored", "other"]:
-    """How the learned beams follow each other round the wheel, against those of the configuration.
+    """Whether the learned sensors follow each other round the wheel as the configured ones do.
 
-    A ball that ran the other way than was taken for granted mirrors every angle, and its laps look as good. One beam or
-    two follow each other alike either way: of them it is the nearer that counts.
+    A ball that ran the other way than assumed mirrors every angle, and its laps look as good. The order of one or two
+    sensors is the same both ways: of them the nearer angles decide.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     if len(known) < 3:
@@ -167,24 +167,24 @@ def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Lit
         is_nearer = _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) - 1e-6
         return "mirrored" if is_nearer else "same"
     begin = known[0]
-    ours = [
+    configured = [
         each.index for each in sorted(known, key=lambda each: (configured_deg[each.index] - configured_deg[0]) % 360)
     ]
     found = [each.index for each in sorted(known, key=lambda each: (each.angle_deg - begin.angle_deg) % 360)]
-    ours = _from(ours, begin.index)
-    if found == ours:
+    configured = _from(configured, begin.index)
+    if found == configured:
         return "same"
-    return "mirrored" if found == [begin.index, *reversed(ours[1:])] else "other"
+    return "mirrored" if found == [begin.index, *reversed(configured[1:])] else "other"
 
 
 def _from(indices: list[int], first: int) -> list[int]:
-    """The same ring, begun elsewhere."""
+    """The same ring, beginning with `first`."""
     at = indices.index(first)
     return indices[at:] + indices[:at]
 
 
 def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: int) -> float:
-    """How far all lie from where they should, when the wheel is taken the one way (1) or the other (-1)."""
+    """The sum of the distances from the configured angles, with the wheel taken as it is (1) or mirrored (-1)."""
     return sum(
         abs(
             apart_deg(
@@ -197,9 +197,9 @@ def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: in
 
 
 def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sighting]:
-    """What was seen of a ball that lies in its pocket: nothing from before a fall's time after the last pass.
+    """What was seen of a ball that lies in its pocket: everything later than a fall's time after the last pass.
 
-    Before, it lay in another pocket, ran, or bounced.
+    Before, the ball lay in another pocket, ran, or bounced.
     """
     lying: list[Rotor | Sighting] = []
     until_us: int | None = None
@@ -229,9 +229,9 @@ def learn_readers(edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, p
 
 
 def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float]) -> int:
-    """By how many pockets, clockwise, most readers lie from where the configuration has them; 0 when they do not agree.
+    """By how many pockets, clockwise, most readers are off their configured angles; 0 when they do not agree.
 
-    No two readers move by the same whole pockets by chance: the ball lay in another pocket than was said.
+    Two readers are not off by the same whole pockets by chance: the ball lay in another pocket than the given one.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     off = Counter(_whole_pockets(apart_deg(each.angle_deg, configured_deg[each.index])) for each in known)
@@ -252,14 +252,14 @@ class _Lap(msgspec.Struct, frozen=True):
     slowing: float
 
     def turned(self, t_us: int) -> float:
-        """Which share of the lap the ball had run by then."""
+        """Which share of the lap the ball had run at `t_us`."""
         whole_s, so_far_s = (self.end_us - self.begin_us) / 1e6, (t_us - self.begin_us) / 1e6
         begun_rev_s = (1 + self.slowing * whole_s**2 / 2) / whole_s
         return begun_rev_s * so_far_s - self.slowing * so_far_s**2 / 2
 
 
 def _laps(passes_us: list[int]) -> list[_Lap]:
-    """Whole laps that have a lap on either side to tell how the ball slows; in runs, between them nothing is known."""
+    """Whole laps with a whole lap on either side, by which the slowing of the ball is measured."""
     whole = [(a, b) for a, b in pairwise(passes_us) if LAP_US_MIN <= b - a <= LAP_US_MAX]
     laps = []
     for (a, b), (c, d), (e, f) in zip(whole, whole[1:], whole[2:], strict=False):
@@ -281,7 +281,7 @@ def _without_doubles(passes: Sequence[BallPass]) -> list[BallPass]:
 
 
 def _learned(index: int, angles_deg: list[float], turns: int | None = None) -> Learned:
-    """The median round the circle: single strays must not pull it. Of a lying ball `turns` of the rotor were seen."""
+    """The median round the circle, which single strays do not move. `turns`: of the rotor, for a lying ball."""
     about = angles_deg[0]
     angle_deg = (about + median(apart_deg(angle, about) for angle in angles_deg)) % 360
     off = sorted(abs(apart_deg(angle, angle_deg)) for angle in angles_deg)

@@ -1,4 +1,4 @@
-"""Learned geometry into the configuration file: two lines of `[wheel]` change, everything else stays as it was."""
+"""Writes learned angles into the configuration file: two lines of `[wheel]` change, everything else stays."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pathlib import Path
 
 
 class RewriteError(ValueError):
-    """The file's text cannot be changed by machine; the text says what to write by hand."""
+    """The file cannot be changed automatically; the error's text says what to write by hand."""
 
 
 def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
-    """`text` with each key of `[wheel]` set to its angles; what stands behind them on the line stays. Raises
-    RewriteError where a key stands over several lines, or not at all."""
+    """`text` with each key of `[wheel]` set to its angles; what follows on the line stays.
+
+    Raises RewriteError when a key takes several lines, or is not there.
+    """
     before, mark, wheel, after = _section(text)
     for key, values in angles_deg.items():
         written = f"{key} = [{', '.join(f'{value:g}' for value in values)}]"
@@ -38,9 +40,9 @@ def _section(text: str) -> tuple[str, str, str, str]:
 
 
 def replace_file(path: Path, after: bytes) -> Path:
-    """Put `after` in the place of the file, whole or not at all, with its mode and, where that is allowed, its owner.
+    """Replace the file by `after`, whole or not at all, with the same mode and, where that is allowed, the same owner.
 
-    Returns where the former one is kept: `NAME.before`, numbered when that is there already. Raises OSError.
+    Returns where the former file is kept: `NAME.before`, with a number when that exists. Raises OSError.
     """
     path = path.resolve()  # a link stays one
     like = path.stat()

@@ -1,4 +1,4 @@
-"""What the sensors said while a technician watched, counted sensor by sensor."""
+"""What the sensors reported while a technician watched, counted for each sensor."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ KEPT_MAX = 200_000
 
 
 class Signals:
-    """Counts observations of one wheel with an encoder of `ticks` sectors; `kept` is what geometry is learned from,
-    `dropped` how much was too old to keep."""
+    """Counts the observations of one wheel with an encoder of `ticks` sectors.
+
+    Geometry is learned from `kept`; `dropped` counts what was too old to keep.
+    """
 
     def __init__(self, ticks: int) -> None:
         self.ticks = ticks
@@ -55,7 +57,7 @@ class Signals:
 
     @property
     def seconds(self) -> float:
-        """How long was watched, on the sensing clock."""
+        """How long the sensors were watched, on the sensing clock."""
         return 0.0 if self.first_us is None else (self.last_us - self.first_us) / 1e6
 
     @property

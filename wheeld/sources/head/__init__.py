@@ -1,1 +1,1 @@
-"""A commercial wheel's own head."""
+"""A commercial wheel head: its line, and its events as observations."""

@@ -1,7 +1,8 @@
-"""Between a wheel head's line and the table: reads it, polls it, notices its silence, dates what it says.
+"""Between a wheel head's line and the table: reads the line, lets the session poll and time out, dates its events.
 
-A head is dated by the host's monotonic clock when its line was read: half a second after the event, as its lines go.
-Alone it keeps the sensing clock itself; beside a board or pins its observations are dated on theirs.
+An event is dated by the host's monotonic clock when its line was read: half a second after what it reports, because
+lines come so seldom. A head alone uses that clock as the sensing clock; beside a board or pins its observations are
+dated on theirs.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ TICK_S = 0.05
 
 
 class HeadFeed:
-    """Moves bytes between links and `session`; every observation goes to `hand_on`, dated by `now_us` (host time in,
-    sensing time out)."""
+    """Moves bytes between links and `session`, and hands on what `translator` makes of its events.
+
+    Every observation goes to `hand_on`. `now_us`: host time in, sensing time out.
+    """
 
     def __init__(
         self,
@@ -41,31 +44,31 @@ class HeadFeed:
         self._link: ByteLink | None = None
 
     async def serve(self, link: ByteLink) -> NoReturn:
-        """Use `link` until it ends, which is always told by LinkClosedError."""
+        """Use `link` until it ends, which raises LinkClosedError."""
         self._session.opened(self._clock.monotonic_ns())
         self._link = link
         try:
             while True:
                 await link.write(self._session.data_to_send())
                 data = await link.read()
-                self._tell(self._session.receive(data, self._clock.monotonic_ns()))
+                self._report(self._session.receive(data, self._clock.monotonic_ns()))
         finally:
             self._link = None
 
     async def tick(self) -> NoReturn:
-        """Keep time for the session, for ever, with a line or without."""
+        """Give the session the time, with a link or without. Never returns."""
         while True:
             await self._clock.sleep(TICK_S)
             now_ns = self._clock.monotonic_ns()
             if now_ns < self._session.next_tick_ns:
                 continue
-            self._tell(self._session.tick(now_ns))
-            data = self._session.data_to_send()  # without a line it is said to nobody, and not kept
+            self._report(self._session.tick(now_ns))
+            data = self._session.data_to_send()  # without a link it is dropped
             if self._link is not None and data:
-                with contextlib.suppress(LinkClosedError):  # whoever reads this link is told the same
+                with contextlib.suppress(LinkClosedError):  # the reader of this link gets the same error
                     await self._link.write(data)
 
-    def _tell(self, events: list[e.Event]) -> None:
+    def _report(self, events: list[e.Event]) -> None:
         for event in events:
             for seen in self._translator.observations(event, self._now_us(event.host_ns)):
                 self._hand_on(seen)

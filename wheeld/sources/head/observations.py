@@ -1,7 +1,6 @@
-"""What a Cammegh wheel's session concludes, as the observations that the core judges: one event, none, one or two.
+"""One event of a Cammegh wheel's session into the observations of the core: none, one or two.
 
-The session tells some things twice, once as a line and once as its own conclusion from several; here the core gets
-what it needs to conclude the same itself, so that a stored coup shows on what it was judged.
+The core concludes from these what a coup is, so the stored log of a coup shows what was concluded from.
 """
 
 from __future__ import annotations
@@ -47,33 +46,37 @@ IN_GAME = (State.BALL_IN_RIM, State.NO_MORE_BETS, State.BALL_OFF_TRACK, State.WI
 
 
 class HeadTranslator:
-    """Turns events into observations; remembers where the wheel's game stands. `sensors` as `health` tells them."""
+    """Turns events into observations and remembers the state of the wheel's game.
+
+    `sensors`: whether the head and its sensors work, by the names of `health`.
+    """
 
     def __init__(self) -> None:
         self.sensors = {"head": False, "head/sensors": True}
-        self._state: State | None = None
+        self._state = State.START
         self._spin = 0
-        self._is_news = False
+        self._repeat_game = False
+        """The wheel is heard again after a silence: its state is to be reported with the next line."""
         self._log = structlog.get_logger("head")
 
     def observations(self, event: e.Event, t_us: int) -> Iterator[HeadReport | SensorState]:
-        """What `event` comes to, dated `t_us` on the sensing clock."""
+        """The observations of `event`, dated `t_us` on the sensing clock."""
         match event:
             case e.Connected(state=state, spin=spin):
-                yield from self._heard(t_us, state, spin)
+                yield from self._sensor(t_us, "head", ok=True)
+                yield from self._game(t_us, state, spin)
             case e.Silent():
                 yield from self._sensor(t_us, "head", ok=False)
             case e.Heard():
                 yield from self._sensor(t_us, "head", ok=True)
-                self._is_news = True  # where it stands now: the line that it was heard by says so
+                self._repeat_game = True
             case e.GameState(state=state, spin=spin):
-                self._state, self._spin = state, spin
-                yield from self._stands(t_us)
+                yield from self._game(t_us, state, spin)
             case e.SensorFault() | e.SensorMended():
                 yield from self._sensor(t_us, "head/sensors", ok=isinstance(event, e.SensorMended))
             case e.RotorSpeed(rpm=rpm, rotor=rotor):
-                if self._is_news:
-                    yield from self._stands(t_us)
+                if self._repeat_game:
+                    yield from self._game(t_us, self._state, self._spin)
                 yield HeadRotor(t_us, rpm, rotor)
             case _:
                 yield from self._of_a_coup(event, t_us)
@@ -89,10 +92,10 @@ class HeadTranslator:
             case e.BallOffTrack():
                 yield HeadBall(t_us, runs=False)
             case e.Warned(flags=flags):
-                yield HeadWarning(t_us, _named(flags))
+                yield HeadWarning(t_us, _names(flags))
             case e.WheelVoid(flags=flags, why=why):
                 no_number: tuple[HeadWarned, ...] = ("no_number",) if why == "no_number" else ()
-                yield HeadWarning(t_us, (*_named(flags), *no_number), void=True)
+                yield HeadWarning(t_us, (*_names(flags), *no_number), void=True)
             case e.Number(number=number, spin=spin, whole=whole):
                 yield HeadNumber(t_us, number, spin, whole)
             case e.NumberDisagrees(spin=spin):
@@ -103,38 +106,28 @@ class HeadTranslator:
             ):
                 yield HeadJump(t_us, from_spin, to_spin)
             case _:
-                self._told(event)
+                self._log_command(event)
 
-    def _heard(self, t_us: int, state: State, spin: int) -> Iterator[HeadReport | SensorState]:
-        """The wheel speaks for the first time."""
-        self._state, self._spin = state, spin
-        yield from self._sensor(t_us, "head", ok=True)
-        yield from self._stands(t_us)
-
-    def _stands(self, t_us: int) -> Iterator[HeadReport]:
-        """Where its game stands."""
-        self._is_news = False
-        if self._state is not None:
-            yield HeadGame(t_us, PHASES[self._state], self._spin)
+    def _game(self, t_us: int, state: State, spin: int) -> Iterator[HeadReport]:
+        self._state, self._spin, self._repeat_game = state, spin, False
+        yield HeadGame(t_us, PHASES[state], spin)
 
     def _sensor(self, t_us: int, name: str, *, ok: bool) -> Iterator[SensorState]:
         self.sensors[name] = ok
         yield SensorState(t_us, name, ok)
 
-    def _told(self, event: e.Event) -> None:
-        """What proves nothing and a technician wants to know."""
-        what = {name: str(getattr(event, name)) for name in event.__struct_fields__ if name != "host_ns"}
+    def _log_command(self, event: e.Event) -> None:
+        """What became of a command, or a wheel that is set up wrongly: no observation, but a technician needs it."""
+        fields = {name: str(getattr(event, name)) for name in event.__struct_fields__ if name != "host_ns"}
         match event:
             case e.Misconfigured():
                 then = "what it cannot show so stays unproven: set the wheel up, or [head]"
-                self._log.error("head.misconfigured", **what, then=then)
+                self._log.error("head.misconfigured", **fields, then=then)
             case e.CommandIgnored() | e.CommandRefused() | e.CommandUnanswered():
-                self._log.warning("head.command", outcome=type(event).__name__, **what)
-            case e.CommandConfirmed() | e.CommandAnswered() | e.SelfTestCode():
-                self._log.info("head.command", outcome=type(event).__name__, **what)
-            case _:
-                pass  # SameDirection, BallLeaving, LaunchFailed, RotorStopped: the core concludes them from the lines
+                self._log.warning("head.command", outcome=type(event).__name__, **fields)
+            case _:  # CommandConfirmed, CommandAnswered, SelfTestCode
+                self._log.info("head.command", outcome=type(event).__name__, **fields)
 
 
-def _named(flags: Flags) -> tuple[HeadWarned, ...]:
+def _names(flags: Flags) -> tuple[HeadWarned, ...]:
     return tuple(WARNED[flag] for flag in Flag if flag in flags)

@@ -1,0 +1,81 @@
+"""Whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8)."""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+
+from firmware_protocol.cammegh.status import Product, State, Status, spin_after
+
+
+@unique
+class Order(Enum):
+    """How a line stands to the lines before it."""
+
+    FIRST = "first"
+    """No line was read before it."""
+    NEXT = "next"
+    """It follows from the line before."""
+    HELD = "held"
+    """It does not follow. A line has no checksum, so a second line must show the same before it is used."""
+    JUMP = "jump"
+    """It is that second line: the wheel has gone on, or was switched off, while its lines were not read."""
+
+
+class LineOrder:
+    """Compares spin number and last number of each line with the line before."""
+
+    def __init__(self, product: Product) -> None:
+        self.last: Status | None = None
+        """The latest line that was used."""
+        self.gap = False
+        """Lines may be missing since then."""
+        self.result_spin: int | None = None
+        """The latest game that was seen in state 5."""
+        self.number_reported: int | None = None
+        """The latest number that was reported; the line after it may be damaged."""
+        self.lone_lines = 0
+        """Lines that no second line confirmed."""
+        self._product = product
+        self._held: Status | None = None
+
+    @property
+    def holds_a_line(self) -> bool:
+        """Whether the latest line waits for a second one."""
+        return self._held is not None
+
+    def place(self, status: Status) -> Order:
+        """How `status` stands to the lines before it; one that does not follow is held."""
+        last, held = self.last, self._held
+        if last is None:
+            return Order.FIRST
+        if self._follows(last, status):
+            self._drop_held()
+            return Order.NEXT
+        if held and (held.spin, held.number) == (status.spin, status.number):
+            self._held = None
+            return Order.JUMP
+        self._drop_held()
+        self._held = status
+        return Order.HELD
+
+    def used(self, status: Status) -> None:
+        """The line was used: the next one is compared with it."""
+        self.last, self.gap = status, False
+
+    def jumped(self, status: Status) -> None:
+        """This line does not continue what was read before it."""
+        self.gap, self.number_reported = True, None
+        self.result_spin = status.spin if status.state is State.WINNING_NUMBER else None
+
+    def _follows(self, last: Status, status: Status) -> bool:
+        """The next spin number follows a result, or a game that was heard to end without one."""
+        if status.spin != last.spin:
+            was_heard = self.result_spin == last.spin or not self.gap
+            if status.spin != spin_after(self._product, last.spin) or not was_heard:
+                return False
+        is_reported = status.number is not None and status.number == self.number_reported
+        return status.number == last.number or is_reported or status.state is State.WINNING_NUMBER
+
+    def _drop_held(self) -> None:
+        self.lone_lines += self._held is not None
+        self._held = None
