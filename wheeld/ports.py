@@ -10,12 +10,14 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from wheeld.errors import WheeldError
 
-class LinkClosedError(Exception):
+
+class LinkClosedError(WheeldError, ConnectionError):
     """The byte link ended: unplugged, reset or closed. A link object is used once; open another."""
 
 
-class PublishError(Exception):
+class PublishError(WheeldError):
     """The broker did not take a publication; it stays owed."""
 
 
@@ -63,7 +65,7 @@ Pull: TypeAlias = Literal["up", "down", "off"]
 """The resistor that a pin gets inside the chip, which tells what an open contact reads."""
 
 
-class PinsError(Exception):
+class PinsError(WheeldError):
     """The pins cannot be had as configured. The message is for the person who configured them."""
 
 

@@ -18,6 +18,7 @@ from wheeld.broker.outbox import Outbox, ResendError
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPayload, CommandPayload, ResendPayload
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
+from wheeld.errors import WheeldError
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import CommandRecord, Receipt, StoredSeal
 
@@ -38,7 +39,7 @@ class _Identified(msgspec.Struct):
     id: str
 
 
-class _RefusedError(Exception):
+class _RefusedError(WheeldError):
     """The command is refused at the door; the text is for its sender."""
 
 

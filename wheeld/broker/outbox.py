@@ -10,6 +10,7 @@ import asyncio
 
 import structlog
 
+from wheeld.errors import WheeldError
 from wheeld.ports import (
     ConnectionLostError,
     HostClock,
@@ -27,7 +28,7 @@ REFUSED_RETRY_S = 5.0
 """A broker that refuses a message (access list, quota) is asked again after this time: the list may be put right."""
 
 
-class ResendError(Exception):
+class ResendError(WheeldError):
     """A resend that cannot be done: there is nothing from there on. The text is for the one who asked."""
 
     def __init__(self, from_seq: int, last_seq: int) -> None:

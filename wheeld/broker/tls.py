@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from wheeld.errors import WheeldError
+
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """Which version of each file is there: inode, modification time and size; None for one that is not."""
 
@@ -30,7 +32,7 @@ _OF_US = {
 """What the broker answers, by what OpenSSL calls it."""
 
 
-class TlsFilesError(Exception):
+class TlsFilesError(WheeldError):
     """The files make no usable context; the text says which one, and why. Never what is in them."""
 
 

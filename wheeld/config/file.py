@@ -27,6 +27,7 @@ from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, credentials_dire
 from wheeld.core.houses import PROFILES
 from wheeld.core.observations import Source, Unproven
 from wheeld.core.setting import TableSetting
+from wheeld.errors import WheeldError
 
 _Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
 _File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
@@ -169,7 +170,7 @@ class Problem(NamedTuple):
     line: int | None = None
 
 
-class ConfigError(Exception):
+class ConfigError(WheeldError, ValueError):
     """The file cannot be used. The message is for the person who wrote it: a line a problem."""
 
     def __init__(self, name: str, problems: list[Problem]) -> None:

@@ -15,7 +15,6 @@ from typing import NoReturn, Protocol, TypeVar
 import structlog
 
 from wheeld.ports import HostClock, Publication, Publisher
-from wheeld.sources.sensing import Batch
 
 FEEDS = 4
 """Feeds in one period of the watchdog: two may be late for a busy disk before it bites."""
@@ -27,6 +26,18 @@ TURN_S = 1.0
 """How often an outbox that waits (for a broker, for news) says so; shorter than any period worth configuring."""
 
 T = TypeVar("T")
+
+
+class Timed(Protocol):
+    """Something that a source hands to the table."""
+
+    @property
+    def last_us(self) -> int:
+        """Sensing time of its newest observation."""
+        ...
+
+
+Handed = TypeVar("Handed", bound=Timed)
 
 
 class Sign(Protocol):
@@ -183,11 +194,11 @@ class TurningPublisher:
             await self._clock.sleep(TURN_S)
 
 
-def watched(hand_on: Callable[[Batch], Awaitable[None]], sign: CaughtUp) -> Callable[[Batch], Awaitable[None]]:
-    """`hand_on`, telling the table's sign what the table owes from then on."""
+def watched(hand_on: Callable[[Handed], Awaitable[None]], sign: CaughtUp) -> Callable[[Handed], Awaitable[None]]:
+    """`hand_on`, which then also notes in `sign` up to what time the table has been handed observations."""
 
-    async def handing_on(batch: Batch) -> None:
-        await hand_on(batch)
-        sign.handed(batch.observations[-1].t_us)
+    async def handing_on(handed: Handed) -> None:
+        await hand_on(handed)
+        sign.handed(handed.last_us)
 
     return handing_on

@@ -54,6 +54,11 @@ class Batch(msgspec.Struct, frozen=True):
     observations: list[Observation]
     position: Position | None
 
+    @property
+    def last_us(self) -> int:
+        """Sensing time of the newest observation."""
+        return self.observations[-1].t_us
+
 
 class SensorFeed:
     """Moves bytes between links and `board`; every batch of observations goes to `hand_on`, which may wait."""

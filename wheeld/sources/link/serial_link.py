@@ -14,6 +14,7 @@ import termios
 
 import serial
 
+from wheeld.errors import WheeldError
 from wheeld.ports import LinkClosedError
 
 READ_BYTES_MAX = 65_536
@@ -32,7 +33,7 @@ _ADVICE: dict[int | None, str] = {
 }
 
 
-class PortUnavailableError(Exception):
+class PortUnavailableError(WheeldError, OSError):
     """The port could not be opened. `why` says what to do, and is the same for the same cause."""
 
     def __init__(self, port: str, why: str) -> None:
