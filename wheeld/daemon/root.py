@@ -22,8 +22,8 @@ from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
 from wheeld.config.file import Config
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
-from wheeld.daemon.desk import TableDesk
 from wheeld.daemon.sources import Source
+from wheeld.daemon.table_loop import TableLoop
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper, Retention
@@ -146,7 +146,7 @@ class Daemon:
             journal=journal, outbox=self._outbox, seal=self._keeper.seal, root=root, utc_us=clock.utc_us
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
-        self._desk = TableDesk(
+        self._loop = TableLoop(
             self._table, self._sensing, clock=clock, store=journal.append, on_change=self._tell_change
         )
 
@@ -179,14 +179,14 @@ class Daemon:
 
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {
-            "table": self._desk.run(),
-            "commands": self._desk.forward(self._door.requests),
+            "table": self._loop.run(),
+            "commands": self._loop.forward(self._door.requests),
             "door": self._door.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
             **self._source.tasks(
-                self._desk.put,
-                watched(self._desk.put, self._watch.table),
+                self._loop.put,
+                watched(self._loop.put, self._watch.table),
                 turning=TurningClock(self._clock, self._watch.sensors),
                 clock=self._clock,
                 state=lambda: self._table.state,

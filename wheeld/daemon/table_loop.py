@@ -25,7 +25,7 @@ QUEUE_MAX = 64
 """Batches of up to 28 events: some seconds of a busy wheel. More waits in the kernel and in the board's ring."""
 
 
-class TableDesk:
+class TableLoop:
     """Feeds `table`; `store` gets what came of it, when (UTC) and up to where in the board's events.
 
     `on_change` is told when something happened that people see.
