@@ -14,9 +14,9 @@ from hw_sim.faults import GROSS, Rates, spoil
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.stage import Outcome
 from tests.truth import differences, verdicts
-from wheeld.core.observations import Header, Observation
+from wheeld.core.observations import Observation
 from wheeld.core.replay import replay, told
-from wheeld.core.setting import from_header
+from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 
 SEEDS = 200

@@ -13,7 +13,7 @@ import hw_sim.cli
 import wheeld.cli.main
 from hw_sim.faults import KINDS
 from hw_sim.stage import laps_safe
-from wheeld.config import file as config
+from wheeld.config.reading import parse
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -28,8 +28,8 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
         (tmp_path / key).write_text("secret")
         (tmp_path / key).chmod(0o600)
         text = re.sub(rf'\b{key} = ".+?"', f'{key} = "{tmp_path / key}"', text)
-    parsed = config.parse(text)
-    assert parsed.setting().check() == []
+    parsed = parse(text)
+    assert parsed.table.check() == []
     assert parsed.table.last_number == 17
 
 

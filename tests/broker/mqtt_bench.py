@@ -13,7 +13,8 @@ import aiomqtt
 import msgspec
 
 from tests.mosquitto import Mosquitto
-from wheeld.broker.mqtt import MqttConnection, MqttSettings
+from wheeld.broker.mqtt import MqttConnection
+from wheeld.broker.settings import MqttSettings
 from wheeld.service.host_clock import SystemClock
 
 ROOT = "wheel/v1/campione/3/"

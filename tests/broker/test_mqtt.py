@@ -325,7 +325,8 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
         f"""
         import asyncio, random
         from wheeld.service.host_clock import SystemClock
-        from wheeld.broker.mqtt import MqttConnection, MqttSettings
+        from wheeld.broker.mqtt import MqttConnection
+        from wheeld.broker.settings import MqttSettings
         async def main():
             settings = MqttSettings(host="127.0.0.1", port={broker.port}, client_id="doomed")
             await MqttConnection(settings, root={ROOT!r}, online={ONLINE!r}, offline={OFFLINE!r},

@@ -25,10 +25,10 @@ from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import write_keys
 from wheeld.cli.main import main
 from wheeld.cli.words import describe
-from wheeld.config.file import Config
-from wheeld.core.observations import Header, Observation
+from wheeld.config.sections import Config
+from wheeld.core.observations import Observation
 from wheeld.core.replay import replay
-from wheeld.core.setting import from_header
+from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 from wheeld.daemon import root as daemon
 from wheeld.exits import Exit
@@ -148,7 +148,7 @@ def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(daemon, "run", run)
     assert main(["run", "-c", str(write(tmp_path, GOOD))]) == Exit.IO_FAILED
-    assert got[0].table.id == "campione-03"
+    assert got[0].table.table == "campione-03"
 
 
 @pytest.mark.parametrize("command", [["run", "-c"], ["check-config"]])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wheeld.config.file import ConfigError, load, parse
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import load, parse
 
 GOOD = """\
 [table]
@@ -59,10 +60,10 @@ def test_a_short_file_gets_the_documented_defaults() -> None:
 
 
 def test_the_core_is_told_the_wheel_of_the_game() -> None:
-    setting = parse(GOOD).setting()
+    setting = parse(GOOD).table
     assert (setting.table, setting.wheel, setting.beams_deg) == ("campione-03", "french", (0.0, 90.0, 180.0, 270.0))
     fair = with_line("wheel", 'rotor_direction = "cw"', with_line("table", 'game = "fair"'))
-    assert parse(fair).setting().wheel == "fair"
+    assert parse(fair).table.wheel == "fair"
 
 
 def test_absolute_paths_stay() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.config.test_config import GOOD, problems, with_line
 from wheeld.cli.check import facts
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 
 SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
 HEAD = '[head]\nproduct = "mercury-360"\nport = "socket://10.0.0.7:4001"\n\n'
@@ -18,7 +18,7 @@ COMBINED = GOOD.replace(WHEEL, BEAMS).replace(SENSORS, SENSORS + HEAD.replace("m
 
 
 def sources(text: str) -> tuple[str, str, str]:
-    setting = parse(text).setting()
+    setting = parse(text).table
     return setting.rotor, setting.ball, setting.pocket
 
 
@@ -28,7 +28,7 @@ def test_a_head_alone_tells_of_everything() -> None:
     head = parse(ALONE).head
     assert head is not None
     assert (head.baud, head.poll, head.bare_number, head.silence_s_max) == (9600, False, True, 2.0)
-    assert parse(ALONE).setting().head == "mercury-360"
+    assert parse(ALONE).table.head == "mercury-360"
     assert parse(ALONE).sensors is None
 
 

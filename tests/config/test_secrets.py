@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.config.test_config import GOOD, problems, with_line
-from wheeld.config.file import ConfigError, load, parse
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import load, parse
 
 SECRET = "correct horse"
 USER = with_line("mqtt", 'username = "wheel"')

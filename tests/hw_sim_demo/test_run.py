@@ -21,7 +21,7 @@ from hw_sim.evening import named, repeatable
 from hw_sim.events import End, Person, SimEvent
 from hw_sim.pty_link import Pty
 from hw_sim.run import told
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 
 
 class Hurried:

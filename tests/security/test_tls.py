@@ -19,7 +19,8 @@ from structlog.testing import capture_logs
 from tests.broker.mqtt_bench import RetryClock, connecting, session_of, settings
 from tests.mosquitto import Mosquitto
 from tests.security.authority import Authority, strict
-from wheeld.broker.mqtt import FILES_CHECK_S, MqttSettings
+from wheeld.broker.mqtt import FILES_CHECK_S
+from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFiles, TlsFilesError, fault
 from wheeld.ports import Publication
 

@@ -14,7 +14,7 @@ import pytest
 from firmware_protocol.host import Position
 from tests.config.test_config import GOOD
 from tests.sources.test_sensors import HandClock, settle
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 from wheeld.core.observations import Command, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
@@ -50,7 +50,7 @@ class Rig:
         self.disk.set()
         self.failure: JournalError | None = None
         self.changes = 0
-        self.table, _ = Table.start(parse(GOOD).setting(), boot_id="b", started_utc_us=1_800_000_000_000_000)
+        self.table, _ = Table.start(parse(GOOD).table, boot_id="b", started_utc_us=1_800_000_000_000_000)
         self.loop = TableLoop(
             self.table, cast("Board", self.board), clock=self.clock, store=self._store, on_change=self._changed
         )

@@ -17,7 +17,7 @@ from hw_sim.evening import script
 from tests.cli.live import PATIENCE_S, write_config
 from tests.mosquitto import free_port
 from wheeld.broker.outbox import Outbox
-from wheeld.config.file import load
+from wheeld.config.reading import load
 from wheeld.daemon.root import Daemon
 from wheeld.journal.journal import Journal
 from wheeld.service.host_clock import SystemClock

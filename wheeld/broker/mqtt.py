@@ -11,7 +11,7 @@ import random
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import aiomqtt
 import msgspec
@@ -22,6 +22,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from wheeld.broker.mqtt_client import MqttClient
+from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFiles, TlsFilesError, fault
 from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishRefusedError
 
@@ -54,22 +55,6 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 RENEWED = "its TLS files were renewed"
 FAREWELL_S = 1.0
 """How long a stopping daemon waits for the broker to take its `offline`."""
-
-
-class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the broker is and how to speak to it. TLS is on when any of the three files is given."""
-
-    host: str
-    client_id: str
-    port: int = 1883
-    username: str | None = None
-    password_file: Path | None = None
-    ca_file: Path | None = None
-    cert_file: Path | None = None
-    key_file: Path | None = None
-    keepalive_s: int = 5
-    publish_timeout_s: float = 5.0
-    protocol: Literal["5", "3.1.1"] = "5"
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from serial.tools import list_ports
 
-from wheeld.config.file import Config, load, parse
 from wheeld.config.paths import credentials_directory
+from wheeld.config.reading import load, parse
+from wheeld.config.sections import Config
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import index_of
 from wheeld.doctor import refusals
@@ -63,7 +64,7 @@ def _doctor(asked: argparse.Namespace) -> Exit:
         return Exit.OK
     log_to_stderr("warning")
     config = load(asked.config)
-    signals = Signals(config.wheel.rotor_ticks)
+    signals = Signals(config.table.rotor_ticks)
     bench = Bench(config, signals.take)
     try:
         asyncio.run(bench.watch(asked.seconds, lambda: print(live(signals, config), flush=True)))
@@ -93,13 +94,13 @@ def connected() -> Iterator[str]:
 
 def live(signals: Signals, config: Config) -> str:
     """What each sensor has said so far, on one line."""
-    pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.wheel.beams_deg)))
-    sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.wheel.readers_deg)))
+    pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.table.beams_deg)))
+    sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.table.readers_deg)))
     thing = "object" if signals.is_object_present else "clear"
     parts = [f"rotor {_rotor(signals)}"]
-    if config.wheel.beams_deg:
+    if config.table.beams_deg:
         parts.append(f"beams {pulses}")
-    if config.wheel.readers_deg:
+    if config.table.readers_deg:
         parts.append(f"readers {sightings}")
     if config.head is not None:
         parts.append(f"head {signals.phase or 'silent'}, laps {signals.head_laps}, numbers {signals.head_numbers}")
@@ -131,7 +132,7 @@ class Geometry(NamedTuple):
 
 def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geometry:
     """Beams from the spins; readers only where the technician said in which pocket the ball lies."""
-    wheel = config.wheel
+    wheel = config.table
     spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=asked.ball)
     readers: list[Learned] = []
     if asked.number is not None and wheel.rotor_ticks:
@@ -144,7 +145,7 @@ def findings(
     signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_told: bool
 ) -> Iterator[Finding]:
     """Everything that was found, link first: what is wrong there explains the rest."""
-    wheel = config.wheel
+    wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
             yield Finding("wrong", f"{name} does not work, or says nothing", "its cable, its supply, its port")
@@ -166,7 +167,7 @@ def findings(
 def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, told: Sequence[Finding] = ()) -> Exit:
     """Put what was learned into the file, while nothing of what was `told` is wrong but an angle; the former file stays
     beside it. Raises OSError, ConfigError."""
-    wheel = config.wheel
+    wheel = config.table
     if against := [*refusals.of_findings(told), *_against(config, learned, ball_told=ball_told)]:
         sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
         return Exit.BAD_DATA
@@ -190,7 +191,7 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, tol
 
 def _against(config: Config, learned: Geometry, *, ball_told: bool) -> Iterator[str]:
     """What speaks against what was learned."""
-    wheel, spins = config.wheel, learned.spins
+    wheel, spins = config.table, learned.spins
     yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_told=ball_told)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
         yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"

@@ -13,7 +13,8 @@ from pathlib import Path
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
-from wheeld.config.file import ConfigError, load
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import load
 from wheeld.exits import Exit
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import KeyFileError

@@ -20,7 +20,6 @@ from wheeld.core.observations import (
     Command,
     End,
     HeadBall,
-    Header,
     HeadGame,
     HeadJump,
     HeadNumber,
@@ -33,7 +32,7 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.pockets import POCKETS
-from wheeld.core.setting import TableSetting, from_header
+from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import Judged, Step
 from wheeld.core.table import NOTHING, Table
 from wheeld.core.table_state import Ledger

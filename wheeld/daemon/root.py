@@ -16,10 +16,10 @@ import structlog
 from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandDoor
 from wheeld.broker.health import HealthReporter, temperatures_c
-from wheeld.broker.mqtt import MqttConnection, MqttSettings
+from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
-from wheeld.config.file import Config
+from wheeld.config.sections import Config
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
 from wheeld.daemon.sources import Source
@@ -106,14 +106,14 @@ class Daemon:
         self._started_ns = clock.monotonic_ns()
         self._boot_id = uuid.uuid4().hex
         self._version = version("wheeld")
-        root = f"wheel/v1/{config.table.site}/{config.table.id}/"
+        root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         self._table, self._opening = Table.start(
-            config.setting(), boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
+            config.table, boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
         )
         self._source = Source(config, start_ns=self._started_ns, resume_at=resume_at)
         self._sensing = self._source.sensing
         self._mqtt = MqttConnection(
-            _mqtt_settings(config),
+            config.mqtt,
             root=root,
             online=self._availability("online"),
             offline=self._availability("offline"),
@@ -205,7 +205,7 @@ class Daemon:
     def _status(self) -> str:
         link = "" if self._sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
-        return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}{clock}"
+        return f"{self._config.table.table}: {self._table.state}, coup {self._table.coup}{link}{clock}"
 
     def _tell_change(self) -> None:
         self._keeper.look()
@@ -219,7 +219,7 @@ class Daemon:
             "daemon.ready",
             version=self._version,
             boot_id=self._boot_id,
-            table=config.table.id,
+            table=config.table.table,
             house=config.table.house,
             game=config.table.game,
             state=self._table.state,
@@ -254,23 +254,6 @@ class Daemon:
 def _retention(config: Config) -> Retention:
     journal = config.journal
     return Retention(age_days=journal.evidence_age_days, bytes_max=journal.evidence_bytes_max)
-
-
-def _mqtt_settings(config: Config) -> MqttSettings:
-    mqtt = config.mqtt
-    return MqttSettings(
-        host=mqtt.host,
-        port=mqtt.port,
-        client_id=mqtt.client_id or f"wheeld-{config.table.site}-{config.table.id}",
-        username=mqtt.username,
-        password_file=mqtt.password_file,
-        ca_file=mqtt.ca_file,
-        cert_file=mqtt.cert_file,
-        key_file=mqtt.key_file,
-        keepalive_s=mqtt.keepalive_s,
-        publish_timeout_s=mqtt.publish_timeout_s,
-        protocol=mqtt.protocol,
-    )
 
 
 def _first(group: BaseExceptionGroup[JournalError]) -> JournalError:

@@ -14,18 +14,18 @@ from typing import Any
 
 from firmware_protocol.cammegh.session import CammeghSession
 from firmware_protocol.host import Position
-from wheeld.config.file import Config
-from wheeld.config.gpio import GpioSection
-from wheeld.config.head import HeadSection
+from wheeld.config.sections import Config
 from wheeld.core.observations import Command
 from wheeld.ports import ByteLink, HostClock
-from wheeld.sources.board.board import Board, BoardSetting
+from wheeld.sources.board.board import Board
 from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import GpioFeed, commands_only
 from wheeld.sources.gpio.outputs import Outputs
+from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.head.feed import HeadFeed
 from wheeld.sources.head.observations import HeadTranslator
+from wheeld.sources.head.setting import HeadSetting
 from wheeld.sources.host_time import HostTimeSource
 from wheeld.sources.interleave import Interleaver
 from wheeld.sources.link.serial_link import SerialLink, open_serial
@@ -44,8 +44,11 @@ class Source:
     def __init__(self, config: Config, *, start_ns: int, resume_at: Position | None = None) -> None:
         self._config = config
         self._supervisor: LinkSupervisor[SerialLink] | None = None
-        self._board = None if config.sensors is None else _board(config, start_ns, resume_at)
-        self._pins = _Pins(config.gpio, config.wheel.rotor_ticks, start_ns) if config.gpio is not None else None
+        self._board: Board | None = None
+        if config.sensors is not None:
+            token = secrets.randbits(32)
+            self._board = Board(config.sensors, config.table, hello_token=token, host_ns=start_ns, resume_at=resume_at)
+        self._pins = _Pins(config.gpio, config.table.rotor_ticks, start_ns) if config.gpio is not None else None
         self._host_time = HostTimeSource(start_ns=start_ns)
         self._head = None if config.head is None else _Head(config.head, self.sensing.now_us)
 
@@ -106,7 +109,7 @@ class Source:
 class _Head:
     """The wheel's own head: its line, and what it says, put among what others see."""
 
-    def __init__(self, head: HeadSection, now_us: Callable[[int], int]) -> None:
+    def __init__(self, head: HeadSetting, now_us: Callable[[int], int]) -> None:
         self._section, self._now_us = head, now_us
         self._session = CammeghSession(head.setup())
         self._translator = HeadTranslator()
@@ -137,27 +140,11 @@ class _Head:
 class _Pins:
     """Pins, what they see and what they show."""
 
-    def __init__(self, gpio: GpioSection, rotor_ticks: int, start_ns: int) -> None:
-        setting = gpio.setting(rotor_ticks)
-        self.see_the_wheel = setting.observes
+    def __init__(self, gpio: GpioSetting, rotor_ticks: int, start_ns: int) -> None:
+        self.see_the_wheel = gpio.observes
         self._pins = open_pins(gpio.provider, gpio.chip)
-        self.source = GpioSource(setting, self._pins, host_ns=start_ns)
-        self._outputs = Outputs(setting, self._pins)
+        self.source = GpioSource(gpio, self._pins, rotor_ticks=rotor_ticks, host_ns=start_ns)
+        self._outputs = Outputs(gpio, self._pins)
 
     def feed(self, clock: HostClock, put: Put, state: Callable[[], str]) -> GpioFeed:
         return GpioFeed(self.source, self._outputs, self._pins, clock=clock, hand_on=put, state=state)
-
-
-def _board(config: Config, start_ns: int, resume_at: Position | None) -> Board:
-    wheel, sensors = config.wheel, config.sensors
-    assert sensors is not None, "there is a board"
-    setting = BoardSetting(
-        beams=len(wheel.beams_deg),
-        readers=len(wheel.readers_deg),
-        rotor_ticks=wheel.rotor_ticks,
-        silence_ns_max=round(sensors.silence_s_max * 1e9),
-        drift_ppm_max=sensors.max_drift_ppm,
-        board_serial=sensors.board_serial,
-        config_hash=sensors.config_hash,
-    )
-    return Board(setting, hello_token=secrets.randbits(32), host_ns=start_ns, resume_at=resume_at)

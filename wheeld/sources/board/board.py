@@ -32,6 +32,8 @@ from wheeld.core.observations import (
     Sighting,
     TimePassed,
 )
+from wheeld.core.setting import TableSetting
+from wheeld.sources.board.setting import BoardSetting
 
 STALL_NS = 250_000_000
 """Ticks come every few ms. When they were this far apart, the host stood still: that is no silence of the board."""
@@ -58,32 +60,32 @@ COUNTERS = (
 )
 
 
-class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Which board must be at the end of the line, and how long it may say nothing. Layout as in the configuration;
-    0: somebody else tells of these (the wheel's own head), and what the board has of them is not heard."""
-
-    beams: int
-    readers: int
-    rotor_ticks: int
-    silence_ns_max: int
-    drift_ppm_max: int
-    board_serial: str | None = None
-    config_hash: str | None = None
-
-
 class Board:
     """One wheel's board, from this process' start to its end, over any number of openings of the line."""
 
     def __init__(
-        self, setting: BoardSetting, *, hello_token: int, host_ns: int, resume_at: Position | None = None
+        self,
+        setting: BoardSetting,
+        table: TableSetting,
+        *,
+        hello_token: int,
+        host_ns: int,
+        resume_at: Position | None = None,
     ) -> None:
-        """`host_ns` is where `t_us` 0 stands; `hello_token` and `resume_at` are explained by `HostSession`."""
+        """`table` says which sensors the board must have; 0 of a kind: the wheel's own head reports what they would,
+        and such events of the board are not used. `host_ns` is where `t_us` 0 stands; `hello_token` and `resume_at`
+        are explained by `HostSession`."""
         self._setting = setting
+        self._configured = {
+            "beams": len(table.beams_deg),
+            "readers": len(table.readers_deg),
+            "rotor_ticks": table.rotor_ticks,
+        }
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
         )
         self._met = False
-        self._clock = BoardClock(setting.drift_ppm_max)
+        self._clock = BoardClock(setting.max_drift_ppm)
         self._offset_us: int | None = None
         self._anchor = (host_ns, 0)
         self._held: list[host.Observed | host.Watermark] = []
@@ -209,14 +211,11 @@ class Board:
                 yield from self._missed()
 
     def _identified(self, identity: messages.Identity) -> None:
-        layout, setting = identity.layout, self._setting
-        pairs = {
-            "beams": (setting.beams, layout.beams),
-            "readers": (setting.readers, layout.readers),
-            "rotor_ticks": (setting.rotor_ticks, layout.rotor_ticks),
-        }
+        layout = identity.layout
         differing = {
-            what: f"{found}, configured {ours}" for what, (ours, found) in pairs.items() if ours not in (0, found)
+            what: f"{found}, configured {ours}"
+            for what, ours in self._configured.items()
+            if ours not in (0, found := getattr(layout, what))
         }
         if differing:
             self._refuse("layout " + str(differing), what="layout", **differing)
@@ -250,7 +249,7 @@ class Board:
 
     def _forget_boot(self, host_ns: int) -> None:
         self._anchor = (host_ns, self.now_us(host_ns))
-        self._clock = BoardClock(self._setting.drift_ppm_max)
+        self._clock = BoardClock(self._setting.max_drift_ppm)
         self._offset_us = self._missed_edges = None
         self._held.clear()
 
@@ -269,7 +268,7 @@ class Board:
         verdict = self._clock.add(msgspec.convert(event, SyncSample, from_attributes=True))
         if verdict != "ok":
             self._counts[f"clock_{verdict}"] += 1
-            self._log.warning("board.clock", verdict=verdict, drift_ppm_max=self._setting.drift_ppm_max)
+            self._log.warning("board.clock", verdict=verdict, drift_ppm_max=self._setting.max_drift_ppm)
         if verdict == "step":
             yield from self._down("clock_step")
             self._anchor, self._offset_us = (host_ns, now_us), None
@@ -322,13 +321,8 @@ class Board:
 
     def _is_told_by_another(self, event: messages.Event) -> bool:
         """Of what the configuration has none here, a head tells: two would contradict each other."""
-        setting = self._setting
-        counts: dict[type, int] = {
-            messages.RotorEdge: setting.rotor_ticks,
-            messages.BallPass: setting.beams,
-            messages.PocketSighting: setting.readers,
-        }
-        return counts.get(type(event), 1) == 0
+        sensors = {messages.RotorEdge: "rotor_ticks", messages.BallPass: "beams", messages.PocketSighting: "readers"}
+        return self._configured.get(sensors.get(type(event), ""), 1) == 0
 
     def _observation(self, event: host.Observed | host.Watermark, t_us: int) -> Observation:
         if isinstance(event, host.Watermark):

@@ -44,7 +44,8 @@ class Encoder:
 
     def __init__(self, kind: Kind, ticks: int, index_tick: int = 0) -> None:
         self._per_tick = STEPS_A_TICK[kind]
-        self._ticks = ticks
+        self.ticks = ticks
+        """A turn."""
         self._turn = ticks * self._per_tick
         self._index = index_tick * self._per_tick + (kind == "slots")
         self._levels: dict[Line, bool] = {}
@@ -123,7 +124,7 @@ class Encoder:
         if border % self._per_tick:
             return []
         sector = border // self._per_tick - (not self._clockwise)
-        return [Rotor(t_us=t_us, tick=sector % self._ticks, direction="cw" if self._clockwise else "ccw")]
+        return [Rotor(t_us=t_us, tick=sector % self.ticks, direction="cw" if self._clockwise else "ccw")]
 
     def _index_edge(self, t_us: int, *, rises: bool) -> list[Told]:
         self._rattled_index += self._rattled >= RATTLE_STEPS

@@ -120,7 +120,7 @@ class Beam(_Beam):
     """Beam `number` of the track; blocked for more than `blocked_ns_max` it is stuck."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int]) -> None:
-        super().__init__(Pulse(setting.shortest_pulse_ns, BALL_NS_MAX), us)
+        super().__init__(Pulse(setting.min_pulse_ns, BALL_NS_MAX), us)
         self.name = f"beam/{number}"
         self._number, self._blocked_ns_max = number, setting.beam_blocked_ns_max
 
@@ -137,10 +137,10 @@ class Reader(_Beam):
     """Reader `number` of the pockets; blocked for more than some pockets of the rotor's travel it is stuck."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder) -> None:
-        super().__init__(Pulse(setting.shortest_pulse_ns, POCKET_NS_MAX), us)
+        super().__init__(Pulse(setting.min_pulse_ns, POCKET_NS_MAX), us)
         self.name = f"reader/{number}"
         self._number, self._encoder = number, encoder
-        self._ticks_max = POCKETS_BLOCKED_MAX * setting.rotor_ticks / POCKETS
+        self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / POCKETS
         self._from_ticks = 0.0
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:

@@ -44,8 +44,8 @@ COUNTERS = ("edges", "host_stalls", "late_edges", "link_faults", "lost_edges")
 class GpioSource:
     """All that is wired to one wheel. Raises PinsError when a pin cannot be had."""
 
-    def __init__(self, setting: GpioSetting, pins: Pins, *, host_ns: int) -> None:
-        """`host_ns` is where `t_us` 0 stands."""
+    def __init__(self, setting: GpioSetting, pins: Pins, *, rotor_ticks: int, host_ns: int) -> None:
+        """`rotor_ticks` of the encoder, a turn; `host_ns` is where `t_us` 0 stands."""
         self._pins, self._start_ns = pins, host_ns
         self._looked_ns = self._safe_ns = host_ns
         self._stalls: list[tuple[int, int]] = []
@@ -61,7 +61,7 @@ class GpioSource:
         self._repeats = 0
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("gpio")
-        self._wiring = Wiring(setting, pins, self._us, host_ns=host_ns)
+        self._wiring = Wiring(setting, pins, self._us, rotor_ticks=rotor_ticks, host_ns=host_ns)
         self.is_up = True
         """Whether the core believes in what comes from here; it does until told otherwise."""
 
