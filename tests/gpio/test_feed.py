@@ -212,7 +212,7 @@ async def ran(config: Config, pins: SimPins, seconds: float) -> Health:
         pins.advance(clock.monotonic_ns())
         await asyncio.sleep(0.005)
     assert not task.done(), task
-    health = await daemon._snapshot()
+    health = await daemon.status.health()
     task.cancel()
     await asyncio.wait({task})
     await journal.close()
