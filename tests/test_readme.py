@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hw_sim.cli
-import wheeld.cli.main
+import wheeld.cli.parser
 from hw_sim.faults import KINDS
 from hw_sim.stage import laps_safe
 from wheeld.config.reading import parse
@@ -37,7 +37,7 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
 def test_every_command_line_is_one_that_the_programs_take(line: str) -> None:
     for command in line.split(" | "):
         program, *words = shlex.split(command)
-        parser = {"wheeld": wheeld.cli.main.parser, "hw-sim": hw_sim.cli.parser}[program]()
+        parser = {"wheeld": wheeld.cli.parser.parser, "hw-sim": hw_sim.cli.parser}[program]()
         parser.parse_args(words)  # exits, and fails the test, on anything that it does not know
 
 
