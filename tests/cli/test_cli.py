@@ -23,8 +23,8 @@ from hw_sim.evening import script
 from tests.config.test_config import GOOD
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import write_keys
+from wheeld.cli.describe import describe
 from wheeld.cli.main import main
-from wheeld.cli.words import describe
 from wheeld.config.sections import Config
 from wheeld.core.observations import Observation
 from wheeld.core.replay import replay

@@ -17,9 +17,9 @@ from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
 
 
-def check(asked: argparse.Namespace) -> Exit:
-    """Judge the file and print what it means; raises ConfigError, KeyFileError or OSError."""
-    config = load(asked.file)
+def check(options: argparse.Namespace) -> Exit:
+    """Validate the file and print what it means; raises ConfigError, KeyFileError or OSError."""
+    config = load(options.file)
     for line in facts(config):
         sys.stdout.write(line + "\n")
     return Exit.OK
@@ -95,8 +95,8 @@ _UNPROVEN = {"void": "void, as a breakdown", "chef": "waits for the chef to conf
 def _board(sensors: BoardSetting) -> Iterator[str]:
     yield f"sensor board: {sensors.port} at {sensors.baud} baud; a fault when silent for {sensors.silence_s_max:g} s"
     pins = {"serial number": sensors.board_serial, "configuration hash": sensors.config_hash}
-    told = [f"{name} {value}" for name, value in pins.items() if value is not None]
-    yield f"only the board with {' and '.join(told)}" if told else "any board with that layout of sensors is accepted"
+    fixed = [f"{name} {value}" for name, value in pins.items() if value is not None]
+    yield f"only the board with {' and '.join(fixed)}" if fixed else "any board with that layout of sensors is accepted"
     yield f"its clock may drift {sensors.max_drift_ppm} ppm from the host's"
 
 

@@ -45,37 +45,37 @@ LINES = {"board": "link", "link": "link", "gpio": "link", "head": "head"}
 """By part, what tells whether it is heard at all: of one that is silent it is no news that nothing was lost."""
 
 
-def doctor(asked: argparse.Namespace) -> Exit:
+def doctor(options: argparse.Namespace) -> Exit:
     """List what is connected; with a configuration, listen to its sensors and judge them.
 
     Raises ConfigError, OSError.
     """
     try:
-        return _doctor(asked)
+        return _doctor(options)
     except PinsError as wrong:
         sys.stderr.write(f"wheeld: {wrong}\n")
         return Exit.BAD_CONFIG
 
 
-def _doctor(asked: argparse.Namespace) -> Exit:
+def _doctor(options: argparse.Namespace) -> Exit:
     for line in connected():
         print(line)
-    if asked.config is None:
+    if options.config is None:
         return Exit.OK
     log_to_stderr("warning")
-    config = load(asked.config)
+    config = load(options.config)
     signals = Signals(config.table.rotor_ticks)
     bench = Bench(config, signals.take)
     try:
-        asyncio.run(bench.watch(asked.seconds, lambda: print(live(signals, config), flush=True)))
+        asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config), flush=True)))
     except KeyboardInterrupt:
         print()
-    learned = learn(signals, config, asked)
-    told = list(findings(signals, bench, config, learned, ball_told=asked.ball is not None))
+    learned = learn(signals, config, options)
+    told = list(findings(signals, bench, config, learned, ball_told=options.ball is not None))
     for each in told:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
-    if asked.learn:
-        return write(asked.config, config, learned, ball_told=asked.ball is not None, told=told)
+    if options.learn:
+        return write(options.config, config, learned, ball_told=options.ball is not None, told=told)
     return Exit.BAD_DATA if any(each.level == "wrong" for each in told) else Exit.OK
 
 
@@ -130,15 +130,15 @@ class Geometry(NamedTuple):
     number: int | None = None
 
 
-def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geometry:
+def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geometry:
     """Beams from the spins; readers only where the technician said in which pocket the ball lies."""
     wheel = config.table
-    spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=asked.ball)
+    spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=options.ball)
     readers: list[Learned] = []
-    if asked.number is not None and wheel.rotor_ticks:
-        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(asked.number))
+    if options.number is not None and wheel.rotor_ticks:
+        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(options.number))
     beams = learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else []
-    return Geometry(beams, readers, spins, asked.number)
+    return Geometry(beams, readers, spins, options.number)
 
 
 def findings(

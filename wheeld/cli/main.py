@@ -15,9 +15,9 @@ from wheeld.journal.seal import KeyFileError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks; returns the exit code."""
-    asked = parser().parse_args(argv)
+    options = parser().parse_args(argv)
     try:
-        code: Exit = asked.do(asked)
+        code: Exit = options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.

@@ -277,19 +277,19 @@ def _number(most: int = 2**53) -> Callable[[str], int]:
 # What these three import takes long: `replay` starts three times as fast without it.
 
 
-def _run(asked: argparse.Namespace) -> Exit:
+def _run(options: argparse.Namespace) -> Exit:
     from wheeld.cli import run as cli_run  # noqa: PLC0415
 
-    return cli_run.run(asked)
+    return cli_run.run(options)
 
 
-def _doctor(asked: argparse.Namespace) -> Exit:
+def _doctor(options: argparse.Namespace) -> Exit:
     from wheeld.cli import doctor as cli_doctor  # noqa: PLC0415
 
-    return cli_doctor.doctor(asked)
+    return cli_doctor.doctor(options)
 
 
-def _watch(asked: argparse.Namespace) -> Exit:
+def _watch(options: argparse.Namespace) -> Exit:
     from wheeld.cli import watch as cli_watch  # noqa: PLC0415
 
-    return cli_watch.watch(asked)
+    return cli_watch.watch(options)

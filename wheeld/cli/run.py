@@ -9,6 +9,6 @@ from wheeld.daemon import root
 from wheeld.exits import Exit
 
 
-def run(asked: argparse.Namespace) -> Exit:
+def run(options: argparse.Namespace) -> Exit:
     """Run the wheel of the configuration until it is asked to stop; raises ConfigError, OSError."""
-    return root.run(load(asked.config))
+    return root.run(load(options.config))
