@@ -42,11 +42,11 @@ HARMLESS = frozenset(
 )
 """Counters that count on a good line too."""
 LINES = {"board": "link", "link": "link", "gpio": "link", "head": "head"}
-"""By part, what tells whether it is heard at all: of one that is silent it is no news that nothing was lost."""
+"""By part, the sensor that shows whether it reports at all: that a silent part lost nothing means nothing."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:
-    """List what is connected; with a configuration, listen to its sensors and judge them.
+    """List what is connected; with a configuration, listen to its sensors and report what is wrong.
 
     Raises ConfigError, OSError.
     """
@@ -71,12 +71,12 @@ def _doctor(options: argparse.Namespace) -> Exit:
     except KeyboardInterrupt:
         print()
     learned = learn(signals, config, options)
-    told = list(findings(signals, bench, config, learned, ball_told=options.ball is not None))
-    for each in told:
+    found = list(findings(signals, bench, config, learned, ball_told=options.ball is not None))
+    for each in found:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
     if options.learn:
-        return write(options.config, config, learned, ball_told=options.ball is not None, told=told)
-    return Exit.BAD_DATA if any(each.level == "wrong" for each in told) else Exit.OK
+        return write(options.config, config, learned, ball_told=options.ball is not None, told=found)
+    return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
 
 
 def connected() -> Iterator[str]:
@@ -93,7 +93,7 @@ def connected() -> Iterator[str]:
 
 
 def live(signals: Signals, config: Config) -> str:
-    """What each sensor has said so far, on one line."""
+    """What each sensor has reported so far, on one line."""
     pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.table.beams_deg)))
     sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.table.readers_deg)))
     thing = "object" if signals.is_object_present else "clear"

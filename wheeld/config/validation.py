@@ -31,7 +31,7 @@ def _table(config: Config) -> list[Problem]:
 
 
 def _sources(config: Config) -> list[Problem]:
-    """Something must see the wheel: a head, and for what it does not tell a board or pins, one of them."""
+    """Something must see the wheel: a head, and for what it does not report a board or pins, one of them."""
     gpio, table = config.gpio, config.table
     of_head = () if config.head is None else head_problems(config.head)
     problems = [Problem(f"head.{key}", what) for key, what in of_head]
@@ -40,9 +40,11 @@ def _sources(config: Config) -> list[Problem]:
     by_head = tuple(key for key in ("rotor", "ball") if getattr(table, key) == "head")
     if len(by_head) == 2 and config.sensors is not None:
         problems.append(Problem("sensors.port", "is a board that has nothing to tell: [head] tells of rotor and ball"))
-    told = [key for key in ("rotor", "ball", "pocket") if getattr(table, key) == "sensors"]
-    if told and gpio is None and config.sensors is None:
-        what = f"is missing; expected since sensors tell of {', '.join(told)}, and nothing in [gpio] sees the wheel"
+    by_sensors = [key for key in ("rotor", "ball", "pocket") if getattr(table, key) == "sensors"]
+    if by_sensors and gpio is None and config.sensors is None:
+        what = (
+            f"is missing; expected since sensors tell of {', '.join(by_sensors)}, and nothing in [gpio] sees the wheel"
+        )
         problems.append(Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]"))
     if gpio is None:
         return problems
@@ -51,7 +53,7 @@ def _sources(config: Config) -> list[Problem]:
 
 
 def _files(config: Config) -> list[Problem]:
-    """Files that must be there; those that hold secrets must be kept."""
+    """Files must exist, and those that hold secrets must be closed to others."""
     problems: list[Problem] = []
     for section in structs.fields(Config):
         values = getattr(config, section.name)
@@ -62,7 +64,7 @@ def _files(config: Config) -> list[Problem]:
 
 
 def _broker(mqtt: MqttSettings) -> list[Problem]:
-    """Keys that are nothing without each other, and a host that is no more than one."""
+    """Keys that need each other, and a host without anything else."""
     problems: list[Problem] = []
     if set(mqtt.host) & set("@/ "):
         what = "is more than the name or the address of a host: user and password have keys of their own"

@@ -1,4 +1,4 @@
-"""One table's wheel, sensors and limits: what the configuration, or a log's header, tells the core."""
+"""One table's wheel, sensors and limits, as the configuration or a log's header gives them to the core."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ READERS_MAX = 16
 ROTOR_TICKS_MIN, ROTOR_TICKS_MAX = 37, 4096
 """Fewer ticks than pockets can't place a ball in one; more than 4096 would pass 1,000 edges/s at 15 rpm."""
 MIRROR_DEG = 20.0
-"""Two beams this near to opposite see the same times whichever way the ball runs: Art. 10 can't be proven."""
+"""Two beams this near to opposite give the same times whichever way the ball runs: Art. 10 can't be proven."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What a commercial wheel head says of a run beyond its number: `name` for people, what of Art. 10 its own lines
-    cannot prove, and `opposite_by_state`, whether its state "no more bets" means that the ball runs against the rotor.
+    """What a commercial wheel head reports of a run beyond its number.
+
+    `name` is for people, `lacks` what of Art. 10 its lines cannot prove, and `opposite_by_state` whether its state
+    "no more bets" means that the ball runs against the rotor.
     """
 
     name: str
@@ -190,7 +192,7 @@ def _wheel(setting: TableSetting) -> Iterator[tuple[str, str]]:
 
 
 def _sources(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    """Each of rotor, ball and pocket by one source, and no sensor that nobody listens to."""
+    """Each of rotor, ball and pocket from one source, and no sensor that is not used."""
     by_head = {"rotor": setting.rotor, "ball": setting.ball, "pocket": setting.pocket}
     given = {"rotor": setting.rotor_ticks, "ball": setting.beams_deg, "pocket": setting.readers_deg}
     for key, source in by_head.items():
@@ -203,7 +205,7 @@ def _sources(setting: TableSetting) -> Iterator[tuple[str, str]]:
 
 
 def _sensors(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    """The sensors of our own, where they are to tell something."""
+    """The sensors of our own, where they are to report something."""
     if setting.rotor == "sensors" and setting.rotor_ticks == 0:
         yield "rotor_ticks", "is missing: how many ticks has the rotor's encoder?"
     elif setting.rotor == "sensors" and not ROTOR_TICKS_MIN <= setting.rotor_ticks <= ROTOR_TICKS_MAX:

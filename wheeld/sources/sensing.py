@@ -1,7 +1,7 @@
-"""Between the line and the table: reads the board, keeps its clockwork going, hands on what it observed.
+"""What a source is to the table, and the feed of the board: reads its line, ticks, hands on what it observed.
 
 One task serves the link while there is one, another ticks all the time, with a link or without. Both wait when the
-table is behind, so nothing is read that cannot be taken: the kernel and then the board's ring hold it back.
+table is behind, so nothing is read that cannot be processed: it waits in the kernel and then in the board's ring.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ TICK_S = 0.02
 
 
 class Sensing(Protocol):
-    """Whatever sees the wheel: a board, or pins of this computer."""
+    """A source whose clock is the sensing clock: a board, pins of this computer, or the host's clock."""
 
     @property
     def is_up(self) -> bool:
-        """Whether the core believes in what comes from it; it does until told otherwise."""
+        """Whether it works as far as the core knows: a change is always an observation."""
         ...
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """What is known of each of its sensors."""
+        """Of each of its sensors, whether it works."""
         ...
 
     def now_us(self, host_ns: int) -> int:
-        """The host's estimate of the sensing clock, never less than what was told."""
+        """The host's estimate of the sensing clock, never less than the newest observation."""
         ...
 
     def clock_now(self, host_ns: int) -> HostTime | None:
@@ -44,12 +44,12 @@ class Sensing(Protocol):
         ...
 
     def acknowledge(self, position: Position) -> None:
-        """Everything of a batch with this `position` is safe for good."""
+        """Everything of a batch with this `position` is stored."""
         ...
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Observations in time order. When all are safe for good, `position` may be acknowledged to the board."""
+    """Observations in time order, at least one. When all are stored, `position` may be acknowledged to the board."""
 
     observations: list[Observation]
     position: Position | None
@@ -70,7 +70,7 @@ class SensorFeed:
         self._link: ByteLink | None = None
 
     async def serve(self, link: ByteLink) -> NoReturn:
-        """Use `link` until it ends, which is always told by LinkClosedError."""
+        """Use `link` until it ends; always raises LinkClosedError."""
         self._board.opened(self._clock.monotonic_ns())
         self._link = link
         try:
@@ -81,20 +81,20 @@ class SensorFeed:
             self._link = None
 
     async def tick(self) -> NoReturn:
-        """Keep time for the board, for ever."""
+        """Keep time for the board until cancelled."""
         while True:
             await self._clock.sleep(TICK_S)
-            await self._tell(self._board.tick(self._clock.monotonic_ns()))
+            await self._put(self._board.tick(self._clock.monotonic_ns()))
             if self._link is not None and (data := self._board.data_to_send()):
-                with contextlib.suppress(LinkClosedError):  # whoever reads this link is told the same
+                with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
                     await self._link.write(data)
 
     async def _received(self, data: bytes) -> None:
         host_ns = self._clock.monotonic_ns()
         utc_us = self._clock.utc_us()
         error_us = (self._clock.monotonic_ns() - host_ns) // 1_000 + 1
-        await self._tell(self._board.receive(data, host_ns, UtcPair(host_ns, utc_us, error_us)))
+        await self._put(self._board.receive(data, host_ns, UtcPair(host_ns, utc_us, error_us)))
 
-    async def _tell(self, observations: list[Observation]) -> None:
+    async def _put(self, observations: list[Observation]) -> None:
         if observations:
             await self._hand_on(Batch(observations, self._board.position))

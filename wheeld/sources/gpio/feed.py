@@ -1,4 +1,4 @@
-"""The GPIO's clockwork: looks at the pins every few milliseconds, hands on what was observed, lights the lamps."""
+"""The feed of the pins: looks at them every few milliseconds, hands on what was observed, and sets the lamps."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.sensing import Batch
 
 LOOK_S = 0.01
-"""Half of what time may be told late by: the other half is a look that comes late."""
+"""Half of how late time may be reported: the other half is for a look that comes late."""
 
 
 class GpioFeed:
-    """Every look of `source` goes to `hand_on`, which may wait: meanwhile edges gather, and when they are too many that
-    is told as a fault. `state` is what the table shows."""
+    """Hands each look of `source` to `hand_on`, which may wait: meanwhile edges gather, and too many are a fault.
+    `state` gives the table's state."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class GpioFeed:
         self._hand_on, self._state = hand_on, state
 
     async def run(self) -> NoReturn:
-        """Until cancelled; then lamps go out and pins are released. Raises PinsError when a lamp cannot be lit."""
+        """Until cancelled; then lamps are switched off and pins released. Raises PinsError for a lamp that fails."""
         try:
             while True:
                 await self._clock.sleep(LOOK_S)
@@ -54,7 +54,7 @@ class GpioFeed:
 
 
 def commands_only(put: Callable[[Command], Awaitable[None]]) -> Callable[[Batch], Awaitable[None]]:
-    """For pins that see no wheel: their buttons are commands among others, dated by whoever sees it."""
+    """For pins that see no wheel: of their batches only the commands go on, to be dated like other commands."""
 
     async def hand_on(batch: Batch) -> None:
         for seen in batch.observations:

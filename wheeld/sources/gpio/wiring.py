@@ -1,4 +1,4 @@
-"""Which sensor listens on which pin, and how it stood at the start."""
+"""The sensors of one wheel: which of them is on which pin, and its state at the start."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Wiring:
 
     @property
     def health(self) -> dict[str, bool]:
-        """Which sensors work, as far as they can show."""
+        """Of each sensor, whether it works, as far as that can be observed."""
         rotor = {} if self._encoder is None else {"rotor": self._encoder.ok}
         return {**{beam.name: beam.ok for beam in self._beams}, **rotor}
 
@@ -66,11 +66,11 @@ class Wiring:
 
     @property
     def repeats(self) -> int:
-        """How many levels came again that show a lost edge, so far."""
+        """How often a level came again, which shows a lost edge; so far."""
         return sum(sensor.repeats for sensor, _ in self._sensors.values())
 
     def edge(self, edge: Edge) -> list[Observation]:
-        """One edge, in the order of dates, and what had become of its sensor by then."""
+        """What one edge means, in the order of dates, and what its sensor observed before it."""
         sensor, active_low = self._sensors[edge.pin]
         return [*sensor.until(edge.at_ns), *sensor.edge(edge.at_ns, on=edge.level is not active_low)]
 
@@ -79,15 +79,15 @@ class Wiring:
         return [seen for sensor, _ in self._sensors.values() for seen in sensor.until(now_ns)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Nothing still to be told is dated before this; edges have been judged up to `now_ns`."""
+        """No observation still to come is dated before this; edges have been processed up to `now_ns`."""
         return min((sensor.horizon_ns(now_ns) for sensor, _ in self._sensors.values()), default=now_ns)
 
     def forget(self, t_us: int) -> list[Observation]:
-        """Edges were lost: what a count of them would have told is unknown."""
+        """Edges were lost: what follows from counting them is unknown."""
         return [] if self._encoder is None else [*self._encoder.forget(t_us)]
 
     def _listen(self, pin: int, *, active_low: bool) -> bool:
-        """Whether it is active."""
+        """Claim the pin; returns whether it is active."""
         return self._pins.listen(pin, self._setting.pull) is not active_low
 
     def _wire_encoder(self, kind: Kind, pins: tuple[int, int, int], rotor_ticks: int) -> Encoder:
@@ -100,14 +100,14 @@ class Wiring:
         return encoder
 
     def _wire_beam(self, pin: int, beam: Beam | Reader) -> None:
-        """One that is blocked from the start may be stuck."""
+        """A beam that is blocked from the start may be stuck."""
         active_low = self._setting.sensors_active_low
         if self._listen(pin, active_low=active_low):
             beam.edge(self._start_ns, on=True)
         self._sensors[pin] = beam, active_low
 
     def _wire_switches(self) -> None:
-        """A button that is held down at the start was not pressed; whether an object lies there is told."""
+        """A button that is held down at the start was not pressed; an object that lies there then is reported."""
         setting = self._setting
         low = setting.buttons_active_low
         for name, pin in setting.buttons.items():
