@@ -188,8 +188,9 @@ def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> No
     assert main(["check-config", str(path)]) == Exit.OK
     assert capsys.readouterr().out.splitlines() == [
         "table: campione-03 of campione, campione/roulette, announced in French",
-        "a coup needs 3 proven laps; its number is called after 3 sightings in the same pocket",
-        "rien ne va plus: said by the chef",
+        "a coup needs 3 proven laps",
+        "its number is called after 3 sightings in the same pocket",
+        "rien ne va plus: announced by the chef",
         "wheel: french, the rotor turns either way; its encoder has 148 ticks",
         "beams: 4 at 0°, 90°, 180°, 270°",
         "readers: 3 at 30°, 150°, 270°",
@@ -213,7 +214,7 @@ def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> No
         "A7  Venezia Fair: which way the rotor turns: the encoder",
         "C11 Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
         f"journal: {tmp_path}/journal.sqlite",
-        "evidence is kept for ever",
+        "evidence is kept without limit",
         "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
         "topics: wheel/v1/campione/campione-03/…",
         "a message is owed until the broker has confirmed it",
@@ -235,7 +236,7 @@ def test_check_config_says_what_is_not_the_default(tmp_path: Path, capsys: Captu
     for fact in (
         "announced in Italian",
         "called after one sighting",
-        "by itself when the ball is down to 0.8 laps a second",
+        "announced automatically when the ball is down to 0.8 laps a second",
         "last number: 17, for a journal that is still empty",
         "wheel: fair, the rotor turns ccw only",
         "only the board with serial number B-7 and configuration hash 0123456789abcdef",

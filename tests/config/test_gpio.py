@@ -78,7 +78,7 @@ def test_every_key_is_on_the_page() -> None:
 
 def test_something_must_see_the_wheel() -> None:
     (told,) = problems(GOOD.replace(SENSORS, ""))
-    assert "sensors.port: is missing; expected since sensors tell of rotor, ball, pocket, and nothing in [gpio]" in told
+    assert "sensors.port: is missing; expected since sensors report rotor, ball, pocket, and nothing in [gpio]" in told
     (told,) = problems(BUTTONS.replace(SENSORS, ""))
     assert "gpio.encoder: is missing; expected since there is no [sensors], and something must see" in told
 
@@ -121,13 +121,13 @@ def test_lines_without_an_encoder() -> None:
         "gpio.reader_pins",
         "gpio.object_pin",
     ]
-    assert "sees nothing without an encoder" in told[0]
+    assert "cannot be used without an encoder" in told[0]
 
 
 def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
     odd = with_line("wheel", "rotor_ticks = 37", PINS)
     (told,) = problems(odd)
-    assert "gpio.encoder: of quadrature has four ticks a period; wheel.rotor_ticks = 37 is no multiple" in told
+    assert "gpio.encoder: is quadrature, with four ticks a period; wheel.rotor_ticks = 37 is no multiple" in told
     assert gpio(with_line("gpio", 'encoder = "slots"', odd)).encoder == "slots"
 
 
@@ -138,7 +138,7 @@ def test_two_may_not_see_the_wheel() -> None:
 
 def test_the_original_knows_one_chip_only() -> None:
     (told,) = problems(with_line("gpio", "chip = 4", BUTTONS))
-    assert "gpio.chip: is nothing to the original RPi.GPIO" in told
+    assert "gpio.chip: does not apply to the original RPi.GPIO" in told
 
 
 def test_what_it_means_is_said() -> None:
@@ -156,4 +156,4 @@ def test_what_it_means_is_said() -> None:
 def test_lines_of_no_encoder_beside_a_head() -> None:
     pins = '[gpio]\nprovider = "rpi"\nbeam_pins = [5, 6, 13, 19]\nencoder_pins = [17, 27, 22]\n\n'
     (told,) = problems(COMBINED.replace(SENSORS, pins))
-    assert "gpio.encoder_pins: are of no encoder" in told
+    assert "gpio.encoder_pins: belong to no encoder" in told

@@ -121,10 +121,11 @@ def test_every_setting_has_its_key_or_follows_from_others() -> None:
 
 
 def test_what_people_read_of_a_setting() -> None:
-    assert list(rows_of(with_(last_number=None))) == []
+    assert list(rows_of(with_(last_number=None))) == ["a coup needs 3 proven laps"]
     assert list(rows_of(with_(last_number=0, auto_rien_ne_va_plus_rev_s=0.8))) == [
+        "a coup needs 3 proven laps",
         "last number: 0, for a journal that is still empty",
-        "rien ne va plus: by itself when the ball is down to 0.8 laps a second",
+        "rien ne va plus: announced automatically when the ball is down to 0.8 laps a second",
     ]
 
 

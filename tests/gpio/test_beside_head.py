@@ -83,4 +83,4 @@ def test_pins_that_see_what_the_head_tells_are_one_too_many() -> None:
     no_beams = problems(COMBINED.replace("beam_pins = [5, 6, 13, 19]\n", ""))
     assert any("gpio.beam_pins: has 0 pins where wheel.beams_deg has 4 angles" in one for one in no_beams)
     (told,) = problems(with_line("head", "writable = false", MERCURY))
-    assert "head.bare_number: is given on the head's port 1 only" in told
+    assert "head.bare_number: comes on the head's port 1 only" in told

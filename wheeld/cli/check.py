@@ -40,13 +40,11 @@ def _table(config: Config) -> Iterator[str]:
     table = config.table
     language = _LANGUAGES[table.profile.language]
     yield f"table: {table.table} of {table.site}, {table.house}/{table.game}, announced in {language}"
-    called = "the head calls its number"
-    if table.pocket == "sensors":
-        called = f"its number is called after {_times(table.sightings_to_call)}"
-    yield f"a coup needs {table.min_laps} proven laps; {called}"
-    if table.auto_rien_ne_va_plus_rev_s is None:
-        yield "rien ne va plus: said by the chef"
     yield from rows_of(table)
+    by_head = table.pocket == "head"
+    yield f"its number is called {'by the head' if by_head else f'after {_times(table.sightings_to_call)}'}"
+    if table.auto_rien_ne_va_plus_rev_s is None:
+        yield "rien ne va plus: announced by the chef"
 
 
 def _wheel(config: Config) -> Iterator[str]:
@@ -60,7 +58,7 @@ def _wheel(config: Config) -> Iterator[str]:
         yield f"readers: {_angles(wheel.readers_deg)}"
     by_head = [key for key in ("rotor", "ball", "pocket") if getattr(setting, key) == "head"]
     if by_head:
-        yield f"the head tells of the {', '.join(by_head)}"
+        yield f"the head reports the {', '.join(by_head)}"
 
 
 def _sensors(config: Config) -> Iterator[str]:
@@ -76,8 +74,8 @@ def _head(head: HeadSetting) -> Iterator[str]:
     name = HEADS[head.product].name
     yield f"wheel head: {name}, {head.port} at {head.baud} baud; a fault when silent for {head.silence_s_max:g} s"
     lines = "asked for each status line" if head.poll else "sends its status lines by itself"
-    number = "on a line of its own besides" if head.bare_number else "in its status lines only"
-    yield f"it {'is ' if head.poll else ''}{lines}, and tells the number {number}"
+    number = "also on a line of its own" if head.bare_number else "in its status lines only"
+    yield f"it {'is ' if head.poll else ''}{lines}, and the number {number}"
 
 
 def _provable(config: Config) -> Iterator[str]:
@@ -119,7 +117,7 @@ def _journal(journal: JournalSection) -> Iterator[str]:
         limits.append(f"for {journal.evidence_age_days:g} days")
     if journal.evidence_bytes_max is not None:
         limits.append(f"up to {journal.evidence_bytes_max:,} bytes")
-    yield f"evidence is kept {' and '.join(limits) or 'for ever'}"
+    yield f"evidence is kept {' and '.join(limits) or 'without limit'}"
 
 
 def _mqtt(config: Config) -> Iterator[str]:

@@ -14,9 +14,9 @@ from wheeld.cli import replay as cli_replay
 from wheeld.exits import Exit
 
 _ABOUT = """\
-wheeld watches one real roulette wheel: it reads the sensor board, decides by the house's regulation
-whether each coup is valid or void, and tells it over MQTT, each verdict with its article. Whatever it
-tells is in its journal first.
+wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
+each coup is valid or void, and publishes each verdict over MQTT with its article. Everything that it
+publishes is stored in its journal first.
 """
 
 _EXITS = """
@@ -24,8 +24,8 @@ exit codes:
   0   done
   2   the command line is wrong
   65  the data is wrong: a malformed log, a journal with a fault
-  66  something that was named is not there or cannot be read
-  73  the journal cannot be opened, or another daemon has it
+  66  a file that was named does not exist or cannot be read
+  73  the journal cannot be opened, or another daemon uses it
   74  a file, or the journal, could not be written (disk full, failing); nothing more was published
   78  the configuration is wrong: where and why is on standard error
   130 interrupted
@@ -44,34 +44,34 @@ examples:
 )
 
 _RUN = """\
-Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. A broker or a board that
-is not there yet is waited for; a journal that cannot be written ends the daemon.
+Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. The daemon waits for a
+broker or a board that is not there yet; it ends when the journal cannot be written.
 """
 
 _CHECK = """\
-Judge a configuration and print what it means, a line a fact. Everything that is wrong is told at once,
-each with its line. Nothing is opened but the files that the configuration names.
+Validate a configuration and print what it means, a line a fact. All problems are reported at once, each
+with its line. Only the files that the configuration names are opened.
 """
 
 _REPLAY = """\
-Judge an observation log as the daemon would have, and print every message that it would publish.
-Without --jsonl a line for people; with it one JSON object a line, {"t":…,"topic":…,"payload":{…}}, the
-same bytes each time.
+Apply the regulation to an observation log as the daemon would have, and print every message that it
+would publish: a line for people, or with --jsonl one JSON object a line,
+{"t":…,"topic":…,"payload":{…}}, the same bytes each time.
 """
 
 _REPLAY_EXAMPLES = (
     """\
 examples:
   wheeld replay evening.jsonl.gz | grep void
-  wheeld replay evening.jsonl.gz --jsonl -o told.jsonl
+  wheeld replay evening.jsonl.gz --jsonl -o messages.jsonl
   hw-sim record --seed 7 --out evening.jsonl && wheeld replay evening.jsonl
 """
     + _EXITS
 )
 
 _JOURNAL = """\
-Read a journal, beside a running daemon too; nothing in it is changed. Only seal and migrate write, and they
-need the journal to themselves: a running daemon seals its own.
+Read a journal, also while its daemon runs; nothing in it is changed. Only seal and migrate write, and no
+daemon may have the journal open then: a running daemon seals its own.
 """
 
 _JOURNAL_EXAMPLES = (
@@ -88,11 +88,11 @@ examples:
 
 
 _DOCTOR = """\
-List serial ports and GPIO chips. With a configuration listen to that wheel's sensors, say each second what
-they see, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
-against it, a few times: the angles of the beams are found from its laps. With the ball lying in a known pocket
-of a turning rotor, and --number, those of the readers. What is learned is measured from beam 0, which keeps
-its angle. The exit code is 65 when something is wrong.
+List serial ports and GPIO chips. With a configuration listen to that wheel's sensors, print each second what
+they report, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
+against it, a few times: the angles of the beams follow from its laps. With the ball in a known pocket of a
+turning rotor, and --number, those of the readers follow. Angles are measured from beam 0, which keeps its
+own. The exit code is 65 when something is wrong.
 """
 
 _DOCTOR_EXAMPLES = (
@@ -108,8 +108,8 @@ examples:
 
 _WATCH = """\
 Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
-and hash. It begins with what comes first and only listens; with --from-seq the wheel is asked for what is
-missing, which the broker's access list must allow. Nothing is acknowledged.
+and hash. It begins with the next message and only listens; with --from-seq it asks the wheel for earlier
+messages, which the broker's access list must allow. Nothing is acknowledged.
 """
 
 _WATCH_EXAMPLES = (
@@ -159,7 +159,7 @@ def _add_run(commands: Commands[_Parser]) -> None:
 
 def _add_check(commands: Commands[_Parser]) -> None:
     check = commands.add_parser(
-        "check-config", help="judge a configuration and say what it means", description=_CHECK, epilog=_EXITS
+        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
     )
     check.add_argument("file", metavar="FILE", type=Path, help="the configuration (TOML)")
     check.set_defaults(do=cli_check.check)
@@ -167,11 +167,11 @@ def _add_check(commands: Commands[_Parser]) -> None:
 
 def _add_replay(commands: Commands[_Parser]) -> None:
     replay = commands.add_parser(
-        "replay", help="judge a recorded observation log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
+        "replay", help="apply the regulation to a recorded log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
     )
     replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
     replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
-    replay.add_argument("--facts", action="store_true", help="show what was proven, too: every fact that the law took")
+    replay.add_argument("--facts", action="store_true", help="show also every fact that the law applied")
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
     replay.set_defaults(do=cli_replay.replay)
@@ -205,7 +205,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     seal.add_argument(
         "--key", metavar="FILE", type=Path, required=True, help="the private key (Ed25519, PEM or base64)"
     )
-    seal.add_argument("--why", metavar="TEXT", required=True, help="for what it is sealed")
+    seal.add_argument("--why", metavar="TEXT", required=True, help="why it is sealed")
     seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
     _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
 
@@ -221,19 +221,21 @@ def _add_part(
 
 def _add_watch(commands: Commands[_Parser]) -> None:
     watch = commands.add_parser(
-        "watch", help="show what a table says over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
+        "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
     )
     watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
     watch.add_argument("--host", default="localhost", help="the broker (default: localhost)")
     watch.add_argument("--port", type=_number(65_535), default=1883, help="its port (default: 1883)")
     watch.add_argument("--username", metavar="NAME", help="for the broker")
-    watch.add_argument("--password-file", metavar="FILE", type=Path, help="where the password stands")
-    watch.add_argument("--ca-file", metavar="FILE", type=Path, help="who may vouch for the broker; turns TLS on")
+    watch.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password")
+    watch.add_argument(
+        "--ca-file", metavar="FILE", type=Path, help="the authority of the broker's certificate; turns TLS on"
+    )
     watch.add_argument("--cert-file", metavar="FILE", type=Path, help="our certificate, with TLS")
     watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
-    watch.add_argument("--public-key", metavar="FILE", type=Path, help="believe only what this key signed")
+    watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
-    watch.add_argument("--count", metavar="N", type=_number(), help="end after so many messages")
+    watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
     watch.set_defaults(do=_watch)
 
 
@@ -254,7 +256,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
 
 def _pocket(text: str) -> int:
     if not text.isdecimal() or int(text) > 36:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of the wheel, 0 to 36")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of the wheel, 0 to 36")
     return int(text)
 
 
@@ -268,7 +270,7 @@ def _table(text: str) -> str:
 def _number(most: int = 2**53) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not text.isdecimal() or len(text) > 16 or not 1 <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to {most}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
         return int(text)
 
     return number

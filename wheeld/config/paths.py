@@ -35,7 +35,7 @@ def resolve(value: str, directory: Path, credentials: Path | None) -> Path:
     if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,255}", name):
         raise ValueError("names no credential: letters, digits, dots, hyphens and underscores after credential:")
     if credentials is None:
-        raise ValueError("names a credential, and systemd brought none: see LoadCredential= in systemd.exec(5)")
+        raise ValueError("names a credential, and systemd gave none: see LoadCredential= in systemd.exec(5)")
     return credentials / name
 
 

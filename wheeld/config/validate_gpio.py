@@ -18,7 +18,7 @@ def gpio_problems(gpio: GpioSetting, table: TableSetting, *, has_board: bool) ->
     """What is wrong with it. `has_board`: there is `[sensors]` too."""
     yield from _used_twice(gpio)
     if gpio.provider == "rpi" and gpio.chip is not None:
-        yield "chip", "is nothing to the original RPi.GPIO, which knows the Pi's own chip only"
+        yield "chip", "does not apply to the original RPi.GPIO, which has the Pi's own chip only"
     seeing = [
         key for key in ("encoder", "encoder_pins", "beam_pins", "reader_pins", "object_pin") if getattr(gpio, key)
     ]
@@ -29,7 +29,7 @@ def gpio_problems(gpio: GpioSetting, table: TableSetting, *, has_board: bool) ->
         # No head watches for foreign objects (N6): a sensor on a pin may.
         yield from _one_too_many("[head]", [*set(seeing) - {"object_pin"}])
     elif gpio.encoder is not None and "rotor" in by_head:
-        yield "encoder", 'is one too many: [head] tells of the rotor; take it out, or say wheel.rotor = "sensors"'
+        yield "encoder", 'is one too many: [head] reports the rotor; take it out, or set wheel.rotor = "sensors"'
     elif gpio.encoder is None and "rotor" not in by_head:
         yield from _no_encoder(seeing)
     else:
@@ -54,7 +54,7 @@ def _one_too_many(who: str, keys: list[str]) -> Iterator[Wrong]:
 
 def _no_encoder(seeing: list[str]) -> Iterator[Wrong]:
     for key in seeing:
-        yield key, "sees nothing without an encoder: say what encoder is"
+        yield key, "cannot be used without an encoder: set encoder"
     if not seeing:
         yield "encoder", "is missing; expected since there is no [sensors], and something must see the wheel"
 
@@ -64,7 +64,7 @@ def _incomplete(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
     if gpio.encoder is not None:
         yield from _encoder(gpio, table.rotor_ticks)
     elif gpio.encoder_pins is not None:
-        yield "encoder_pins", "are of no encoder: say what encoder is, or take them out"
+        yield "encoder_pins", "belong to no encoder: set encoder, or take them out"
     for key, where, angles in (
         ("beam_pins", "wheel.beams_deg", len(table.beams_deg)),
         ("reader_pins", "wheel.readers_deg", len(table.readers_deg)),
@@ -78,6 +78,6 @@ def _encoder(gpio: GpioSetting, rotor_ticks: int) -> Iterator[Wrong]:
     if gpio.encoder_pins is None:
         yield "encoder_pins", "is missing; expected the GPIO numbers of its lines A, B and Z"
     if gpio.encoder == "quadrature" and rotor_ticks % PERIOD:
-        yield "encoder", f"of quadrature has four ticks a period; wheel.rotor_ticks = {rotor_ticks} is no multiple"
+        yield "encoder", f"is quadrature, with four ticks a period; wheel.rotor_ticks = {rotor_ticks} is no multiple"
     if gpio.index_tick >= rotor_ticks:
         yield "index_tick", f"{gpio.index_tick} is not within 0…{rotor_ticks - 1}, as wheel.rotor_ticks has it"

@@ -14,9 +14,9 @@ SCHEMES = ("socket", "rfc2217")
 def head_problems(head: HeadSetting) -> Iterator[tuple[str, str]]:
     """What is wrong with it, as (key, what)."""
     if not head.writable and head.poll:
-        yield "poll", "asks, which needs a line that takes commands: the head's port 1, writable"
+        yield "poll", "needs a line that takes commands: the head's port 1, with writable = true"
     if not head.writable and head.bare_number:
-        yield "bare_number", "is given on the head's port 1 only, which is writable; say bare_number = false"
+        yield "bare_number", "comes on the head's port 1 only, which is writable; set bare_number = false"
     elif not head.writable and head.product == "mercury-360":
         yield "writable", "is false, and a Mercury 360 must be put into extended mode: wire the head's port 1"
     if why := _wrong_url(head.port):

@@ -36,14 +36,14 @@ def _sources(config: Config) -> list[Problem]:
     of_head = () if config.head is None else head_problems(config.head)
     problems = [Problem(f"head.{key}", what) for key, what in of_head]
     if config.head is not None and config.sensors is not None and config.head.port == config.sensors.port:
-        problems.append(Problem("head.port", "is the board's too, of [sensors]; one line has one of them at its end"))
+        problems.append(Problem("head.port", "is the board's port too, in [sensors]; a line has one device at its end"))
     by_head = tuple(key for key in ("rotor", "ball") if getattr(table, key) == "head")
     if len(by_head) == 2 and config.sensors is not None:
-        problems.append(Problem("sensors.port", "is a board that has nothing to tell: [head] tells of rotor and ball"))
+        problems.append(Problem("sensors.port", "is a board without use: [head] reports rotor and ball"))
     by_sensors = [key for key in ("rotor", "ball", "pocket") if getattr(table, key) == "sensors"]
     if by_sensors and gpio is None and config.sensors is None:
         what = (
-            f"is missing; expected since sensors tell of {', '.join(by_sensors)}, and nothing in [gpio] sees the wheel"
+            f"is missing; expected since sensors report {', '.join(by_sensors)}, and nothing in [gpio] sees the wheel"
         )
         problems.append(Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]"))
     if gpio is None:

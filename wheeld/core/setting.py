@@ -84,7 +84,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Of the rotor's encoder, a turn; 0: there is none."""
     beams_deg: Annotated[tuple[float, ...], _key("wheel.beams_deg", ANGLES, default=())]
     readers_deg: Annotated[tuple[float, ...], _key("wheel.readers_deg", ANGLES, default=())]
-    min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=3)]
+    min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=3, row="a coup needs {} proven laps")]
     last_number: Annotated[
         int | None,
         _key("table.last_number", "a whole number", row="last number: {}, for a journal that is still empty"),
@@ -98,7 +98,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.auto_rien_ne_va_plus_rev_s",
             "a number",
-            row="rien ne va plus: by itself when the ball is down to {:g} laps a second",
+            row="rien ne va plus: announced automatically when the ball is down to {:g} laps a second",
         ),
     ] = None
     """The ball's speed, laps per second, at which "rien ne va plus" is announced automatically (A1); None: by the
@@ -186,7 +186,7 @@ def _wheel(setting: TableSetting) -> Iterator[tuple[str, str]]:
     if profile is not None and profile.wheel != setting.wheel:
         yield "wheel", f"{setting.house}/{setting.game} is played on a {profile.wheel} wheel, not a {setting.wheel} one"
     if setting.wheel == "fair" and setting.rotor_direction is None:
-        yield "rotor_direction", 'a fair wheel turns one way only (A7): say "cw" or "ccw"'
+        yield "rotor_direction", 'a fair wheel turns one way only (A7): set "cw" or "ccw"'
     if setting.wheel == "french" and setting.rotor_direction is not None:
         yield "rotor_direction", "a french rotor may turn either way (A7): leave it out"
 
@@ -199,9 +199,9 @@ def _sources(setting: TableSetting) -> Iterator[tuple[str, str]]:
         if source == "head" and setting.head is None:
             yield key, 'is "head", and the wheel has none: describe it in a section [head], or leave this out'
         elif source == "head" and given[key]:
-            yield SENSORS_OF[key], f'{key} = "head" leaves them without use: take them out, or say {key} = "sensors"'
+            yield SENSORS_OF[key], f'{key} = "head" leaves them without use: take them out, or set {key} = "sensors"'
     if setting.head is not None and setting.pocket == "sensors":
-        yield "pocket", 'is "sensors", and a head is there to give the number: say "head", or take the head away'
+        yield "pocket", 'is "sensors", and a head is there to give the number: set "head", or take the head away'
 
 
 def _sensors(setting: TableSetting) -> Iterator[tuple[str, str]]:
@@ -221,8 +221,8 @@ def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
         yield (
             "unproven",
             (
-                f"is missing: nothing here proves {' and '.join(setting.lacks)} (Art. 10). Add beams, or say what "
-                'becomes of such a coup: "void", or "chef" where he confirms each'
+                f"is missing: nothing here proves {' and '.join(setting.lacks)} (Art. 10). Add beams, or set what "
+                'happens to such a coup: "void", or "chef" if the chef confirms each'
             ),
         )
     if setting.unproven is not None and not setting.lacks:
@@ -241,12 +241,12 @@ def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tupl
 def _beams(beams_deg: tuple[float, ...]) -> Iterator[tuple[str, str]]:
     yield from _angles("beams_deg", beams_deg, BEAMS_MAX)
     if len(beams_deg) == 1:
-        yield "beams_deg", "one beam can't tell which way the ball runs, so no coup could ever be proven (Art. 10)"
+        yield "beams_deg", "one beam can't show which way the ball runs, so no coup could ever be proven (Art. 10)"
     if len(beams_deg) == 2 and abs(abs(beams_deg[0] - beams_deg[1]) - 180) < MIRROR_DEG:
         yield (
             "beams_deg",
             (
-                f"two beams within {MIRROR_DEG:g}° of opposite can't tell which way the ball runs (Art. 10): "
+                f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs (Art. 10): "
                 "move one, or add a third"
             ),
         )
@@ -267,4 +267,4 @@ def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", f"{speed} is not within 0.3…3 laps per second"
     if speed is not None and setting.ball == "head":
-        yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not tell how fast the ball runs"
+        yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not report the ball's speed"

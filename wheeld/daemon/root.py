@@ -64,7 +64,7 @@ async def _run(config: Config) -> Exit:
     try:
         failure = await _serve(config, journal, clock)
     except UNREADABLE as wrong:
-        why = f"what the last run left is not of this version ({wrong}); use the version that wrote it"
+        why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
         log.critical("journal.memory_unreadable", why=why)
         return Exit.BAD_DATA
     except PinsError as wrong:

@@ -47,7 +47,7 @@ class ServiceNotifier:
                 endpoint.settimeout(0)
                 endpoint.sendto(text.encode(), self._address)
         except OSError as error:
-            self._log.warning("notify.failed", why=str(error), then="going on without")
+            self._log.warning("notify.failed", why=str(error), then="continuing without it")
 
 
 def _line(text: str) -> str:

@@ -73,6 +73,6 @@ class TimeSync:
         if self.is_synchronised:
             self._log.info("clock.synchronised")
             return
-        why = "nobody says whether a time server" if self.is_synchronised is None else "no time server"
-        then = "dates in UTC may be wrong; order and durations are the sensing clock's, and right"
+        why = "it is unknown whether a time server" if self.is_synchronised is None else "no time server"
+        then = "dates in UTC may be wrong; order and durations come from the sensing clock and are right"
         self._log.warning("clock.not_synchronised", why=f"{why} has set it right", then=then)

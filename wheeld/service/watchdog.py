@@ -131,7 +131,9 @@ class Watch:
         while missing := self._missing():
             if missing != logged and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
                 logged = missing
-                self._log.error("watchdog.starved", missing=missing, then="systemd restarts us unless they come back")
+                self._log.error(
+                    "watchdog.starved", missing=missing, then="systemd restarts the daemon unless they come back"
+                )
             await self._clock.sleep(CHECK_S)
         if logged:
             self._log.warning("watchdog.fed_again", after_s=(self._clock.monotonic_ns() - since_ns) / 1e9)

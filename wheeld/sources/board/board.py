@@ -235,7 +235,7 @@ class Board:
         """Logged once a change. The session goes on asking: someone may plug in the right board."""
         self._counts["refusals"] += 1
         if why != self._refused:
-            self._log.error("board.refused", then="nothing it says counts; correct the board or [sensors]", **details)
+            self._log.error("board.refused", then="its events are not used; correct the board or [sensors]", **details)
         self._refused = why
 
     def _edges_missed(self) -> Iterator[Observation]:
@@ -306,7 +306,7 @@ class Board:
                 yield self._observation(event, t_us)
             else:
                 self._counts["misdated"] += 1
-                yield from self._link_fault("misdated", t_us=t_us, told_us=self._newest_us)
+                yield from self._link_fault("misdated", t_us=t_us, newest_us=self._newest_us)
 
     def _new_offset_us(self, board_us: int, host_ns: int) -> int:
         """So that `board_us` falls on the host's estimate of the sensing time then, but never goes back."""

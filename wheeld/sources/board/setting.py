@@ -9,7 +9,7 @@ from msgspec import Meta
 
 _Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
 _Hash: TypeAlias = Annotated[
-    str, Meta(pattern="^[0-9a-f]{16}$", description="16 hexadecimal digits, as the board tells them")
+    str, Meta(pattern="^[0-9a-f]{16}$", description="16 hexadecimal digits, as the board reports them")
 ]
 
 

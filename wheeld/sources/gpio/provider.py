@@ -80,7 +80,7 @@ def trouble(wanted: Provider, there: set[Provider], machine: Machine) -> str | N
         )
     if wanted == "rpi" and right != "rpi":
         return (
-            f'the original RPi.GPIO does not work with {machine}: say provider = "rpi-lgpio", '
+            f'the original RPi.GPIO does not work with {machine}: set provider = "rpi-lgpio", '
             "`pip uninstall RPi.GPIO`, `pip install 'wheeld[rpi-lgpio]'`"
         )
     if wanted not in there:

@@ -70,7 +70,7 @@ class SerialLink:
         """Hand `data` to the line without waiting; raises `LinkClosedError`, also when the line takes nothing."""
         self._check()
         if len(self._unsent) + len(data) > UNSENT_BYTES_MAX:
-            self._end("the board takes nothing of what is sent")
+            self._end("the board does not read what is sent")
             self._check()
         waiting = bool(self._unsent)
         self._unsent += data

@@ -94,7 +94,7 @@ class UrlLink:
             if data:
                 self._put(bytes(data))
             if self._pieces.qsize() > UNREAD_MAX:
-                raise OSError("nobody takes what it says")
+                raise OSError("what it sends is not read")
 
     def _write(self, data: bytes) -> None:
         self._opened.wait()
