@@ -13,7 +13,7 @@ from hw_sim.pins import SimPins
 from tests.config.test_gpio import BUTTONS, PINS
 from tests.gpio.bench import ROTOR_TICKS, WIRED, idle
 from tests.gpio.test_contract import MS, pulse, turning
-from tests.sources.test_sensors import settle
+from tests.sources.test_board_feed import settle
 from wheeld.broker.payloads import Health
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config

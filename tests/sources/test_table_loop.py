@@ -13,7 +13,7 @@ import pytest
 
 from firmware_protocol.host import Position
 from tests.config.test_config import GOOD
-from tests.sources.test_sensors import HandClock, settle
+from tests.sources.test_board_feed import HandClock, settle
 from wheeld.config.reading import parse
 from wheeld.core.observations import Command, SensorState, TimePassed
 from wheeld.core.step import Step

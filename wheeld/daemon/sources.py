@@ -19,6 +19,7 @@ from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
 from wheeld.ports import ByteLink, HostClock
 from wheeld.sources.board.board import Board
+from wheeld.sources.board.feed import BoardFeed
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import GpioFeed, commands_only
@@ -33,9 +34,8 @@ from wheeld.sources.interleave import Interleaver
 from wheeld.sources.link.serial_link import SerialLink, open_serial
 from wheeld.sources.link.supervisor import LinkSupervisor
 from wheeld.sources.link.url_link import UrlLink
-from wheeld.sources.sensing import Batch, Sensing, SensorFeed
+from wheeld.sources.sensing import HandOn, Sensing
 
-PutBatch: TypeAlias = Callable[[Batch], Awaitable[None]]
 PutCommand: TypeAlias = Callable[[Command], Awaitable[None]]
 Tasks: TypeAlias = dict[str, Coroutine[Any, Any, None]]
 Counters: TypeAlias = dict[str, dict[str, int]]
@@ -87,7 +87,7 @@ class Source:
     def tasks(
         self,
         put_command: PutCommand,
-        put_batch: PutBatch,
+        put_batch: HandOn,
         *,
         turning: HostClock,
         clock: HostClock,
@@ -129,8 +129,8 @@ class _BoardPart:
         opened = 0 if self._line is None else self._line.opened_count
         return {"board": self.board.counters, "link": {"opened": opened}}
 
-    def tasks(self, put_batch: PutBatch, *, turning: HostClock, clock: HostClock) -> Tasks:
-        feed = SensorFeed(self.board, turning, put_batch)
+    def tasks(self, put_batch: HandOn, *, turning: HostClock, clock: HostClock) -> Tasks:
+        feed = BoardFeed(self.board, turning, put_batch)
         open_line = partial(open_serial, self._setting.port, self._setting.baud)
         self._line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
         return {"link": self._line.run(), "board": feed.tick()}
@@ -153,7 +153,7 @@ class _HeadPart:
     def counters(self) -> Counters:
         return {"head": {**self._session.counters, "dropped_reports": self._interleaver.dropped}}
 
-    def among(self, put_batch: PutBatch) -> PutBatch:
+    def among(self, put_batch: HandOn) -> HandOn:
         """`put_batch`, for the batches of the others."""
         return self._interleaver.onto(put_batch)
 
@@ -180,5 +180,5 @@ class _PinsPart:
     def counters(self) -> Counters:
         return {"gpio": self.source.counters}
 
-    def feed(self, clock: HostClock, put_batch: PutBatch, state: Callable[[], str]) -> GpioFeed:
+    def feed(self, clock: HostClock, put_batch: HandOn, state: Callable[[], str]) -> GpioFeed:
         return GpioFeed(self.source, self._outputs, self._pins, clock=clock, hand_on=put_batch, state=state)

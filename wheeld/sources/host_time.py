@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
 from firmware_protocol.host import Position
-from wheeld.core.clock import HostTime, UtcPair, clock_reading
+from wheeld.core.clock import HostTime, clock_reading
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import HostClock
-from wheeld.sources.sensing import Batch
+from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 REPORT_S = 0.02
 """As often as the other sources."""
@@ -39,17 +38,16 @@ class HostTimeSource:
         """Never called: its batches have no position."""
         raise AssertionError(position)
 
-    async def run(self, clock: HostClock, hand_on: Callable[[Batch], Awaitable[None]]) -> NoReturn:
+    async def run(self, clock: HostClock, hand_on: HandOn) -> NoReturn:
         """Hand on a batch at each interval, until cancelled."""
         while True:
             await clock.sleep(REPORT_S)
             await hand_on(Batch(self._report(clock), None))
 
     def _report(self, clock: HostClock) -> list[Observation]:
-        host_ns, utc_us = clock.monotonic_ns(), clock.utc_us()
-        error_us = (clock.monotonic_ns() - host_ns) // 1_000 + 1
-        now_us = self.now_us(host_ns)
-        if host_ns - self._read_ns < READING_INTERVAL_NS:
+        utc = utc_now(clock)
+        now_us = self.now_us(utc.host_ns)
+        if utc.host_ns - self._read_ns < READING_INTERVAL_NS:
             return [TimePassed(now_us)]
-        self._read_ns = host_ns
-        return [clock_reading(now_us, self.clock_now(host_ns), UtcPair(host_ns, utc_us, error_us)), TimePassed(now_us)]
+        self._read_ns = utc.host_ns
+        return [clock_reading(now_us, self.clock_now(utc.host_ns), utc), TimePassed(now_us)]

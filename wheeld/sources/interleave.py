@@ -8,12 +8,11 @@ still, and the second waits: a coup that is observed by half only is void anyway
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
 
 import msgspec
 
 from wheeld.core.observations import HeadRotor, Observation
-from wheeld.sources.sensing import Batch
+from wheeld.sources.sensing import Batch, HandOn
 
 WAITING_MAX = 10_000
 """Reports of a head come twice a second: more than an hour of a first source that is silent."""
@@ -27,7 +26,7 @@ class Interleaver:
         self._newest_us = 0
         self.dropped = 0
 
-    def onto(self, hand_on: Callable[[Batch], Awaitable[None]]) -> Callable[[Batch], Awaitable[None]]:
+    def onto(self, hand_on: HandOn) -> HandOn:
         """`hand_on`, for batches of the first source: puts before each observation what the second observed earlier."""
 
         async def handing_on(batch: Batch) -> None:

@@ -1,25 +1,16 @@
-"""What a source is to the table, and the feed of the board: reads its line, ticks, hands on what it observed.
-
-One task serves the link while there is one, another ticks all the time, with a link or without. Both wait when the
-table is behind, so nothing is read that cannot be processed: it waits in the kernel and then in the board's ring.
-"""
+"""What every source has in common: its clock and state for the table, and the batches that it hands on."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable
-from typing import NoReturn, Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, UtcPair
 from wheeld.core.observations import Observation
-from wheeld.ports import ByteLink, HostClock, LinkClosedError
-from wheeld.sources.board.board import Board
-
-TICK_S = 0.02
-"""Acknowledgements and time requests go out within this; the shortest interval of the session is 50 ms."""
+from wheeld.ports import HostClock
 
 
 class Sensing(Protocol):
@@ -60,41 +51,12 @@ class Batch(msgspec.Struct, frozen=True):
         return self.observations[-1].t_us
 
 
-class SensorFeed:
-    """Moves bytes between links and `board`; every batch of observations goes to `hand_on`, which may wait."""
+HandOn: TypeAlias = Callable[[Batch], Awaitable[None]]
+"""Where batches go; may wait while the table is behind."""
 
-    def __init__(self, board: Board, clock: HostClock, hand_on: Callable[[Batch], Awaitable[None]]) -> None:
-        self._board = board
-        self._clock = clock
-        self._hand_on = hand_on
-        self._link: ByteLink | None = None
 
-    async def serve(self, link: ByteLink) -> NoReturn:
-        """Use `link` until it ends; always raises LinkClosedError."""
-        self._board.opened(self._clock.monotonic_ns())
-        self._link = link
-        try:
-            while True:
-                await self._received(await link.read())
-                await link.write(self._board.data_to_send())
-        finally:
-            self._link = None
-
-    async def tick(self) -> NoReturn:
-        """Keep time for the board until cancelled."""
-        while True:
-            await self._clock.sleep(TICK_S)
-            await self._put(self._board.tick(self._clock.monotonic_ns()))
-            if self._link is not None and (data := self._board.data_to_send()):
-                with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
-                    await self._link.write(data)
-
-    async def _received(self, data: bytes) -> None:
-        host_ns = self._clock.monotonic_ns()
-        utc_us = self._clock.utc_us()
-        error_us = (self._clock.monotonic_ns() - host_ns) // 1_000 + 1
-        await self._put(self._board.receive(data, host_ns, UtcPair(host_ns, utc_us, error_us)))
-
-    async def _put(self, observations: list[Observation]) -> None:
-        if observations:
-            await self._hand_on(Batch(observations, self._board.position))
+def utc_now(clock: HostClock) -> UtcPair:
+    """The host's two clocks, read at the same moment; the error is how long that took, rounded up."""
+    host_ns = clock.monotonic_ns()
+    utc_us = clock.utc_us()
+    return UtcPair(host_ns, utc_us, (clock.monotonic_ns() - host_ns) // 1_000 + 1)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import Command, Observation
 from wheeld.ports import HostClock, Pins
 from wheeld.sources.gpio.outputs import Outputs
 from wheeld.sources.gpio.source import GpioSource
-from wheeld.sources.sensing import Batch
+from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 LOOK_S = 0.01
 """Half of how late time may be reported: the other half is for a look that comes late."""
@@ -27,7 +26,7 @@ class GpioFeed:
         pins: Pins,
         *,
         clock: HostClock,
-        hand_on: Callable[[Batch], Awaitable[None]],
+        hand_on: HandOn,
         state: Callable[[], str],
     ) -> None:
         self._source, self._outputs, self._pins, self._clock = source, outputs, pins, clock
@@ -47,13 +46,11 @@ class GpioFeed:
                 self._pins.close()  # also of a chip that takes no lamp's level any more
 
     def _look(self) -> list[Observation]:
-        host_ns = self._clock.monotonic_ns()
-        utc_us = self._clock.utc_us()
-        error_us = (self._clock.monotonic_ns() - host_ns) // 1_000 + 1
-        return self._source.look(host_ns, UtcPair(host_ns, utc_us, error_us))
+        utc = utc_now(self._clock)
+        return self._source.look(utc.host_ns, utc)
 
 
-def commands_only(put: Callable[[Command], Awaitable[None]]) -> Callable[[Batch], Awaitable[None]]:
+def commands_only(put: Callable[[Command], Awaitable[None]]) -> HandOn:
     """For pins that see no wheel: of their batches only the commands go on, to be dated like other commands."""
 
     async def hand_on(batch: Batch) -> None:

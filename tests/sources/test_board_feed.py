@@ -16,7 +16,8 @@ from tests.sources.scripted_board import LAYOUT, SETTING, TABLE
 from wheeld.core.observations import BallPass, ClockReading, SensorState
 from wheeld.ports import LinkClosedError
 from wheeld.sources.board.board import Board
-from wheeld.sources.sensing import TICK_S, Batch, SensorFeed
+from wheeld.sources.board.feed import TICK_S, BoardFeed
+from wheeld.sources.sensing import Batch
 
 
 class HandClock:
@@ -88,7 +89,7 @@ class Rig:
         self.taken: list[Batch] = []
         self.busy = asyncio.Event()
         self.busy.set()
-        self.feed = SensorFeed(self.board, self.clock, self._take)
+        self.feed = BoardFeed(self.board, self.clock, self._take)
         self.link = ScriptedLink()
 
     async def _take(self, batch: Batch) -> None:
