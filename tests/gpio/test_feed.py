@@ -238,7 +238,7 @@ async def test_a_daemon_hears_a_button_lights_a_lamp_and_leaves_the_pins(
 
 
 class Ends:
-    """Where a source's tasks put things: the desk, and the table's queue of what is observed."""
+    """Where a source's tasks put commands, and batches of observations."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []

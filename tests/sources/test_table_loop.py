@@ -1,4 +1,4 @@
-"""The desk: everything in order, on disk before anything else, nothing acknowledged sooner."""
+"""The table's loop: everything in order, stored before anything else, nothing acknowledged sooner."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wheeld.sources.sensing import Batch
 
 
 class FakeBoard:
-    """Up or not, and what it was told."""
+    """Up or not, and what was acknowledged to it."""
 
     def __init__(self) -> None:
         self.is_up = True
@@ -39,7 +39,7 @@ class FakeBoard:
 
 
 class Rig:
-    """A desk with a real table and a store that the test holds."""
+    """A loop with a real table, and a store that the test can block."""
 
     def __init__(self) -> None:
         self.board = FakeBoard()
@@ -111,7 +111,7 @@ async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None
         assert states == ["faites_vos_jeux", "faites_vos_jeux", "closed"]
 
 
-async def test_what_cannot_be_stored_ends_the_desk_unacknowledged() -> None:
+async def test_what_cannot_be_stored_ends_the_loop_unacknowledged() -> None:
     rig = Rig()
     async with rig.running() as task:
         rig.failure = JournalError("full", Path("j"), "full")
