@@ -44,7 +44,7 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
 
 def written(path: Path, geometry: Geometry, *, ball_told: bool = False, told: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_told=ball_told, told=told)
+    return write(path, config(), geometry, ball_told=ball_told, found=told)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_told: bool = False) -> str:

@@ -75,7 +75,7 @@ def _doctor(options: argparse.Namespace) -> Exit:
     for each in found:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
     if options.learn:
-        return write(options.config, config, learned, ball_told=options.ball is not None, told=found)
+        return write(options.config, config, learned, ball_told=options.ball is not None, found=found)
     return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
 
 
@@ -164,11 +164,13 @@ def findings(
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
-def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, told: Sequence[Finding] = ()) -> Exit:
-    """Put what was learned into the file, while nothing of what was `told` is wrong but an angle; the former file stays
-    beside it. Raises OSError, ConfigError."""
+def write(path: Path, config: Config, learned: Geometry, *, ball_told: bool, found: Sequence[Finding] = ()) -> Exit:
+    """Write what was learned into the file, unless more than an angle is wrong in what was `found`.
+
+    The former file stays beside it. Raises OSError, ConfigError.
+    """
     wheel = config.table
-    if against := [*refusals.of_findings(told), *_against(config, learned, ball_told=ball_told)]:
+    if against := [*refusals.of_findings(found), *_against(config, learned, ball_told=ball_told)]:
         sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
