@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import builtins
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,18 +28,49 @@ WIRE_STDLIB = {
     "zlib",
 }
 EDGES = ("journal", "sources", "broker", "service")
-COMPOSITION = ("hw_sim", "wheeld.daemon", "wheeld.cli", "wheeld.config")
+SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "firmware_protocol")
+"""What an edge may import of ours, besides itself."""
+COPIED_ALONE = ("wheeld/feed", "wheeld/auditor.py")
+"""Other systems copy these out of the tree, so they import nothing of ours but themselves."""
 
 
-def _edge(name: str) -> bool:
-    return not name.startswith(COMPOSITION)
+def _is_in(name: str, packages: Sequence[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
 
+
+def _is_ours(name: str) -> bool:
+    return _is_in(name, OURS)
+
+
+def _only(*packages: str) -> Callable[[str], bool]:
+    """Any library, and of ours only these packages."""
+    return lambda name: not _is_ours(name) or _is_in(name, packages)
+
+
+def _all_but(*packages: str) -> Callable[[str], bool]:
+    """Any library, and of ours all but these packages."""
+    return lambda name: not _is_in(name, packages)
+
+
+_EDGE_PACKAGES = tuple(f"wheeld.{edge}" for edge in EDGES)
 
 RULES: dict[str, Callable[[str], bool]] = {
     "firmware_protocol": lambda name: name.split(".")[0] in {*WIRE_STDLIB, "cobs", "msgspec", "firmware_protocol"},
-    "wheeld/core": lambda name: name.split(".")[0] in {*CORE_STDLIB, "msgspec"} or name.startswith("wheeld.core"),
-    **{f"wheeld/{edge}": _edge for edge in EDGES},
-    "hw_sim": lambda name: not name.startswith("wheeld") or name == "wheeld.ports",
+    "wheeld/core": lambda name: (
+        name.split(".")[0] in {*CORE_STDLIB, "msgspec"} or _is_in(name, ("wheeld.core", "wheeld.errors"))
+    ),
+    "wheeld/errors.py": lambda name: name == "__future__",
+    "wheeld/exits.py": _only(),
+    "wheeld/ports.py": _only("wheeld.errors"),
+    **{f"wheeld/{edge}": _only(*SHARED, f"wheeld.{edge}") for edge in EDGES},
+    "wheeld/schemas": _only(*SHARED, *_EDGE_PACKAGES, "wheeld.schemas"),
+    "wheeld/config": _only(*SHARED, *_EDGE_PACKAGES, "wheeld.config"),
+    "wheeld/daemon": _all_but("hw_sim", "wheeld.cli", "wheeld.doctor"),
+    "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),
+    "wheeld/cli": _all_but("hw_sim"),
+    "wheeld/feed": _only("wheeld.feed"),
+    "wheeld/auditor.py": _only(),
+    "hw_sim": _only("hw_sim", "wheeld.ports", "firmware_protocol"),
 }
 CLOCKS = {"now", "utcnow", "today", "time", "monotonic", "perf_counter"}
 
@@ -53,13 +85,22 @@ def _imports(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" if module in OURS else module for alias in node.names)
 
 
+def _files(package: str, root: Path) -> list[Path]:
+    """Of a package, or of one module."""
+    path = root / package
+    files = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    assert files, f"{package} has no files: the walk would prove nothing"
+    return files
+
+
 def broken_rules(package: str, root: Path = ROOT) -> list[str]:
     """Every import in `package` that its layer must not have."""
     allowed = RULES[package]
-    files = sorted((root / package).rglob("*.py"))
-    assert files, f"{package} has no files: the walk would prove nothing"
     return [
-        f"{path.relative_to(root)} imports {name}" for path in files for name in _imports(path) if not allowed(name)
+        f"{path.relative_to(root)} imports {name}"
+        for path in _files(package, root)
+        for name in _imports(path)
+        if not allowed(name)
     ]
 
 
@@ -68,15 +109,88 @@ def test_a_layer_imports_only_what_it_may(package: str) -> None:
     assert broken_rules(package) == []
 
 
-def test_the_walk_sees_a_wrong_import(tmp_path: Path) -> None:
-    wrong = tmp_path / "wheeld" / "core" / "wrong.py"
-    wrong.parent.mkdir(parents=True)
-    wrong.write_text("import asyncio\nfrom wheeld import ports\nfrom wheeld.journal.journal import Journal\n")
-    assert broken_rules("wheeld/core", tmp_path) == [
-        "wheeld/core/wrong.py imports asyncio",
-        "wheeld/core/wrong.py imports wheeld.ports",
-        "wheeld/core/wrong.py imports wheeld.journal.journal",
+def test_every_module_has_a_rule() -> None:
+    ruled = {path for package in RULES for path in _files(package, ROOT)}
+    roots = {ROOT / "wheeld" / "__init__.py", ROOT / "wheeld" / "__main__.py"}
+    assert {path for package in OURS for path in (ROOT / package).rglob("*.py")} - ruled == roots
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "wrong"),
+    [
+        ("wheeld/core/x.py", "import asyncio", "asyncio"),
+        ("wheeld/core/x.py", "from wheeld import ports", "wheeld.ports"),
+        ("wheeld/core/x.py", "from wheeld.journal.journal import Journal", "wheeld.journal.journal"),
+        ("wheeld/errors.py", "import enum", "enum"),
+        ("wheeld/ports.py", "from wheeld.core.clock import HostTime", "wheeld.core.clock"),
+        ("wheeld/broker/x.py", "from wheeld.journal.rows import Receipt", "wheeld.journal.rows"),
+        ("wheeld/journal/x.py", "import wheeld.broker.outbox", "wheeld.broker.outbox"),
+        ("wheeld/service/x.py", "from wheeld.sources.sensing import Batch", "wheeld.sources.sensing"),
+        ("wheeld/sources/x.py", "from wheeld import config", "wheeld.config"),
+        ("wheeld/sources/x.py", "def f():\n    from hw_sim import wired", "hw_sim.wired"),
+        ("wheeld/schemas/x.py", "from wheeld.daemon import root", "wheeld.daemon"),
+        ("wheeld/config/x.py", "from wheeld.daemon.root import run", "wheeld.daemon.root"),
+        ("wheeld/daemon/x.py", "from wheeld.cli import main", "wheeld.cli"),
+        ("wheeld/doctor/x.py", "from wheeld.cli.main import main", "wheeld.cli.main"),
+        ("wheeld/cli/x.py", "import hw_sim.cli", "hw_sim.cli"),
+        ("wheeld/feed/x.py", "from wheeld.errors import WheeldError", "wheeld.errors"),
+        ("wheeld/auditor.py", "from wheeld.feed import Feed", "wheeld.feed"),
+        ("hw_sim/x.py", "from wheeld.core.clock import HostTime", "wheeld.core.clock"),
+        ("firmware_protocol/x.py", "import wheeld", "wheeld"),
+    ],
+)
+def test_the_walk_finds_a_wrong_import(tmp_path: Path, module: str, source: str, wrong: str) -> None:
+    path = tmp_path / module
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"from __future__ import annotations\n{source}\n")
+    package = module if module in RULES else module.rpartition("/")[0]
+    assert broken_rules(package, tmp_path) == [f"{module} imports {wrong}"]
+
+
+def foreign_errors(root: Path = ROOT) -> list[str]:
+    """Every exception class in `wheeld` that does not derive from WheeldError, by file and name."""
+    bases: dict[str, set[str]] = {}
+    places: dict[str, str] = {}
+    for path in sorted((root / "wheeld").rglob("*.py")):
+        place = str(path.relative_to(root))
+        if place.startswith(COPIED_ALONE):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+                places[node.name] = place
+
+    def ancestors(name: str) -> set[str]:
+        above = bases.get(name, set())
+        return above.union(*(ancestors(base) for base in above))
+
+    def is_error(name: str) -> bool:
+        kind = getattr(builtins, name, None)
+        return isinstance(kind, type) and issubclass(kind, BaseException)
+
+    return [
+        f"{places[name]}: {name}"
+        for name in bases
+        if name != "WheeldError" and any(map(is_error, ancestors(name))) and "WheeldError" not in ancestors(name)
     ]
+
+
+def test_every_error_of_ours_has_one_root() -> None:
+    assert foreign_errors() == []
+
+
+def test_the_walk_finds_an_error_without_the_root(tmp_path: Path) -> None:
+    package = tmp_path / "wheeld" / "journal"
+    package.mkdir(parents=True)
+    (package / "x.py").write_text(
+        "class WheeldError(Exception): ...\n"
+        "class Good(WheeldError, ValueError): ...\n"
+        "class Fine(Good): ...\n"
+        "class Wrong(OSError): ...\n"
+        "class Worse(Wrong): ...\n"
+        "class NoError: ...\n"
+    )
+    assert foreign_errors(tmp_path) == ["wheeld/journal/x.py: Wrong", "wheeld/journal/x.py: Worse"]
 
 
 @pytest.mark.parametrize("package", ["wheeld/core", "firmware_protocol"])

@@ -15,9 +15,9 @@ from hw_sim.scenarios import SCENARIOS
 from hw_sim.table import Outcome
 from tests.faults.conftest import size_of
 from tests.truth import differences, verdicts
-from wheeld.core.observations import Header, Observation
+from wheeld.core.observations import Observation
 from wheeld.core.replay import replay, told
-from wheeld.core.setting import from_header
+from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 
 SEEDS = size_of("evenings")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import hw_sim.cli
-import wheeld.cli.main
+import wheeld.cli.parser
 from hw_sim.faults import KINDS
 from hw_sim.table import laps_safe
-from wheeld.config import file as config
+from wheeld.config.reading import parse
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -28,8 +28,8 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
         (tmp_path / key).write_text("secret")
         (tmp_path / key).chmod(0o600)
         text = re.sub(rf'\b{key} = ".+?"', f'{key} = "{tmp_path / key}"', text)
-    parsed = config.parse(text)
-    assert parsed.setting().check() == []
+    parsed = parse(text)
+    assert parsed.table.check() == []
     assert parsed.table.last_number == 17
 
 
@@ -37,7 +37,7 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
 def test_every_command_line_is_one_that_the_programs_take(line: str) -> None:
     for command in line.split(" | "):
         program, *words = shlex.split(command)
-        parser = {"wheeld": wheeld.cli.main.parser, "hw-sim": hw_sim.cli.parser}[program]()
+        parser = {"wheeld": wheeld.cli.parser.parser, "hw-sim": hw_sim.cli.parser}[program]()
         parser.parse_args(words)  # exits, and fails the test, on anything that it does not know
 
 

@@ -9,10 +9,10 @@ class Exit(IntEnum):
     """How a `wheeld` command ended; systemd and scripts act on it."""
 
     OK = 0
-    USAGE = 2
-    BAD_DATA = 65
-    NO_INPUT = 66
-    NOT_OPENED = 73
-    IO_FAILED = 74
-    BAD_CONFIG = 78
-    INTERRUPTED = 130
+    USAGE = 2  # the command line is wrong
+    BAD_DATA = 65  # a malformed log, a journal with a fault
+    NO_INPUT = 66  # a named file does not exist or cannot be read
+    NOT_OPENED = 73  # the journal cannot be opened, or another daemon uses it
+    IO_FAILED = 74  # a file or the journal could not be written
+    BAD_CONFIG = 78  # the configuration is wrong
+    INTERRUPTED = 130  # by SIGINT, as shells count it

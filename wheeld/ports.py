@@ -1,6 +1,6 @@
-"""What the shell needs of the world, as protocols: a clock, a byte link, pins, a publisher, a store of what is owed.
+"""What the daemon needs of its surroundings, as protocols: a clock, a byte link, pins, a publisher, a message store.
 
-The edges implement them on the real world and `hw_sim` on a simulated one, so nothing here knows the core.
+The edges implement them on real devices and `hw_sim` on simulated ones, so nothing here imports the core.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from wheeld.errors import WheeldError
 
-class LinkClosedError(Exception):
+
+class LinkClosedError(WheeldError, ConnectionError):
     """The byte link ended: unplugged, reset or closed. A link object is used once; open another."""
 
 
-class PublishError(Exception):
+class PublishError(WheeldError):
     """The broker did not take a publication; it stays owed."""
 
 
@@ -61,11 +63,11 @@ class ByteLink(Protocol):
 
 
 Pull: TypeAlias = Literal["up", "down", "off"]
-"""The resistor that a pin gets inside the chip, which tells what an open contact reads."""
+"""The resistor that a pin gets inside the chip, which decides what an open contact reads."""
 
 
-class PinsError(Exception):
-    """The pins cannot be had as configured. The message is for the person who configured them."""
+class PinsError(WheeldError):
+    """The pins cannot be used as configured. The message is for the person who configured them."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):
@@ -81,7 +83,7 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """Edges in the order in which they were heard of, and how many more there were that could not be kept or dated."""
+    """Edges in the order in which they came, and how many more there were that could not be kept or dated."""
 
     edges: list[Edge]
     lost: int = 0
@@ -95,11 +97,11 @@ class Pins(Protocol):
 
     @property
     def error_ns(self) -> int:
-        """How far from the truth the date of an edge may be, by whichever clock it is dated."""
+        """How far the date of an edge may be from the true one, whichever clock dates it."""
         ...
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """Tell every edge of `pin` from now on; returns its level."""
+        """Collect every edge of `pin` from now on; returns its level."""
         ...
 
     def drive(self, pin: int, *, level: bool) -> None:
@@ -111,7 +113,7 @@ class Pins(Protocol):
         ...
 
     def close(self) -> None:
-        """Release every pin, outputs first put to low by whoever drove them; harmless when already closed."""
+        """Release every pin, after the outputs were set to low with `drive`; harmless when already closed."""
         ...
 
 
@@ -142,7 +144,7 @@ class Publisher(Protocol):
 
 
 class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored message that the world has not confirmed. `topic` is the leaf; `id` grows in publication order.
+    """A stored message that is not confirmed. `topic` is the leaf; `id` grows in publication order.
 
     `retain` only on the newest message of a retained topic: a late subscriber must never get an old state. One that is
     `ahead` is published before its turn; messages with a lower id are still owed.
@@ -187,7 +189,7 @@ class Store(Protocol):
     """The durable queue that the outbox empties."""
 
     async def wait_news(self) -> None:
-        """Return when something was stored since the last call returned."""
+        """Return when something was stored after the last call returned."""
         ...
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:

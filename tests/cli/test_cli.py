@@ -23,12 +23,12 @@ from hw_sim.evening import script
 from tests.config.test_config import GOOD
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import open_reader, open_writer, write_keys
+from wheeld.cli.describe import describe
 from wheeld.cli.main import main
-from wheeld.cli.words import describe
-from wheeld.config.file import Config
-from wheeld.core.observations import Header, Observation
+from wheeld.config.sections import Config
+from wheeld.core.observations import Observation
 from wheeld.core.replay import replay
-from wheeld.core.setting import from_header
+from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 from wheeld.daemon import root as daemon
 from wheeld.exits import Exit
@@ -147,7 +147,7 @@ def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(daemon, "run", run)
     assert main(["run", "-c", str(write(tmp_path, GOOD))]) == Exit.IO_FAILED
-    assert got[0].table.id == "campione-03"
+    assert got[0].table.table == "campione-03"
 
 
 @pytest.mark.parametrize("command", [["run", "-c"], ["check-config"]])
@@ -187,8 +187,9 @@ def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> No
     assert main(["check-config", str(path)]) == Exit.OK
     assert capsys.readouterr().out.splitlines() == [
         "table: campione-03 of campione, campione/roulette, announced in French",
-        "a coup needs 3 proven laps; its number is called after 3 sightings in the same pocket",
-        "rien ne va plus: said by the chef",
+        "a coup needs 3 proven laps",
+        "its number is called after 3 sightings in the same pocket",
+        "rien ne va plus: announced by the chef",
         "wheel: french, the rotor turns either way; its encoder has 148 ticks",
         "beams: 4 at 0°, 90°, 180°, 270°",
         "readers: 3 at 30°, 150°, 270°",
@@ -212,7 +213,7 @@ def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> No
         "A7  Venezia Fair: which way the rotor turns: the encoder",
         "C11 Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
         f"journal: {tmp_path}/journal.sqlite",
-        "evidence is kept for ever",
+        "evidence is kept without limit",
         "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
         "topics: wheel/v1/campione/campione-03/…",
         "a message is owed until the broker has confirmed it",
@@ -234,7 +235,7 @@ def test_check_config_says_what_is_not_the_default(tmp_path: Path, capsys: Captu
     for fact in (
         "announced in Italian",
         "called after one sighting",
-        "by itself when the ball is down to 0.8 laps a second",
+        "announced automatically when the ball is down to 0.8 laps a second",
         "last number: 17, for a journal that is still empty",
         "wheel: fair, the rotor turns ccw only",
         "only the board with serial number B-7 and configuration hash 0123456789abcdef",

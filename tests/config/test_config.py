@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wheeld.config.file import ConfigError, load, parse
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import load, parse
 
 GOOD = """\
 [table]
@@ -59,10 +60,10 @@ def test_a_short_file_gets_the_documented_defaults() -> None:
 
 
 def test_the_core_is_told_the_wheel_of_the_game() -> None:
-    setting = parse(GOOD).setting()
+    setting = parse(GOOD).table
     assert (setting.table, setting.wheel, setting.beams_deg) == ("campione-03", "french", (0.0, 90.0, 180.0, 270.0))
     fair = with_line("wheel", 'rotor_direction = "cw"', with_line("table", 'game = "fair"'))
-    assert parse(fair).setting().wheel == "fair"
+    assert parse(fair).table.wheel == "fair"
 
 
 def test_absolute_paths_stay() -> None:
@@ -109,12 +110,12 @@ def test_a_wrong_key_is_told_with_what_was_expected(section: str, line: str, sai
         ("table", 'id = "a/b"', "table.id: 'a/b' goes into MQTT topics"),
         ("table", 'game = "poker"', "f.toml:2: table.game: no regulation for campione/poker; known: campione/roulette"),
         ("table", "min_laps = 0", "table.min_laps: 0 is not within 1…20"),
-        ("table", 'game = "fair"', 'wheel.rotor_direction: a fair wheel turns one way only (A7): say "cw" or "ccw"'),
+        ("table", 'game = "fair"', 'wheel.rotor_direction: a fair wheel turns one way only (A7): set "cw" or "ccw"'),
         ("wheel", 'rotor_direction = "cw"', "wheel.rotor_direction: a french rotor may turn either way"),
         ("wheel", "rotor_ticks = 20", "wheel.rotor_ticks: 20 is not within 37"),
         ("wheel", "beams_deg = [0, 360]", "f.toml:8: wheel.beams_deg: angles are degrees from 0 up to"),
-        ("wheel", "beams_deg = [5]", "wheel.beams_deg: one beam can't tell which way the ball runs"),
-        ("wheel", "beams_deg = [5, 185]", "can't tell which way the ball runs (Art. 10)"),
+        ("wheel", "beams_deg = [5]", "wheel.beams_deg: one beam can't show which way the ball runs"),
+        ("wheel", "beams_deg = [5, 185]", "can't show which way the ball runs (Art. 10)"),
         ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of them stand at the same angle"),
     ],
 )

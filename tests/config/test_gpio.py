@@ -11,9 +11,8 @@ import pytest
 from tests.config.test_config import GOOD, problems, with_line
 from tests.config.test_head import COMBINED
 from wheeld.cli.check import facts
-from wheeld.config.file import parse
-from wheeld.config.gpio import GpioSection
-from wheeld.sources.gpio.setting import EncoderPins
+from wheeld.config.reading import parse
+from wheeld.sources.gpio.setting import GpioSetting
 
 SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
 WHEEL = """\
@@ -34,7 +33,7 @@ PINS = GOOD.replace(SENSORS, WHEEL)
 BUTTONS = GOOD.replace("[journal]", '[gpio]\nprovider = "rpi"\nbutton_tout_va = 4\nbets_closed = 25\n\n[journal]')
 
 
-def gpio(text: str) -> GpioSection:
+def gpio(text: str) -> GpioSetting:
     section = parse(text).gpio
     assert section is not None
     return section
@@ -43,12 +42,12 @@ def gpio(text: str) -> GpioSection:
 def test_pins_that_see_the_wheel_need_no_board() -> None:
     config = parse(PINS)
     assert config.sensors is None
-    setting = gpio(PINS).setting(config.wheel.rotor_ticks)
-    assert setting.encoder == EncoderPins(kind="quadrature", a=17, b=27, z=22, index_tick=3)
-    assert (setting.beams, setting.readers, setting.object_pin) == ((5, 6, 13, 19), (16, 20, 21), 26)
+    setting = gpio(PINS)
+    assert (setting.encoder, setting.encoder_pins, setting.index_tick) == ("quadrature", (17, 27, 22), 3)
+    assert (setting.beam_pins, setting.reader_pins, setting.object_pin) == ((5, 6, 13, 19), (16, 20, 21), 26)
     assert setting.buttons == {"rien_va": 23, "tout_va": 24}
     assert (setting.lamp, setting.buzzer, setting.bets_closed) == (12, None, None)
-    assert (setting.debounce_ns, setting.shortest_pulse_ns, setting.beam_blocked_ns_max) == (
+    assert (setting.debounce_ns, setting.min_pulse_ns, setting.beam_blocked_ns_max) == (
         20_000_000,
         200_000,
         2 * 10**9,
@@ -59,7 +58,7 @@ def test_pins_that_see_the_wheel_need_no_board() -> None:
 def test_a_board_may_have_buttons_and_lamps_on_pins_beside_it() -> None:
     config = parse(BUTTONS)
     assert config.sensors is not None
-    setting = gpio(BUTTONS).setting(148)
+    setting = gpio(BUTTONS)
     assert (setting.observes, setting.buttons, setting.bets_closed) == (False, {"tout_va": 4}, 25)
 
 
@@ -71,7 +70,7 @@ def test_the_example_of_the_page_is_good() -> None:
 
 def test_every_key_is_on_the_page() -> None:
     page = (Path(__file__).parents[2] / "firmware_protocol" / "gpio.md").read_text()
-    keys = [field.encode_name for field in msgspec.structs.fields(GpioSection)]
+    keys = [field.encode_name for field in msgspec.structs.fields(GpioSetting)]
     buttons = [key for key in keys if key.startswith("button_")]
     assert [key for key in keys if key not in page and key not in buttons] == []
     assert [key for key in buttons if f"`{key.removeprefix('button_')}`" not in page] == []
@@ -79,7 +78,7 @@ def test_every_key_is_on_the_page() -> None:
 
 def test_something_must_see_the_wheel() -> None:
     (told,) = problems(GOOD.replace(SENSORS, ""))
-    assert "sensors.port: is missing; expected since sensors tell of rotor, ball, pocket, and nothing in [gpio]" in told
+    assert "sensors.port: is missing; expected since sensors report rotor, ball, pocket, and nothing in [gpio]" in told
     (told,) = problems(BUTTONS.replace(SENSORS, ""))
     assert "gpio.encoder: is missing; expected since there is no [sensors], and something must see" in told
 
@@ -122,13 +121,13 @@ def test_lines_without_an_encoder() -> None:
         "gpio.reader_pins",
         "gpio.object_pin",
     ]
-    assert "sees nothing without an encoder" in told[0]
+    assert "cannot be used without an encoder" in told[0]
 
 
 def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
     odd = with_line("wheel", "rotor_ticks = 37", PINS)
     (told,) = problems(odd)
-    assert "gpio.encoder: of quadrature has four ticks a period; wheel.rotor_ticks = 37 is no multiple" in told
+    assert "gpio.encoder: is quadrature, with four ticks a period; wheel.rotor_ticks = 37 is no multiple" in told
     assert gpio(with_line("gpio", 'encoder = "slots"', odd)).encoder == "slots"
 
 
@@ -139,7 +138,7 @@ def test_two_may_not_see_the_wheel() -> None:
 
 def test_the_original_knows_one_chip_only() -> None:
     (told,) = problems(with_line("gpio", "chip = 4", BUTTONS))
-    assert "gpio.chip: is nothing to the original RPi.GPIO" in told
+    assert "gpio.chip: does not apply to the original RPi.GPIO" in told
 
 
 def test_what_it_means_is_said() -> None:
@@ -157,4 +156,4 @@ def test_what_it_means_is_said() -> None:
 def test_lines_of_no_encoder_beside_a_head() -> None:
     pins = '[gpio]\nprovider = "rpi"\nbeam_pins = [5, 6, 13, 19]\nencoder_pins = [17, 27, 22]\n\n'
     (told,) = problems(COMBINED.replace(SENSORS, pins))
-    assert "gpio.encoder_pins: are of no encoder" in told
+    assert "gpio.encoder_pins: belong to no encoder" in told

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.config.test_config import GOOD, problems, with_line
-from wheeld.config.file import ConfigError, load, parse
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import load, parse
 
 SECRET = "correct horse"
 USER = with_line("mqtt", 'username = "wheel"')
@@ -46,7 +47,7 @@ def test_every_file_may_be_a_credential(tmp_path: Path, key: str) -> None:
 def test_a_credential_where_systemd_brought_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     (tmp_path / "w.toml").write_text(CREDENTIAL)
-    with pytest.raises(ConfigError, match="names a credential, and systemd brought none: see LoadCredential="):
+    with pytest.raises(ConfigError, match="names a credential, and systemd gave none: see LoadCredential="):
         load(tmp_path / "w.toml")
 
 

@@ -47,6 +47,7 @@ FRENCH = TableSetting(
     rotor_ticks=148,
     beams_deg=(0, 90, 180, 270),
     readers_deg=(30, 150, 270),
+    min_laps=3,
     last_number=17,
 )
 

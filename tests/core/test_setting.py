@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from tests.core.evening import FRENCH
-from wheeld.core.observations import Header
-from wheeld.core.setting import TableSetting, from_header
+from tests.core.head_evening import MERCURY
+from wheeld.core.setting import Header, TableSetting, config_keys, from_header, header_of, rows_of
 
 
 def with_(**changes: Any) -> TableSetting:
@@ -108,3 +109,32 @@ def test_a_logs_header_gives_its_setting() -> None:
     assert (setting.min_laps, setting.sightings_to_call, setting.last_number) == (4, 3, 17)
     assert setting.auto_rien_ne_va_plus_rev_s is None
     assert setting.profile.language == "it"
+
+
+def test_every_setting_has_its_key_or_follows_from_others() -> None:
+    keys = config_keys()
+    fields = {field.name: field for field in structs.fields(TableSetting)}
+    assert set(fields) - set(keys) == {"wheel", "head"}
+    places = [(key.section, key.name) for key in keys.values()]
+    assert len(set(places)) == len(places)
+    assert {section for section, _ in places} == {"table", "wheel"}
+
+
+def test_what_people_read_of_a_setting() -> None:
+    assert list(rows_of(with_(last_number=None))) == ["a coup needs 3 proven laps"]
+    assert list(rows_of(with_(last_number=0, auto_rien_ne_va_plus_rev_s=0.8))) == [
+        "a coup needs 3 proven laps",
+        "last number: 0, for a journal that is still empty",
+        "rien ne va plus: announced automatically when the ball is down to 0.8 laps a second",
+    ]
+
+
+@pytest.mark.parametrize("setting", [FRENCH, MERCURY, with_(site="log", auto_rien_ne_va_plus_rev_s=0.5)])
+def test_a_header_has_the_whole_setting(setting: TableSetting) -> None:
+    """A figure without a default always stands in it, the others when they are not the default."""
+    header = header_of(setting, started="2026-11-20T18:00:00Z", last_number=5, boot_id="b", snapshot={})
+    line = msgspec.json.encode(header)
+    assert {"kind", "format", "started", "rotor_ticks", "beams_deg", "readers_deg", "min_laps"} < set(
+        msgspec.json.decode(line)
+    )
+    assert from_header(msgspec.json.decode(line, type=Header)) == structs.replace(setting, last_number=5)

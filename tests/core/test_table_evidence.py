@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.observations import BallPass, ClockReading, Header, Observation, TimePassed
+from wheeld.core.observations import BallPass, ClockReading, Observation, TimePassed
 from wheeld.core.replay import replay
+from wheeld.core.setting import Header
 from wheeld.core.table import EVIDENCE_IDLE_MAX, Table
 
 

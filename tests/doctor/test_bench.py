@@ -16,7 +16,7 @@ from tests.config.test_head import ALONE
 from tests.doctor.alignment import layout, spun, swapped
 from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.doctor import Geometry, findings, live
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Observation, SensorState
 from wheeld.doctor.bench import Bench
@@ -72,7 +72,7 @@ async def test_of_two_failures_the_first_is_reported(monkeypatch: pytest.MonkeyP
 
 def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     config = parse(GOOD)
-    signals = Signals(config.wheel.rotor_ticks)
+    signals = Signals(config.table.rotor_ticks)
     signals.take(SensorState(1, "rotor", ok=True))
     assert "rotor stands" in live(signals, config)
     assert "button" not in live(signals, config)

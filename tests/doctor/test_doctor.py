@@ -13,7 +13,7 @@ from hw_sim.demo import LAYOUT
 from tests.cli.live import PATIENCE_S
 from tests.live.bench import Wheel, turning, write_config
 from wheeld.cli.main import main
-from wheeld.config.file import load
+from wheeld.config.reading import load
 from wheeld.doctor.geometry import apart_deg
 from wheeld.doctor.rewrite import RewriteError, with_angles
 from wheeld.exits import Exit
@@ -45,7 +45,7 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
         await playing
     assert re.search(r"ok  beam 1 stands at [0-9.]+° ±", out), out + err
     assert "from beams_deg" not in out
-    learned = load(path).wheel.beams_deg
+    learned = load(path).table.beams_deg
     assert all(abs(apart_deg(a, b)) < 1 for a, b in zip(learned, LAYOUT.beams_deg, strict=True)), learned
     assert "# as drawn" in path.read_text()
     assert "83.0" in path.with_name("wheel.toml.before").read_text()

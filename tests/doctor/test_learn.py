@@ -14,7 +14,8 @@ from msgspec import structs
 from tests.config.test_config import GOOD
 from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
 from wheeld.cli.doctor import Geometry, learn, write
-from wheeld.config.file import Config, parse
+from wheeld.config.reading import parse
+from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
 from wheeld.doctor.findings import Finding, of_geometry, of_number
@@ -30,7 +31,7 @@ TEXT = GOOD.replace("beams_deg = [0, 90, 180, 270]", "beams_deg = [0, 90, 200, 3
 
 def config() -> Config:
     made = parse(TEXT)
-    assert made.wheel.beams_deg == BEAMS_DEG
+    assert made.table.beams_deg == BEAMS_DEG
     return made
 
 
@@ -43,7 +44,7 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
 
 def written(path: Path, geometry: Geometry, *, ball_given: bool = False, listed: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_given=ball_given, told=listed)
+    return write(path, config(), geometry, ball_given=ball_given, found=listed)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_given: bool = False) -> str:
@@ -233,7 +234,7 @@ def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.Cap
 
 def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wheel.toml"
-    bare = structs.replace(config(), wheel=structs.replace(config().wheel, rotor_ticks=0))
+    bare = structs.replace(config(), table=structs.replace(config().table, rotor_ticks=0))
     assert write(path, bare, Geometry([], [], number=5), ball_given=False) == Exit.BAD_DATA
     assert "--number needs an encoder" in capsys.readouterr().err
 

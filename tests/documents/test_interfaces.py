@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from wheeld.core.law.table import LAW
-from wheeld.core.observations import Header, Observation
+from wheeld.core.observations import Observation
+from wheeld.core.setting import Header
 
 ROOT = Path(__file__).parents[2]
 INTERFACES = (ROOT / "docs" / "interfaces.md").read_text()

@@ -30,6 +30,7 @@ SETTING = TableSetting(
     rotor_ticks=LAYOUT.rotor_ticks,
     beams_deg=LAYOUT.beams_deg,
     readers_deg=LAYOUT.readers_deg,
+    min_laps=3,
     rotor_direction=LAYOUT.rotor_direction,
     last_number=LAST_NUMBER,
 )

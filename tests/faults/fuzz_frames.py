@@ -25,7 +25,7 @@ from firmware_protocol.host import HostSession
 from firmware_protocol.wire import MessageError, decode_from_board, encode
 from tests.faults.fuzz_frames_drawn import BATCH, Draw, Sender, framed
 from tests.faults.fuzz_specification import fault_of, record_of, records_of
-from tests.sources.scripted_board import SETTING
+from tests.sources.scripted_board import SETTING, TABLE
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, SensorState, TimePassed
 from wheeld.sources.board.board import Board
@@ -63,7 +63,7 @@ class Life:
         self.now_ns = 0
         self.decoder = FrameDecoder()
         self.session = HostSession(self.rng.getrandbits(32))
-        self.board = Board(SETTING, hello_token=self.rng.getrandbits(32), host_ns=0)
+        self.board = Board(SETTING, TABLE, hello_token=self.rng.getrandbits(32), host_ns=0)
         self._boot_id = -1
         self._next_seq: int | None = None
         self._watermark_us = -1

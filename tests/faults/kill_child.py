@@ -28,7 +28,7 @@ import wheeld.daemon.sources
 import wheeld.journal.journal
 from tests.faults.kill_house import Said, Told
 from wheeld.broker.mqtt import Incoming
-from wheeld.config.file import load
+from wheeld.config.reading import load
 from wheeld.ports import Publication
 
 THREAD_NAP_S = 0.0002

@@ -13,7 +13,9 @@ import pytest
 
 from tests.faults.fuzz_mutate import drawn, kept
 from wheeld.cli.main import main
-from wheeld.config.file import Config, ConfigError, parse
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import parse
+from wheeld.config.sections import Config
 from wheeld.exits import Exit
 
 TOKENS = (
@@ -56,7 +58,7 @@ def _judged(text: str, directory: Path) -> str:
         return "refused"
     assert config is not None
     _check_figures(config)
-    assert config.setting().check() == []
+    assert config.table.check() == []
     return "good"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.fuzz_mutate import drawn, kept
 from tests.feed.wheel import ROOT
-from wheeld.cli.words import describe
+from wheeld.cli.describe import describe
 from wheeld.feed.message import FeedError, FeedMessage, read_message
 from wheeld.feed.order import Manner, Order
 

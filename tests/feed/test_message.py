@@ -16,8 +16,8 @@ from tests.feed.wheel import ROOT, Wheel
 from wheeld.core.messages import chain as seal
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import verify_link
-from wheeld.core.observations import Header, Observation
-from wheeld.core.setting import from_header
+from wheeld.core.observations import Observation
+from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 from wheeld.feed import GENESIS, SEQUENCED, FeedError, Manner
 from wheeld.feed.message import MESSAGE_BYTES_MAX, ed25519, read_message

@@ -21,7 +21,7 @@ from wheeld.core.observations import ClockReading, Observation, TimePassed
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import LOOK_S
-from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
+from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 
 ON_LINES = "WHEELD_GPIO_CHIP" in os.environ
@@ -33,13 +33,18 @@ REST_NS = 150_000_000
 """Until the last edge has settled."""
 UTC_US = 1_800_000_000_000_000
 
+ROTOR_TICKS = 148
 WIRED = GpioSetting(
-    rotor_ticks=148,
-    encoder=EncoderPins(kind="quadrature", a=2, b=3, z=4, index_tick=5),
-    beams=(5, 6, 7, 8),
-    readers=(9, 10, 11),
+    provider="rpi-lgpio",
+    encoder="quadrature",
+    encoder_pins=(2, 3, 4),
+    index_tick=5,
+    beam_pins=(5, 6, 7, 8),
+    reader_pins=(9, 10, 11),
     object_pin=12,
-    buttons={"rien_va": 13, "tout_va": 14, "operations_done": 15},
+    button_rien_va=13,
+    button_tout_va=14,
+    button_operations_done=15,
     lamp=16,
     buzzer=17,
     bets_closed=18,
@@ -83,6 +88,7 @@ class Bench(Protocol):
         *,
         until_ns: int,
         setting: GpioSetting = WIRED,
+        rotor_ticks: int = ROTOR_TICKS,
         stand: dict[int, bool] | None = None,
         tell: Tell = nobody,
     ) -> Heard: ...
@@ -104,13 +110,14 @@ class SimBench:
         *,
         until_ns: int,
         setting: GpioSetting = WIRED,
+        rotor_ticks: int = ROTOR_TICKS,
         stand: dict[int, bool] | None = None,
         tell: Tell = nobody,
     ) -> Heard:
         pins = SimPins(latency_ns=self._latency_ns)
         pins.play(Edge(pin, level, 0) for pin, level in {**idle(setting), **(stand or {})}.items())
         pins.advance(self._latency_ns)
-        source = GpioSource(setting, pins, host_ns=self._latency_ns)
+        source = GpioSource(setting, pins, rotor_ticks=rotor_ticks, host_ns=self._latency_ns)
         base_ns = LEAD_NS
         pins.play(at(edge, base_ns) for edge in edges)
         self._prepare(pins)
@@ -138,13 +145,14 @@ class LineBench:
         *,
         until_ns: int,
         setting: GpioSetting = WIRED,
+        rotor_ticks: int = ROTOR_TICKS,
         stand: dict[int, bool] | None = None,
         tell: Tell = nobody,
     ) -> Heard:
         player = Player(edges)
         pins = open_pins("rpi-lgpio", chip().number)
         try:
-            source = GpioSource(setting, pins, host_ns=time.monotonic_ns())
+            source = GpioSource(setting, pins, rotor_ticks=rotor_ticks, host_ns=time.monotonic_ns())
             # Not before: its resistor pulls the line where it likes when it is claimed.
             for pin, level in {**idle(setting), **(stand or {})}.items():
                 chip().pull(pin, level=level)
@@ -183,10 +191,9 @@ def look(source: GpioSource, now_ns: int, base_us: int, told: list[Observation],
 
 def idle(setting: GpioSetting) -> dict[int, bool]:
     """Nothing blocked or pressed, the encoder at 00."""
-    lines = setting.encoder
-    encoder = {} if lines is None else dict.fromkeys((lines.a, lines.b, lines.z), lines.active_low)
+    encoder = dict.fromkeys(setting.encoder_pins or (), setting.encoder_active_low)
     thing = () if setting.object_pin is None else (setting.object_pin,)
-    sensors = dict.fromkeys((*setting.beams, *setting.readers, *thing), setting.sensors_active_low)
+    sensors = dict.fromkeys((*setting.beam_pins, *setting.reader_pins, *thing), setting.sensors_active_low)
     return {**encoder, **sensors, **dict.fromkeys(setting.buttons.values(), setting.buttons_active_low)}
 
 

@@ -26,7 +26,8 @@ from hw_sim.pins import SimPins
 from hw_sim.wired import Wires
 from tests.faults.kill_child import Hands, Inline
 from tests.faults.kill_house import Said, Told
-from wheeld.config.file import Config, parse
+from wheeld.config.reading import parse
+from wheeld.config.sections import Config
 from wheeld.sources.gpio import factory
 
 STEP_NS = 20_000_000

@@ -13,7 +13,8 @@ from tests.config.test_config import GOOD, problems, with_line
 from tests.config.test_gpio import SENSORS
 from tests.gpio.test_contract import MS, pulse
 from tests.gpio.test_feed import Ends, PinClock, looked
-from wheeld.config.file import Config, parse
+from wheeld.config.reading import parse
+from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, ForeignObject, HeadNumber
 from wheeld.daemon.sources import Source
 from wheeld.sources.gpio import factory
@@ -39,7 +40,7 @@ def config_of(text: str, directory: Path) -> Config:
 
 async def test_what_the_head_says_stands_where_it_was_said_among_the_passes(pins: SimPins, tmp_path: Path) -> None:
     config = config_of(COMBINED, tmp_path)
-    assert config.setting().check() == []
+    assert config.table.check() == []
     source, ends, clock = Source(config, start_ns=pins.now_ns), Ends(), PinClock(pins)
     assert set(source.sensors) >= {"beam/0", "beam/3", "head", "head/sensors"}
     tasks = source.tasks(ends.put, ends.hand_on, turning=clock, clock=clock, state=lambda: "closed")
@@ -82,4 +83,4 @@ def test_pins_that_see_what_the_head_tells_are_one_too_many() -> None:
     no_beams = problems(COMBINED.replace("beam_pins = [5, 6, 13, 19]\n", ""))
     assert any("gpio.beam_pins: has 0 pins where wheel.beams_deg has 4 angles" in one for one in no_beams)
     (told,) = problems(with_line("head", "writable = false", MERCURY))
-    assert "head.bare_number: is given on the head's port 1 only" in told
+    assert "head.bare_number: comes on the head's port 1 only" in told

@@ -22,7 +22,7 @@ from wheeld.core.observations import (
 )
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.outputs import Outputs
-from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
+from wheeld.sources.gpio.setting import GpioSetting
 
 MS = 1_000_000
 A, B, Z = 2, 3, 4
@@ -95,10 +95,9 @@ def test_nothing_is_known_before_the_index_and_everything_after_it_both_ways(ben
 
 
 def test_slots_have_a_tick_for_each_period(bench: Bench) -> None:
-    setting = msgspec.structs.replace(
-        WIRED, rotor_ticks=37, encoder=EncoderPins(kind="slots", a=A, b=B, z=Z, index_tick=1)
-    )
-    heard = bench.run(turning([*range(20), *range(18, 2, -1)]), until_ns=200 * MS, setting=setting)
+    setting = msgspec.structs.replace(WIRED, encoder="slots", index_tick=1)
+    edges = turning([*range(20), *range(18, 2, -1)])
+    heard = bench.run(edges, until_ns=200 * MS, setting=setting, rotor_ticks=37)
     assert rotor(heard) == [(2, "cw"), (3, "cw"), (4, "cw"), (3, "ccw"), (2, "ccw"), (1, "ccw"), (0, "ccw")]
 
 
@@ -133,7 +132,7 @@ def test_a_ball_is_dated_at_its_middle_and_what_is_no_ball_is_not_told(bench: Be
 
 
 def test_a_beam_that_stays_blocked_does_not_work_until_it_is_free(bench: Bench) -> None:
-    setting = msgspec.structs.replace(WIRED, beam_blocked_ns_max=300 * MS)
+    setting = msgspec.structs.replace(WIRED, beam_blocked_s_max=0.3)
     heard = bench.run(pulse(6, 20 * MS, 500 * MS), until_ns=600 * MS, setting=setting)
     broken, mended = heard.of(SensorState)
     near(bench, heard, mended, SensorState(520_000, sensor="beam/1", ok=True))
@@ -142,7 +141,7 @@ def test_a_beam_that_stays_blocked_does_not_work_until_it_is_free(bench: Bench) 
 
 
 def test_a_beam_that_is_blocked_from_the_start_is_found_too(bench: Bench) -> None:
-    setting = msgspec.structs.replace(WIRED, beam_blocked_ns_max=200 * MS)
+    setting = msgspec.structs.replace(WIRED, beam_blocked_s_max=0.2)
     heard = bench.run([Edge(6, True, 300 * MS)], until_ns=400 * MS, setting=setting, stand={6: False})
     assert states(heard) == [("beam/1", False), ("beam/1", True)]
 
@@ -216,7 +215,7 @@ def test_lamps_follow_the_table(bench: Bench) -> None:
 
 
 def test_only_what_is_wired_is_listened_to(bench: Bench) -> None:
-    buttons = GpioSetting(rotor_ticks=148, buttons={"rien_va": 13})
+    buttons = GpioSetting(provider="rpi-lgpio", button_rien_va=13)
     heard = bench.run(pulse(13, 20 * MS, 60 * MS), until_ns=120 * MS, setting=buttons)
     (pressed,) = heard.seen
     near(bench, heard, pressed, Command(20_000, name="rien_va", by="button"))

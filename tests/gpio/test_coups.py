@@ -15,13 +15,12 @@ from hw_sim.events import TableCommand
 from hw_sim.wired import Wires
 from tests.gpio.bench import BENCHES, ON_LINES, Bench
 from tests.truth import differences
-from wheeld.core.observations import Command, Header, Observation
-from wheeld.core.setting import from_header
+from wheeld.core.observations import Command, CommandName, Observation
+from wheeld.core.setting import Header, from_header
 from wheeld.core.step import Message
 from wheeld.core.table import Table
 from wheeld.sources.gpio.encoder import Kind
-from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
-from wheeld.sources.gpio.wiring import COMMANDS
+from wheeld.sources.gpio.setting import GpioSetting
 
 COUPS = {
     "valid": 2,
@@ -65,16 +64,20 @@ def wires_of(header: dict[str, Any]) -> Wires:
     )
 
 
-def setting_of(wires: Wires, ticks: int) -> GpioSetting:
+def setting_of(wires: Wires) -> GpioSetting:
     """The daemon's side of the same wires."""
     kind: Kind = "slots" if wires.steps_a_tick > 1 else "quadrature"
     return GpioSetting(
-        rotor_ticks=ticks,
-        encoder=EncoderPins(kind=kind, a=wires.a, b=wires.b, z=wires.z, index_tick=wires.index_tick),
-        beams=wires.beams,
-        readers=wires.readers,
+        provider="rpi-lgpio",
+        encoder=kind,
+        encoder_pins=(wires.a, wires.b, wires.z),
+        index_tick=wires.index_tick,
+        beam_pins=wires.beams,
+        reader_pins=wires.readers,
         object_pin=wires.object_pin,
-        buttons=wires.buttons,
+        button_rien_va=wires.buttons["rien_va"],
+        button_tout_va=wires.buttons["tout_va"],
+        button_operations_done=wires.buttons["operations_done"],
     )
 
 
@@ -91,7 +94,7 @@ class Judge:
     def tell(self, seen: Observation, base_us: int) -> None:
         while self._spoken and self._spoken[0].t_us + base_us <= seen.t_us:
             said = self._spoken.popleft()
-            t_us, name = said.t_us + base_us, COMMANDS[said.name]
+            t_us, name = said.t_us + base_us, msgspec.convert(said.name, CommandName)
             self._judge(Command(t_us, name=name, by=said.by, reason=said.reason, who=said.who), base_us)
         self._judge(seen, base_us)
 
@@ -117,7 +120,8 @@ def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, bench: Bench) -> Non
     heard = bench.run(
         wired.edges(night.world, events, night.end_s, wires),
         until_ns=round(night.end_s * 1e9),
-        setting=setting_of(wires, night.header["rotor_ticks"]),
+        setting=setting_of(wires),
+        rotor_ticks=night.header["rotor_ticks"],
         stand=wired.levels(night.world, wires),
         tell=judge.tell,
     )

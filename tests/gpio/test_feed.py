@@ -11,11 +11,12 @@ import pytest
 
 from hw_sim.pins import SimPins
 from tests.config.test_gpio import BUTTONS, PINS
-from tests.gpio.bench import WIRED, idle
+from tests.gpio.bench import ROTOR_TICKS, WIRED, idle
 from tests.gpio.test_contract import MS, pulse, turning
-from tests.sources.test_sensors import settle
+from tests.sources.test_board_feed import settle
 from wheeld.broker.payloads import Health
-from wheeld.config.file import Config, parse
+from wheeld.config.reading import parse
+from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, Command, Observation, TimePassed
 from wheeld.daemon import root as daemon_module
 from wheeld.daemon.root import Daemon, run
@@ -112,7 +113,7 @@ async def test_every_look_is_handed_on_and_at_the_end_the_lamps_go_out() -> None
         assert batch.position is None
         told.extend(batch.observations)
 
-    source = GpioSource(WIRED, pins, host_ns=0)
+    source = GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
     feed = GpioFeed(source, Outputs(WIRED, pins), pins, clock=PinClock(pins), hand_on=hand_on, state=lambda: states[-1])
     task: asyncio.Task[None] = asyncio.create_task(feed.run())
     await looked(lambda: pins.now_ns >= 500 * MS)
@@ -137,7 +138,14 @@ async def test_pins_are_released_though_no_lamp_goes_out(monkeypatch: pytest.Mon
         raise ZeroDivisionError
 
     monkeypatch.setattr(outputs, "dark", stuck)
-    feed = GpioFeed(GpioSource(WIRED, pins, host_ns=0), outputs, pins, clock=PinClock(pins), hand_on=hand_on, state=str)
+    feed = GpioFeed(
+        GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0),
+        outputs,
+        pins,
+        clock=PinClock(pins),
+        hand_on=hand_on,
+        state=str,
+    )
     with pytest.raises(PinsError, match="gone"):
         await feed.run()
     assert pins.closed
@@ -153,7 +161,7 @@ async def test_a_table_that_takes_nothing_leaves_the_edges_where_they_are() -> N
         batches.append(batch)
         await gate.wait()
 
-    source = GpioSource(WIRED, pins, host_ns=0)
+    source = GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
     feed = GpioFeed(source, Outputs(WIRED, pins), pins, clock=PinClock(pins), hand_on=hand_on, state=str)
     task: asyncio.Task[None] = asyncio.create_task(feed.run())
     await settle()
@@ -204,7 +212,7 @@ async def ran(config: Config, pins: SimPins, seconds: float) -> Health:
         pins.advance(clock.monotonic_ns())
         await asyncio.sleep(0.005)
     assert not task.done(), task
-    health = await daemon._snapshot()
+    health = await daemon.status.health()
     task.cancel()
     await asyncio.wait({task})
     await journal.close()
@@ -230,7 +238,7 @@ async def test_a_daemon_hears_a_button_lights_a_lamp_and_leaves_the_pins(
 
 
 class Ends:
-    """Where a source's tasks put things: the desk, and the table's queue of what is observed."""
+    """Where a source's tasks put commands, and batches of observations."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []

@@ -43,7 +43,7 @@ def test_kernel_and_model_say_which_package_is_right(kernel: tuple[int, int], re
         ("rpi-lgpio", set(), Machine(NEW, PI_4), "rpi-lgpio is not installed: `pip install 'wheeld[rpi-lgpio]'`"),
         ("rpi", set(), Machine(OLD, PI_4), "RPi.GPIO is not installed: `pip install 'wheeld[rpi]'`"),
         ("rpi-lgpio", {"rpi"}, Machine(OLD, PI_4), "'wheeld[rpi-lgpio]'`; RPi.GPIO is installed instead, uninstall"),
-        ("rpi", {"rpi"}, Machine(NEW, PI_4), 'does not work with kernel 6.6: say provider = "rpi-lgpio"'),
+        ("rpi", {"rpi"}, Machine(NEW, PI_4), 'does not work with kernel 6.6: set provider = "rpi-lgpio"'),
         ("rpi", {"rpi"}, Machine(OLD, PI_5), "does not work with kernel 6.1 on a Raspberry Pi 5"),
         (
             "rpi",

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from hw_sim.pins import SimPins
-from tests.gpio.bench import LOOK_NS, WIRED, SimBench, at, idle, look
+from tests.gpio.bench import LOOK_NS, ROTOR_TICKS, WIRED, SimBench, at, idle, look
 from tests.gpio.test_contract import MS, A, B, Z, pulse, rotor, states, turning
 from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
 from wheeld.ports import Edge, PinsError, Pull
@@ -47,7 +47,7 @@ class Rig:
         self.pins = SimPins(error_ns=error_ns) if pins is None else pins
         self.pins.play(Edge(pin, level, 0) for pin, level in idle(WIRED).items())
         self.pins.advance(0)
-        self.source = GpioSource(WIRED, self.pins, host_ns=0)
+        self.source = GpioSource(WIRED, self.pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
         self.told: list[Observation] = []
 
     def looks(self, until_ns: int) -> None:
@@ -195,7 +195,7 @@ def test_a_pin_that_is_taken_is_an_error() -> None:
     pins = SimPins()
     pins.drive(2, level=True)
     with pytest.raises(PinsError, match="pin 2 is in use"):
-        GpioSource(WIRED, pins, host_ns=0)
+        GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
     pins.listen(50, "off")
     with pytest.raises(PinsError, match="pin 50 is in use"):
         pins.drive(50, level=True)

@@ -8,7 +8,7 @@ import pytest
 
 from hw_sim.configuration import board_setup, sections, silence_s
 from hw_sim.evening import draw_layout, repeatable
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 
 REST = '[journal]\npath = "j"\n[mqtt]\nhost = "localhost"\n'
 
@@ -19,9 +19,9 @@ def test_it_describes_the_wheel(seed: int) -> None:
     text = sections(layout, site="s", table="t", last_number=3, port=Path('/a "b"/c'), speed=5)
     config = parse(text + REST)
     assert (config.table.house, config.table.game, config.table.last_number) == (layout.house, layout.game, 3)
-    assert config.wheel.beams_deg == layout.beams_deg
-    assert config.wheel.readers_deg == layout.readers_deg
-    assert config.wheel.rotor_direction == layout.rotor_direction
+    assert config.table.beams_deg == layout.beams_deg
+    assert config.table.readers_deg == layout.readers_deg
+    assert config.table.rotor_direction == layout.rotor_direction
     assert config.sensors is not None
     assert config.sensors.port == '/a "b"/c'
     assert config.sensors.max_drift_ppm == 1_000_000

@@ -20,7 +20,7 @@ from hw_sim.evening import named
 from hw_sim.events import RotorEdge, TableCommand
 from hw_sim.people import TableStuckError
 from tests.hw_sim_demo.test_subscriber import result, void
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 
 
 def made(tmp_path: Path, *more: str) -> Demo:

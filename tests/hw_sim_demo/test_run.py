@@ -21,7 +21,7 @@ from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.pty_link import Pty
 from hw_sim.run import live_events
-from wheeld.config.file import parse
+from wheeld.config.reading import parse
 
 
 class Hurried:

@@ -9,7 +9,7 @@ from typing import get_args
 
 from msgspec import structs
 
-from wheeld.config.file import Config
+from wheeld.config.sections import Config
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "wheeld" / "THREATS.md").read_text()

@@ -19,7 +19,8 @@ from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import Publication
 from wheeld.service.watchdog import FEEDS, TurningClock, TurningPublisher, Watch, watched
 from wheeld.sources.board.board import Board
-from wheeld.sources.sensing import Batch, SensorFeed
+from wheeld.sources.board.feed import BoardFeed
+from wheeld.sources.sensing import Batch
 
 WATCHDOG_S = 20.0
 PUBLISH_S_MAX = 7.0
@@ -63,7 +64,7 @@ class Bench:
         self.watch = Watch(clock=self.clock, feed=self._feed, table_now_us=lambda: self.judged_us)
         publisher = TurningPublisher(self.broker, self.watch.outbox, clock=self.clock, publish_s_max=PUBLISH_S_MAX)
         self.outbox = Outbox(store=self.store, publisher=publisher, clock=self.clock, root="w/", settlement_ack=False)
-        self.sensors = SensorFeed(
+        self.sensors = BoardFeed(
             cast("Board", TalkingBoard()),
             TurningClock(self.clock, self.watch.sensors),
             watched(self._judge, self.watch.table),

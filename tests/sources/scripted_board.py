@@ -6,14 +6,19 @@ from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import Position
 from firmware_protocol.wire import decode_from_host, encode
+from tests.core.evening import FRENCH
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, TimePassed
-from wheeld.sources.board.board import Board, BoardSetting
+from wheeld.core.setting import TableSetting
+from wheeld.sources.board.board import Board
+from wheeld.sources.board.setting import BoardSetting
 
 HEARTBEAT_MS = 100
 UTC_AT_0_US = 1_800_000_000_000_000
 LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True)
-SETTING = BoardSetting(beams=4, readers=3, rotor_ticks=148, silence_ns_max=1_000_000_000, drift_ppm_max=200)
+SETTING = BoardSetting(port="/dev/ttyACM0")
+TABLE = FRENCH
+"""Four beams, three readers, 148 ticks, as the board's layout."""
 
 
 class Bench:
@@ -23,11 +28,16 @@ class Bench:
     """
 
     def __init__(
-        self, setting: BoardSetting = SETTING, *, board_started_ms: int = -60_000, resume_at: Position | None = None
+        self,
+        setting: BoardSetting = SETTING,
+        table: TableSetting = TABLE,
+        *,
+        board_started_ms: int = -60_000,
+        resume_at: Position | None = None,
     ) -> None:
         self.host_ms = 0
         self.seen: list[Observation] = []
-        self.board = Board(setting, hello_token=7, host_ns=0, resume_at=resume_at)
+        self.board = Board(setting, table, hello_token=7, host_ns=0, resume_at=resume_at)
         self.mute = self.lost = False
         self.deaf_to: tuple[type[m.FromHost], ...] = ()
         self.layout = LAYOUT

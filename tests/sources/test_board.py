@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from firmware_protocol import messages as m
 from firmware_protocol.host import Position
-from tests.sources.scripted_board import LAYOUT, SETTING, UTC_AT_0_US, Bench
+from tests.sources.scripted_board import LAYOUT, SETTING, TABLE, UTC_AT_0_US, Bench
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import (
     BallPass,
@@ -333,7 +333,7 @@ def test_another_board_than_the_pinned_one_is_refused(
 
 
 def test_beside_a_head_only_what_the_board_is_there_for_counts() -> None:
-    bench = Bench(msgspec.structs.replace(SETTING, rotor_ticks=0, readers=0))
+    bench = Bench(table=msgspec.structs.replace(TABLE, rotor_ticks=0, readers_deg=()))
     bench.event(m.RotorEdge(3, "cw"))
     bench.event(m.PocketSighting(1))
     bench.event(m.BallPass(1))

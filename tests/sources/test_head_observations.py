@@ -8,7 +8,7 @@ from contextlib import suppress
 from firmware_protocol.cammegh.session import CammeghSession, Setup
 from firmware_protocol.cammegh.status import Product
 from tests.cammegh.bench import MERCURY, Desk, status
-from tests.sources.test_sensors import HandClock
+from tests.sources.test_board_feed import HandClock
 from wheeld.core.observations import HeadGame, Observation
 from wheeld.sources.head.feed import HeadFeed
 from wheeld.sources.head.observations import HeadTranslator

@@ -17,12 +17,12 @@ from hw_sim.evening import script
 from tests.cli.live import PATIENCE_S, write_config
 from tests.mosquitto import free_port
 from wheeld.broker.outbox import Outbox
-from wheeld.config.file import load
+from wheeld.config.reading import load
 from wheeld.daemon.root import Daemon
 from wheeld.journal.journal import Journal
 from wheeld.service.host_clock import SystemClock
 from wheeld.service.watchdog import CHECK_S
-from wheeld.sources.sensing import SensorFeed
+from wheeld.sources.board.feed import BoardFeed
 
 WATCHDOG_S = 0.8
 
@@ -81,7 +81,7 @@ async def hang(_: object) -> None:
     await asyncio.Event().wait()
 
 
-@pytest.mark.parametrize(("part", "loop"), [("sensors", (SensorFeed, "tick")), ("outbox", (Outbox, "run"))])
+@pytest.mark.parametrize(("part", "loop"), [("sensors", (BoardFeed, "tick")), ("outbox", (Outbox, "run"))])
 async def test_a_loop_that_hangs_starves_the_watchdog(
     part: str, loop: tuple[type, str], tmp_path: Path, manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from wheeld.broker.outbox import Outbox, ResendError
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPayload, CommandPayload, ResendPayload
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
+from wheeld.errors import WheeldError
 from wheeld.ports import CommandRecord, Receipt
 
 COMMAND_BYTES_MAX = 4096
@@ -37,7 +38,7 @@ class _Identified(msgspec.Struct):
     id: str
 
 
-class _RefusedError(Exception):
+class _RefusedError(WheeldError):
     """The intake refuses the command; the text is for its sender."""
 
 

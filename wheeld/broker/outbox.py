@@ -10,6 +10,7 @@ import asyncio
 
 import structlog
 
+from wheeld.errors import WheeldError
 from wheeld.ports import (
     ConnectionLostError,
     HostClock,
@@ -27,7 +28,7 @@ REFUSED_RETRY_S = 5.0
 """A message that the broker refuses (access list, quota) is published again after this time: the list may change."""
 
 
-class ResendError(Exception):
+class ResendError(WheeldError):
     """A resend that cannot be done, because no message has that `seq`. The text is for the sender of the command."""
 
     def __init__(self, from_seq: int, last_seq: int) -> None:

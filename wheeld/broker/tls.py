@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from wheeld.errors import WheeldError
+
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size; None for one that is not there."""
 
@@ -30,7 +32,7 @@ _OF_US = {
 """What the broker's answers mean, by OpenSSL's names for them."""
 
 
-class TlsFilesError(Exception):
+class TlsFilesError(WheeldError):
     """The files make no usable context. The text names the file and the cause, and never repeats its content."""
 
 

@@ -6,18 +6,20 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from wheeld.config.file import Config, JournalSection, SensorsSection, load
-from wheeld.config.gpio import GpioSection
-from wheeld.config.head import HeadSection
-from wheeld.core.setting import HEADS
+from wheeld.config.reading import load
+from wheeld.config.sections import Config, JournalSection
+from wheeld.core.setting import HEADS, rows_of
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
+from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.gpio.setting import GpioSetting
+from wheeld.sources.head.setting import HeadSetting
 
 
-def check(asked: argparse.Namespace) -> Exit:
-    """Judge the file and print what it means; raises ConfigError, KeyFileError or OSError."""
-    config = load(asked.file)
+def check(options: argparse.Namespace) -> Exit:
+    """Validate the file and print what it means; raises ConfigError, KeyFileError or OSError."""
+    config = load(options.file)
     for line in facts(config):
         sys.stdout.write(line + "\n")
     return Exit.OK
@@ -35,22 +37,18 @@ def facts(config: Config) -> Iterator[str]:
 
 
 def _table(config: Config) -> Iterator[str]:
-    table, profile = config.table, config.setting().profile
-    yield f"table: {table.id} of {table.site}, {table.house}/{table.game}, announced in {_LANGUAGES[profile.language]}"
-    called = "the head calls its number"
-    if config.setting().pocket == "sensors":
-        called = f"its number is called after {_times(table.sightings_to_call)}"
-    yield f"a coup needs {table.min_laps} proven laps; {called}"
+    table = config.table
+    language = _LANGUAGES[table.profile.language]
+    yield f"table: {table.table} of {table.site}, {table.house}/{table.game}, announced in {language}"
+    yield from rows_of(table)
+    by_head = table.pocket == "head"
+    yield f"its number is called {'by the head' if by_head else f'after {_times(table.sightings_to_call)}'}"
     if table.auto_rien_ne_va_plus_rev_s is None:
-        yield "rien ne va plus: said by the chef"
-    else:
-        yield f"rien ne va plus: by itself when the ball is down to {table.auto_rien_ne_va_plus_rev_s:g} laps a second"
-    if table.last_number is not None:
-        yield f"last number: {table.last_number}, for a journal that is still empty"
+        yield "rien ne va plus: announced by the chef"
 
 
 def _wheel(config: Config) -> Iterator[str]:
-    wheel, setting = config.wheel, config.setting()
+    wheel = setting = config.table
     way = "either way" if wheel.rotor_direction is None else f"{wheel.rotor_direction} only"
     encoder = f"; its encoder has {wheel.rotor_ticks} ticks" if setting.rotor == "sensors" else ""
     yield f"wheel: {setting.wheel}, the rotor turns {way}{encoder}"
@@ -60,7 +58,7 @@ def _wheel(config: Config) -> Iterator[str]:
         yield f"readers: {_angles(wheel.readers_deg)}"
     by_head = [key for key in ("rotor", "ball", "pocket") if getattr(setting, key) == "head"]
     if by_head:
-        yield f"the head tells of the {', '.join(by_head)}"
+        yield f"the head reports the {', '.join(by_head)}"
 
 
 def _sensors(config: Config) -> Iterator[str]:
@@ -72,17 +70,17 @@ def _sensors(config: Config) -> Iterator[str]:
         yield from _head(config.head)
 
 
-def _head(head: HeadSection) -> Iterator[str]:
+def _head(head: HeadSetting) -> Iterator[str]:
     name = HEADS[head.product].name
     yield f"wheel head: {name}, {head.port} at {head.baud} baud; a fault when silent for {head.silence_s_max:g} s"
     lines = "asked for each status line" if head.poll else "sends its status lines by itself"
-    number = "on a line of its own besides" if head.bare_number else "in its status lines only"
-    yield f"it {'is ' if head.poll else ''}{lines}, and tells the number {number}"
+    number = "also on a line of its own" if head.bare_number else "in its status lines only"
+    yield f"it {'is ' if head.poll else ''}{lines}, and the number {number}"
 
 
 def _provable(config: Config) -> Iterator[str]:
     """Row by row of the rulebook, what proves it."""
-    setting = config.setting()
+    setting = config.table
     for row in provable(setting):
         yield f"{row.row:3} {row.article}: {row.what}: {row.by or 'nothing here proves it'}"
     if setting.unproven is not None:
@@ -92,15 +90,15 @@ def _provable(config: Config) -> Iterator[str]:
 _UNPROVEN = {"void": "void, as a breakdown", "chef": "waits for the chef to confirm it, or to declare it null"}
 
 
-def _board(sensors: SensorsSection) -> Iterator[str]:
+def _board(sensors: BoardSetting) -> Iterator[str]:
     yield f"sensor board: {sensors.port} at {sensors.baud} baud; a fault when silent for {sensors.silence_s_max:g} s"
     pins = {"serial number": sensors.board_serial, "configuration hash": sensors.config_hash}
-    told = [f"{name} {value}" for name, value in pins.items() if value is not None]
-    yield f"only the board with {' and '.join(told)}" if told else "any board with that layout of sensors is accepted"
+    fixed = [f"{name} {value}" for name, value in pins.items() if value is not None]
+    yield f"only the board with {' and '.join(fixed)}" if fixed else "any board with that layout of sensors is accepted"
     yield f"its clock may drift {sensors.max_drift_ppm} ppm from the host's"
 
 
-def _gpio(gpio: GpioSection) -> Iterator[str]:
+def _gpio(gpio: GpioSetting) -> Iterator[str]:
     chip = "the Pi's own" if gpio.chip is None else f"/dev/gpiochip{gpio.chip}"
     yield f"GPIO: through {gpio.provider}, the chip is {chip}"
     if gpio.encoder is not None:
@@ -119,7 +117,7 @@ def _journal(journal: JournalSection) -> Iterator[str]:
         limits.append(f"for {journal.evidence_age_days:g} days")
     if journal.evidence_bytes_max is not None:
         limits.append(f"up to {journal.evidence_bytes_max:,} bytes")
-    yield f"evidence is kept {' and '.join(limits) or 'for ever'}"
+    yield f"evidence is kept {' and '.join(limits) or 'without limit'}"
 
 
 def _mqtt(config: Config) -> Iterator[str]:
@@ -127,7 +125,7 @@ def _mqtt(config: Config) -> Iterator[str]:
     secured = "with TLS" if mqtt.ca_file or mqtt.cert_file else "without TLS"
     who = f"as {mqtt.username}" if mqtt.username else "anonymously"
     yield f"broker: {mqtt.host}:{mqtt.port} {who}, {secured}, MQTT {mqtt.protocol}"
-    yield f"topics: wheel/v1/{table.site}/{table.id}/…"
+    yield f"topics: wheel/v1/{table.site}/{table.table}/…"
     confirmed = "the settlement core acknowledges it" if mqtt.settlement_ack else "the broker has confirmed it"
     yield f"a message is owed until {confirmed}"
 

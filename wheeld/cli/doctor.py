@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from serial.tools import list_ports
 
-from wheeld.config.file import Config, load, parse
 from wheeld.config.paths import credentials_directory
+from wheeld.config.reading import load, parse
+from wheeld.config.sections import Config
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import index_of
 from wheeld.doctor import refusals
@@ -41,41 +42,41 @@ HARMLESS = frozenset(
 )
 """Counters that count on a good line too."""
 LINES = {"board": "link", "link": "link", "gpio": "link", "head": "head"}
-"""By part, what tells whether it is heard at all: of one that is silent it is no news that nothing was lost."""
+"""By part, the sensor that shows whether it reports at all: that a silent part lost nothing means nothing."""
 
 
-def doctor(asked: argparse.Namespace) -> Exit:
-    """List what is connected; with a configuration, listen to its sensors and judge them.
+def doctor(options: argparse.Namespace) -> Exit:
+    """List what is connected; with a configuration, listen to its sensors and report what is wrong.
 
     Raises ConfigError, OSError.
     """
     try:
-        return _doctor(asked)
+        return _doctor(options)
     except PinsError as wrong:
         sys.stderr.write(f"wheeld: {wrong}\n")
         return Exit.BAD_CONFIG
 
 
-def _doctor(asked: argparse.Namespace) -> Exit:
+def _doctor(options: argparse.Namespace) -> Exit:
     for line in connected():
         print(line)
-    if asked.config is None:
+    if options.config is None:
         return Exit.OK
     log_to_stderr("warning")
-    config = load(asked.config)
-    signals = Signals(config.wheel.rotor_ticks)
+    config = load(options.config)
+    signals = Signals(config.table.rotor_ticks)
     bench = Bench(config, signals.take)
     try:
-        asyncio.run(bench.watch(asked.seconds, lambda: print(live(signals, config), flush=True)))
+        asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config), flush=True)))
     except KeyboardInterrupt:
         print()
-    learned = learn(signals, config, asked)
-    told = list(findings(signals, bench, config, learned, ball_given=asked.ball is not None))
-    for each in told:
+    learned = learn(signals, config, options)
+    found = list(findings(signals, bench, config, learned, ball_given=options.ball is not None))
+    for each in found:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
-    if asked.learn:
-        return write(asked.config, config, learned, ball_given=asked.ball is not None, told=told)
-    return Exit.BAD_DATA if any(each.level == "wrong" for each in told) else Exit.OK
+    if options.learn:
+        return write(options.config, config, learned, ball_given=options.ball is not None, found=found)
+    return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
 
 
 def connected() -> Iterator[str]:
@@ -92,14 +93,14 @@ def connected() -> Iterator[str]:
 
 
 def live(signals: Signals, config: Config) -> str:
-    """What each sensor has said so far, on one line."""
-    pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.wheel.beams_deg)))
-    sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.wheel.readers_deg)))
+    """What each sensor has reported so far, on one line."""
+    pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.table.beams_deg)))
+    sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.table.readers_deg)))
     thing = "object" if signals.is_object_present else "clear"
     parts = [f"rotor {_rotor(signals)}"]
-    if config.wheel.beams_deg:
+    if config.table.beams_deg:
         parts.append(f"beams {pulses}")
-    if config.wheel.readers_deg:
+    if config.table.readers_deg:
         parts.append(f"readers {sightings}")
     if config.head is not None:
         parts.append(f"head {signals.phase or 'silent'}, laps {signals.head_laps}, numbers {signals.head_numbers}")
@@ -129,22 +130,22 @@ class Geometry(NamedTuple):
     number: int | None = None
 
 
-def learn(signals: Signals, config: Config, asked: argparse.Namespace) -> Geometry:
+def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geometry:
     """Beams from the spins; readers only where the technician said in which pocket the ball lies."""
-    wheel = config.wheel
-    spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=asked.ball)
+    wheel = config.table
+    spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=options.ball)
     readers: list[Learned] = []
-    if asked.number is not None and wheel.rotor_ticks:
-        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(asked.number))
+    if options.number is not None and wheel.rotor_ticks:
+        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(options.number))
     beams = learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else []
-    return Geometry(beams, readers, spins, asked.number)
+    return Geometry(beams, readers, spins, options.number)
 
 
 def findings(
     signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_given: bool
 ) -> Iterator[Finding]:
     """Everything that was found, link first: what is wrong there explains the rest."""
-    wheel = config.wheel
+    wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
             yield Finding("wrong", f"{name} does not work, or says nothing", "its cable, its supply, its port")
@@ -163,11 +164,13 @@ def findings(
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
-def write(path: Path, config: Config, learned: Geometry, *, ball_given: bool, told: Sequence[Finding] = ()) -> Exit:
-    """Put what was learned into the file, while nothing of what was `told` is wrong but an angle; the former file stays
-    beside it. Raises OSError, ConfigError."""
-    wheel = config.wheel
-    if against := [*refusals.of_findings(told), *_against(config, learned, ball_given=ball_given)]:
+def write(path: Path, config: Config, learned: Geometry, *, ball_given: bool, found: Sequence[Finding] = ()) -> Exit:
+    """Write what was learned into the file, unless more than an angle is wrong in what was `found`.
+
+    The former file stays beside it. Raises OSError, ConfigError.
+    """
+    wheel = config.table
+    if against := [*refusals.of_findings(found), *_against(config, learned, ball_given=ball_given)]:
         sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
@@ -190,7 +193,7 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_given: bool, to
 
 def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator[str]:
     """What speaks against what was learned."""
-    wheel, spins = config.wheel, learned.spins
+    wheel, spins = config.table, learned.spins
     yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_given=ball_given)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
         yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
-from wheeld.cli.words import describe
+from wheeld.cli.describe import describe
 from wheeld.core.instants import to_text
 from wheeld.exits import Exit
 from wheeld.journal import schema
@@ -35,17 +35,17 @@ class _OfCoup(msgspec.Struct):
     coup: int | None = None
 
 
-def verify(asked: argparse.Namespace) -> Exit:
-    """Print what was checked, or each fault, the first record that is not as it was written first.
+def verify(options: argparse.Namespace) -> Exit:
+    """Print what was checked, and each fault, beginning with the first record that was changed.
 
     Raises JournalError, OSError.
     """
     try:
-        keys = dict(public_key(path) for path in asked.public_key) or None
+        keys = dict(public_key(path) for path in options.public_key) or None
     except KeyFileError as wrong:
         return _refuse(str(wrong))
-    with closing(_open(asked.file)) as journal:
-        report = verify_journal(journal, keys, asked.head)
+    with closing(_open(options.file)) as journal:
+        report = verify_journal(journal, keys, options.head)
     for fault in report.faults:
         sys.stdout.write(f"fault: {fault}\n")
     finding = "NOT as they were written" if report.faults else "all as they were written"
@@ -60,26 +60,26 @@ def verify(asked: argparse.Namespace) -> Exit:
     return Exit.BAD_DATA if report.faults else Exit.OK
 
 
-def seal(asked: argparse.Namespace) -> Exit:
+def seal(options: argparse.Namespace) -> Exit:
     """Sign the head of a journal that no daemon has open, and print it; raises JournalError, OSError."""
     try:
-        signer = FileSigner(asked.key)
+        signer = FileSigner(options.key)
     except KeyFileError as wrong:
         return _refuse(str(wrong))
-    _require(asked.file)
-    with closing(JournalWriter(Database(asked.file), signer=signer)) as journal:
-        sealed = journal.seal(by=asked.by or _user(), why=asked.why, at_utc_us=SystemClock().utc_us())
+    _require(options.file)
+    with closing(JournalWriter(Database(options.file), signer=signer)) as journal:
+        sealed = journal.seal(by=options.by or _user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
-        return _refuse(f"{asked.file}: nothing in it yet that could be sealed")
+        return _refuse(f"{options.file}: nothing in it yet that could be sealed")
     sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
     return Exit.OK
 
 
-def migrate(asked: argparse.Namespace) -> Exit:
+def migrate(options: argparse.Namespace) -> Exit:
     """Bring a journal that no daemon has open to this version's schema; raises JournalError, OSError."""
-    _require(asked.file)
-    Database(asked.file).close()
-    sys.stdout.write(f"{asked.file}: schema {schema.VERSION}\n")
+    _require(options.file)
+    Database(options.file).close()
+    sys.stdout.write(f"{options.file}: schema {schema.VERSION}\n")
     return Exit.OK
 
 
@@ -89,30 +89,30 @@ def noted_head(text: str) -> tuple[int, bytes]:
     return int(n), bytes.fromhex(head)
 
 
-def show(asked: argparse.Namespace) -> Exit:
+def show(options: argparse.Namespace) -> Exit:
     """Print the stored messages, oldest first; raises JournalError, OSError."""
-    with _reading(asked.file) as journal:
+    with _reading(options.file) as journal:
         for message in _records(journal):
-            if _is_wanted(message, asked):
-                _print(message, as_json=asked.jsonl)
+            if _is_wanted(message, options):
+                _print(message, as_json=options.jsonl)
     return Exit.OK
 
 
-def export(asked: argparse.Namespace) -> Exit:
+def export(options: argparse.Namespace) -> Exit:
     """Write the observation log of one coup; raises JournalError, OSError."""
-    with _reading(asked.file) as journal:
-        evidence = journal.evidence(asked.coup)
-        coups, pruning = journal.coups(), journal.pruning(asked.coup)
+    with _reading(options.file) as journal:
+        evidence = journal.evidence(options.coup)
+        coups, pruning = journal.coups(), journal.pruning(options.coup)
     if evidence is None:
         if pruning is not None:
             why = f"retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
-            sys.stderr.write(f"wheeld: {asked.file}: no evidence of coup {asked.coup} any more: {why}\n")
+            sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup} any more: {why}\n")
             return Exit.NO_INPUT
         known = f"it has coups {coups[0]} to {coups[-1]}" if coups else "it has none yet"
-        sys.stderr.write(f"wheeld: {asked.file}: no evidence of coup {asked.coup}; {known}\n")
+        sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup}; {known}\n")
         return Exit.NO_INPUT
-    if asked.output:
-        asked.output.write_bytes(evidence.log)
+    if options.output:
+        options.output.write_bytes(evidence.log)
     else:
         sys.stdout.buffer.write(evidence.log)
         sys.stdout.buffer.flush()
@@ -126,7 +126,7 @@ def _open(path: Path) -> JournalReader:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[JournalReader]:
-    """An open journal; a value of another kind than was written, which only damage makes, is a JournalError too."""
+    """An open journal. A value of a wrong type, which only damage makes, is raised as a JournalError too."""
     with closing(_open(path)) as journal:
         try:
             yield journal
@@ -135,7 +135,7 @@ def _reading(path: Path) -> Iterator[JournalReader]:
 
 
 def _require(path: Path) -> None:
-    """OSError for what is no readable file, before SQLite has its own words for it, or makes a new one."""
+    """Raise OSError for what is no readable file: SQLite would say it less clearly, or make a new file."""
     path.open("rb").close()
 
 
@@ -160,7 +160,7 @@ def _pruned(report: Verification) -> str:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """As `--head` takes it: to be written down where nobody who can change the journal can change it."""
+    """As `--head` takes it: to be noted in a place that nobody who can change the journal can change."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 
@@ -179,12 +179,12 @@ def _records(journal: JournalReader) -> Iterator[StoredMessage]:
         last_id = page[-1].id
 
 
-def _is_wanted(message: StoredMessage, asked: argparse.Namespace) -> bool:
-    if asked.from_seq is not None and (message.seq is None or message.seq < asked.from_seq):
+def _is_wanted(message: StoredMessage, options: argparse.Namespace) -> bool:
+    if options.from_seq is not None and (message.seq is None or message.seq < options.from_seq):
         return False
-    if asked.topic and message.topic not in asked.topic:
+    if options.topic and message.topic not in options.topic:
         return False
-    return asked.coup is None or _coup(message.payload) == asked.coup
+    return options.coup is None or _coup(message.payload) == options.coup
 
 
 def _coup(payload: bytes) -> int | None:
@@ -196,9 +196,9 @@ def _coup(payload: bytes) -> int | None:
 
 def _print(message: StoredMessage, *, as_json: bool) -> None:
     if as_json:
-        # The payload goes out byte for byte: whoever checks the chain needs exactly what was published.
-        told: dict[str, Any] = {"t": message.t_us, "topic": message.topic, "payload": msgspec.Raw(message.payload)}
-        sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
+        # The payload byte for byte: to check the chain one needs exactly what was published.
+        line: dict[str, Any] = {"t": message.t_us, "topic": message.topic, "payload": msgspec.Raw(message.payload)}
+        sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
         return
     seq = "" if message.seq is None else str(message.seq)
     sys.stdout.write(f"{to_text(message.at_utc_us)} {seq:>7}  {describe(message.topic, message.payload)}\n")

@@ -14,7 +14,7 @@ from typing import BinaryIO, TextIO, cast
 
 import msgspec
 
-from wheeld.cli.words import describe
+from wheeld.cli.describe import describe
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.core.replay import LogError, Replay
 from wheeld.exits import Exit
@@ -22,25 +22,25 @@ from wheeld.exits import Exit
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class _Told(msgspec.Struct):
+class _Line(msgspec.Struct):
     t: int
     topic: str
     payload: msgspec.Raw
 
 
-def replay(asked: argparse.Namespace) -> Exit:
+def replay(options: argparse.Namespace) -> Exit:
     """Replay the log; raises OSError when it cannot be read."""
-    told = Replay(lenient=asked.lenient, facts=asked.facts)
+    replayed = Replay(lenient=options.lenient, facts=options.facts)
     try:
-        with _opened(asked.file) as source, _target(asked.output) as target:
-            for line in told.run(_lines(source)):
-                target.write((line if asked.jsonl else _for_people(line)) + b"\n")
+        with _opened(options.file) as source, _target(options.output) as target:
+            for line in replayed.run(_lines(source)):
+                target.write((line if options.jsonl else _for_people(line)) + b"\n")
             target.flush()
     except LogError as wrong:
         sys.stdout.flush()
-        sys.stderr.write(f"wheeld: {asked.file}: {wrong}\n")
+        sys.stderr.write(f"wheeld: {options.file}: {wrong}\n")
         return Exit.BAD_DATA
-    _report(told, sys.stderr)
+    _report_skipped(replayed, sys.stderr)
     return Exit.OK
 
 
@@ -75,12 +75,12 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
 
 
 def _for_people(line: bytes) -> bytes:
-    told = msgspec.json.decode(line, type=_Told)
-    return f"{told.t / 1e6:12.6f} s  {describe(told.topic, bytes(told.payload))}".encode()
+    message = msgspec.json.decode(line, type=_Line)
+    return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload))}".encode()
 
 
-def _report(told: Replay, out: TextIO) -> None:
-    """What was skipped, so that nobody takes silence for consent."""
+def _report_skipped(replayed: Replay, out: TextIO) -> None:
+    """Lines that did not count: without this, nobody would notice them."""
     for what, words in (("unknown", "of kinds unknown here"), ("malformed", "malformed"), ("late", "out of order")):
-        if count := told.counters[what]:
+        if count := replayed.counters[what]:
             out.write(f"wheeld: {count} lines {words}: skipped\n")

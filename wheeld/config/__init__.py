@@ -1,1 +1,1 @@
-"""The configuration file."""
+"""The configuration file: its sections, how it is read, what it must mean."""

@@ -1,6 +1,6 @@
 """Files that the configuration names: where they are, and whether they may be used.
 
-A value that was meant to name a secret file is never repeated: someone may have written the secret itself there.
+A value that should name a secret file is never shown: someone may have written the secret itself there.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 from pathlib import Path
 
 CREDENTIAL = "credential:"
-"""`credential:mqtt-password` is what `LoadCredential=mqtt-password:…` of systemd brought, for this service only."""
+"""`credential:mqtt-password` is the file that `LoadCredential=mqtt-password:…` of systemd gives to this service."""
 
 SECRETS = ("password_file", "key_file")
 """How the keys end whose files only their owner and group may touch."""
 
 MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "private_key", "secret", "token"})
-"""Keys under which people write secrets. They have no place in a file that is copied, mailed and kept in versions."""
+"""Keys under which people write secrets, which must not stand in a file that is copied, mailed and versioned."""
 
 
 def credentials_directory() -> Path | None:
-    """Where systemd put this service's credentials; None when it brought none."""
+    """Where systemd put this service's credentials; None when it gave none."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY")
     return Path(directory) if directory else None
 
@@ -35,12 +35,12 @@ def resolve(value: str, directory: Path, credentials: Path | None) -> Path:
     if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,255}", name):
         raise ValueError("names no credential: letters, digits, dots, hyphens and underscores after credential:")
     if credentials is None:
-        raise ValueError("names a credential, and systemd brought none: see LoadCredential= in systemd.exec(5)")
+        raise ValueError("names a credential, and systemd gave none: see LoadCredential= in systemd.exec(5)")
     return credentials / name
 
 
 def trouble(path: Path, *, secret: bool) -> str:
-    """Why the file is of no use, empty when it is."""
+    """Why the file cannot be used; empty when it can."""
     shown = "" if secret else f"{path} "
     try:
         with path.open("rb") as file:

@@ -9,7 +9,7 @@ dated by the host's receipt of its line, up to half a second after what it tells
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -187,35 +187,3 @@ Observation: TypeAlias = (
     | Restarted
     | End
 )
-
-
-class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="wheel", omit_defaults=True):
-    """First line of a log: the wheel, its sensors, and what the table knew when the log begins.
-
-    `head` and what follows it are for wheels with one (see `TableSetting`); logs of others do not have them.
-    `snapshot` is only in evidence that a daemon stored: the whole state of the adjudicator just before the first
-    line, so that replaying the evidence gives the bytes that were published.
-    """
-
-    format: Literal[1]
-    table: str
-    house: str
-    game: str
-    wheel: Literal["french", "fair"]
-    rotor_ticks: int
-    beams_deg: tuple[float, ...]
-    readers_deg: tuple[float, ...]
-    min_laps: int
-    started: str
-    last_number: int | None = None
-    rotor_direction: Direction | None = None
-    site: str = ""
-    sightings_to_call: int = 3
-    auto_rien_ne_va_plus_rev_s: float | None = None
-    head: HeadProduct | None = None
-    rotor: Source = "sensors"
-    ball: Source = "sensors"
-    pocket: Source = "sensors"
-    unproven: Unproven | None = None
-    boot_id: str = ""
-    snapshot: dict[str, Any] | None = None

@@ -20,7 +20,6 @@ from wheeld.core.observations import (
     Command,
     End,
     HeadBall,
-    Header,
     HeadGame,
     HeadJump,
     HeadNumber,
@@ -33,10 +32,11 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.pockets import POCKETS
-from wheeld.core.setting import TableSetting, from_header
+from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import Judged, Step
 from wheeld.core.table import NOTHING, Table
 from wheeld.core.table_state import Ledger
+from wheeld.errors import WheeldError
 
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
@@ -55,7 +55,7 @@ SEQ_MAX = 2**53
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
-class LogError(ValueError):
+class LogError(WheeldError, ValueError):
     """The log is not what it should be: `line` (from 1) and what is wrong with it."""
 
     def __init__(self, line: int, problem: str) -> None:

@@ -1,28 +1,31 @@
-"""One table's wheel, sensors and limits: what the configuration, or a log's header, tells the core."""
+"""One table's wheel, sensors and limits, as the configuration or a log's header gives them to the core."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta, structs
 
 from wheeld.core.houses import PROFILES, Profile
-from wheeld.core.observations import Direction, Header, HeadProduct, Source, Unproven
+from wheeld.core.observations import Direction, HeadProduct, Source, Unproven
 
 BEAMS_MAX = 32
 READERS_MAX = 16
 ROTOR_TICKS_MIN, ROTOR_TICKS_MAX = 37, 4096
 """Fewer ticks than pockets can't place a ball in one; more than 4096 would pass 1,000 edges/s at 15 rpm."""
 MIRROR_DEG = 20.0
-"""Two beams this near to opposite see the same times whichever way the ball runs: Art. 10 can't be proven."""
+"""Two beams this near to opposite give the same times whichever way the ball runs: Art. 10 can't be proven."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What a commercial wheel head says of a run beyond its number: `name` for people, what of Art. 10 its own lines
-    cannot prove, and `opposite_by_state`, whether its state "no more bets" means that the ball runs against the rotor.
+    """What a commercial wheel head reports of a run beyond its number.
+
+    `name` is for people, `lacks` what of Art. 10 its lines cannot prove, and `opposite_by_state` whether its state
+    "no more bets" means that the ball runs against the rotor.
     """
 
     name: str
@@ -38,33 +41,76 @@ HEADS: dict[HeadProduct, Head] = {
 SlingShot 2 does."""
 
 
-class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the core needs to know of a table. Angles: degrees clockwise from the bowl's mark.
+SENSORS_OF = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
+"""Which field describes the sensors of our own for each part of the wheel; empty: there are none."""
+TEXT = "a text that is not empty"
+SOURCES = '"sensors" or "head"'
+ANGLES = "a list of angles in degrees, clockwise seen from above, like [0, 90, 180, 270]"
 
-    `head`: the commercial wheel head, if there is one; `rotor`, `ball` and `pocket` say whether it tells of them, or
-    sensors of our own. `unproven`: what becomes of a coup of which these cannot prove all that Art. 10 asks.
-    `last_number` counts only at a journal's very first start. `auto_rien_ne_va_plus_rev_s`: ball speed, laps per
-    second, at which "rien ne va plus" says itself (A1); None leaves it to the chef.
+
+class ConfigKey(msgspec.Struct, frozen=True):
+    """Where a setting stands in the configuration file: key `name` of `[section]`.
+
+    `default` is what counts where the key is left out; `NODEFAULT`: the default of the field itself, and without one
+    the key is required. `row` says for people what a value means, with `{}` in its place.
     """
 
-    site: str
-    table: str
-    house: str
-    game: str
+    section: str
+    name: str
+    default: Any = msgspec.NODEFAULT
+    row: str = ""
+
+
+def _key(place: str, expected: str, *, default: Any = msgspec.NODEFAULT, row: str = "") -> Meta:
+    """Declares a field as the key `place` (`section.name`), for whose value a person writes `expected`."""
+    section, _, name = place.partition(".")
+    return Meta(description=expected, extra={"key": ConfigKey(section, name, default, row)})
+
+
+class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the core needs to know of a table: the one place where a setting of the table is declared.
+
+    From a field follow its key in the configuration file (none: it is derived from others), what is said of a wrong
+    value, its line in `wheeld check-config` (`row`) and its member in a log's `Header`, where a field without a
+    default always stands. Angles: degrees clockwise from the bowl's mark.
+    """
+
+    table: Annotated[str, _key("table.id", TEXT)]
+    house: Annotated[str, _key("table.house", TEXT)]
+    game: Annotated[str, _key("table.game", TEXT)]
     wheel: Literal["french", "fair"]
-    rotor_ticks: int = 0
-    beams_deg: tuple[float, ...] = ()
-    readers_deg: tuple[float, ...] = ()
+    """The wheel of the game."""
+    rotor_ticks: Annotated[int, _key("wheel.rotor_ticks", "a whole number", default=0)]
+    """Of the rotor's encoder, a turn; 0: there is none."""
+    beams_deg: Annotated[tuple[float, ...], _key("wheel.beams_deg", ANGLES, default=())]
+    readers_deg: Annotated[tuple[float, ...], _key("wheel.readers_deg", ANGLES, default=())]
+    min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=3, row="a coup needs {} proven laps")]
+    last_number: Annotated[
+        int | None,
+        _key("table.last_number", "a whole number", row="last number: {}, for a journal that is still empty"),
+    ] = None
+    """Counts only at the very first start of a journal."""
+    rotor_direction: Annotated[Direction | None, _key("wheel.rotor_direction", '"cw" or "ccw"')] = None
+    site: Annotated[str, _key("table.site", TEXT)]
+    sightings_to_call: Annotated[int, _key("table.sightings_to_call", "a whole number")] = 3
+    auto_rien_ne_va_plus_rev_s: Annotated[
+        float | None,
+        _key(
+            "table.auto_rien_ne_va_plus_rev_s",
+            "a number",
+            row="rien ne va plus: announced automatically when the ball is down to {:g} laps a second",
+        ),
+    ] = None
+    """The ball's speed, laps per second, at which "rien ne va plus" is announced automatically (A1); None: by the
+    chef."""
     head: HeadProduct | None = None
-    rotor: Source = "sensors"
-    ball: Source = "sensors"
-    pocket: Source = "sensors"
-    unproven: Unproven | None = None
-    rotor_direction: Direction | None = None
-    min_laps: int = 3
-    sightings_to_call: int = 3
-    last_number: int | None = None
-    auto_rien_ne_va_plus_rev_s: float | None = None
+    """The commercial wheel head, if there is one."""
+    rotor: Annotated[Source, _key("wheel.rotor", SOURCES)] = "sensors"
+    """Who reports the rotor, and below the ball and the number: the head, or sensors of our own."""
+    ball: Annotated[Source, _key("wheel.ball", SOURCES)] = "sensors"
+    pocket: Annotated[Source, _key("wheel.pocket", SOURCES)] = "sensors"
+    unproven: Annotated[Unproven | None, _key("table.unproven", '"void" or "chef"')] = None
+    """What becomes of a coup of which the sensors cannot prove all that Art. 10 asks."""
 
     @property
     def profile(self) -> Profile:
@@ -81,58 +127,49 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         return [*_names(self), *_wheel(self), *_sources(self), *_sensors(self), *_limits(self), *_policy(self)]
 
 
+class Header(TableSetting, frozen=True, kw_only=True, tag_field="kind", tag="wheel", omit_defaults=True):
+    """First line of a log: the table's setting, and what the table knew when the log begins.
+
+    `started`: UTC of sensing time 0. `snapshot` is only in a log that a daemon stored: the whole state of the
+    adjudicator just before the first line, so that replaying the log gives the bytes that were published.
+    """
+
+    format: Literal[1]
+    started: str
+    site: str = "log"
+    """A log may leave it out."""
+    boot_id: str = ""
+    snapshot: dict[str, Any] | None = None
+
+
 def header_of(
     setting: TableSetting, *, started: str, last_number: int | None, boot_id: str, snapshot: dict[str, Any]
 ) -> Header:
     """The first line of a log of this table that goes on from `snapshot`."""
-    return Header(
-        format=1,
-        table=setting.table,
-        house=setting.house,
-        game=setting.game,
-        wheel=setting.wheel,
-        rotor_ticks=setting.rotor_ticks,
-        beams_deg=setting.beams_deg,
-        readers_deg=setting.readers_deg,
-        min_laps=setting.min_laps,
-        started=started,
-        last_number=last_number,
-        rotor_direction=setting.rotor_direction,
-        site=setting.site,
-        sightings_to_call=setting.sightings_to_call,
-        auto_rien_ne_va_plus_rev_s=setting.auto_rien_ne_va_plus_rev_s,
-        head=setting.head,
-        rotor=setting.rotor,
-        ball=setting.ball,
-        pocket=setting.pocket,
-        unproven=setting.unproven,
-        boot_id=boot_id,
-        snapshot=snapshot,
-    )
+    fields = structs.asdict(setting) | {"last_number": last_number}
+    return Header(format=1, started=started, boot_id=boot_id, snapshot=snapshot, **fields)
 
 
 def from_header(header: Header) -> TableSetting:
     """The setting that a log's first line describes."""
-    return TableSetting(
-        site=header.site or "log",
-        table=header.table,
-        house=header.house,
-        game=header.game,
-        wheel=header.wheel,
-        rotor_ticks=header.rotor_ticks,
-        beams_deg=header.beams_deg,
-        readers_deg=header.readers_deg,
-        rotor_direction=header.rotor_direction,
-        min_laps=header.min_laps,
-        sightings_to_call=header.sightings_to_call,
-        last_number=header.last_number,
-        auto_rien_ne_va_plus_rev_s=header.auto_rien_ne_va_plus_rev_s,
-        head=header.head,
-        rotor=header.rotor,
-        ball=header.ball,
-        pocket=header.pocket,
-        unproven=header.unproven,
-    )
+    return TableSetting(**{name: getattr(header, name) for name in TableSetting.__struct_fields__})
+
+
+def config_keys() -> dict[str, ConfigKey]:
+    """Where the configuration file has each field of `TableSetting`, those that it sets."""
+    return {
+        field.name: note.extra["key"]
+        for field in structs.fields(TableSetting)
+        for note in getattr(field.type, "__metadata__", ())
+    }
+
+
+def rows_of(setting: TableSetting) -> Iterator[str]:
+    """What the table's settings mean for people, a line each, of those that have a value and a `row`."""
+    for field, key in config_keys().items():
+        value = getattr(setting, field)
+        if key.row and value is not None:
+            yield key.row.format(value)
 
 
 def _names(setting: TableSetting) -> Iterator[tuple[str, str]]:
@@ -149,29 +186,26 @@ def _wheel(setting: TableSetting) -> Iterator[tuple[str, str]]:
     if profile is not None and profile.wheel != setting.wheel:
         yield "wheel", f"{setting.house}/{setting.game} is played on a {profile.wheel} wheel, not a {setting.wheel} one"
     if setting.wheel == "fair" and setting.rotor_direction is None:
-        yield "rotor_direction", 'a fair wheel turns one way only (A7): say "cw" or "ccw"'
+        yield "rotor_direction", 'a fair wheel turns one way only (A7): set "cw" or "ccw"'
     if setting.wheel == "french" and setting.rotor_direction is not None:
         yield "rotor_direction", "a french rotor may turn either way (A7): leave it out"
 
 
 def _sources(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    """Each of rotor, ball and pocket by one source, and no sensor that nobody listens to."""
+    """Each of rotor, ball and pocket from one source, and no sensor that is not used."""
     by_head = {"rotor": setting.rotor, "ball": setting.ball, "pocket": setting.pocket}
     given = {"rotor": setting.rotor_ticks, "ball": setting.beams_deg, "pocket": setting.readers_deg}
     for key, source in by_head.items():
         if source == "head" and setting.head is None:
             yield key, 'is "head", and the wheel has none: describe it in a section [head], or leave this out'
         elif source == "head" and given[key]:
-            yield _KEY_OF[key], f'{key} = "head" leaves them without use: take them out, or say {key} = "sensors"'
+            yield SENSORS_OF[key], f'{key} = "head" leaves them without use: take them out, or set {key} = "sensors"'
     if setting.head is not None and setting.pocket == "sensors":
-        yield "pocket", 'is "sensors", and a head is there to give the number: say "head", or take the head away'
-
-
-_KEY_OF = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
+        yield "pocket", 'is "sensors", and a head is there to give the number: set "head", or take the head away'
 
 
 def _sensors(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    """The sensors of our own, where they are to tell something."""
+    """The sensors of our own, where they are to report something."""
     if setting.rotor == "sensors" and setting.rotor_ticks == 0:
         yield "rotor_ticks", "is missing: how many ticks has the rotor's encoder?"
     elif setting.rotor == "sensors" and not ROTOR_TICKS_MIN <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
@@ -187,8 +221,8 @@ def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
         yield (
             "unproven",
             (
-                f"is missing: nothing here proves {' and '.join(setting.lacks)} (Art. 10). Add beams, or say what "
-                'becomes of such a coup: "void", or "chef" where he confirms each'
+                f"is missing: nothing here proves {' and '.join(setting.lacks)} (Art. 10). Add beams, or set what "
+                'happens to such a coup: "void", or "chef" if the chef confirms each'
             ),
         )
     if setting.unproven is not None and not setting.lacks:
@@ -207,12 +241,12 @@ def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tupl
 def _beams(beams_deg: tuple[float, ...]) -> Iterator[tuple[str, str]]:
     yield from _angles("beams_deg", beams_deg, BEAMS_MAX)
     if len(beams_deg) == 1:
-        yield "beams_deg", "one beam can't tell which way the ball runs, so no coup could ever be proven (Art. 10)"
+        yield "beams_deg", "one beam can't show which way the ball runs, so no coup could ever be proven (Art. 10)"
     if len(beams_deg) == 2 and abs(abs(beams_deg[0] - beams_deg[1]) - 180) < MIRROR_DEG:
         yield (
             "beams_deg",
             (
-                f"two beams within {MIRROR_DEG:g}° of opposite can't tell which way the ball runs (Art. 10): "
+                f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs (Art. 10): "
                 "move one, or add a third"
             ),
         )
@@ -233,4 +267,4 @@ def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", f"{speed} is not within 0.3…3 laps per second"
     if speed is not None and setting.ball == "head":
-        yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not tell how fast the ball runs"
+        yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not report the ball's speed"

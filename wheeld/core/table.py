@@ -24,7 +24,6 @@ from wheeld.core.observations import (
     ClockReading,
     Command,
     End,
-    Header,
     HeadReport,
     Observation,
     Restarted,
@@ -33,7 +32,7 @@ from wheeld.core.observations import (
     TimePassed,
 )
 from wheeld.core.pockets import index_of
-from wheeld.core.setting import TableSetting, header_of
+from wheeld.core.setting import Header, TableSetting, header_of
 from wheeld.core.step import Evidence, Judged, Message, Reply, Step
 from wheeld.core.table_state import BOULER_US, Called, Coup, Ledger
 from wheeld.core.tracking import margin

@@ -1,4 +1,4 @@
-"""The daemon of one wheel, put together: what is built, which tasks run, how it ends. Nothing is decided here."""
+"""The composition root: builds the edges of one wheel's daemon, runs them as named tasks, and says how it ended."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ import structlog
 
 from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandIntake
-from wheeld.broker.health import HealthReporter, temperatures_c
+from wheeld.broker.health import HealthReporter
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
-from wheeld.broker.payloads import UNREADABLE, Availability, ClockHealth, Health
-from wheeld.broker.settings import MqttSettings
-from wheeld.config.file import Config
-from wheeld.core.instants import to_text
+from wheeld.broker.payloads import UNREADABLE, Availability
+from wheeld.config.sections import Config
 from wheeld.core.table import Table
-from wheeld.daemon.desk import TableDesk
 from wheeld.daemon.sources import Source
+from wheeld.daemon.status import DaemonStatus
+from wheeld.daemon.table_loop import TableLoop
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper, Retention
@@ -37,10 +36,10 @@ from wheeld.service.time_sync import TimeSync
 from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watched
 
 PUBLISH_SLACK_S = 2.0
-"""A publication is given up after the configured time; what has not ended this long after it never will."""
+"""A publication is given up after the configured time; one that has not ended this long after it never will."""
 
-SETTLE_S_MAX, SETTLE_STEP_S = 0.5, 0.02
-"""A broker on the same network confirms in milliseconds; one that does not must not hold up the stop."""
+CONFIRM_S_MAX, CONFIRM_STEP_S = 0.5, 0.02
+"""A broker on the same network confirms in milliseconds; one that does not must not delay the stop."""
 
 
 def run(config: Config) -> Exit:
@@ -65,7 +64,7 @@ async def _run(config: Config) -> Exit:
     try:
         failure = await _serve(config, journal, clock)
     except UNREADABLE as wrong:
-        why = f"what the last run left is not of this version ({wrong}); use the version that wrote it"
+        why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
         log.critical("journal.memory_unreadable", why=why)
         return Exit.BAD_DATA
     except PinsError as wrong:
@@ -92,7 +91,11 @@ async def _serve(config: Config, journal: Journal, clock: SystemClock) -> Journa
 
 
 class Daemon:
-    """Everything of one wheel, built in the order in which it depends on each other."""
+    """Everything of one wheel, built in the order in which it depends on each other.
+
+    `memory` is the table's as the journal has it, None for a journal that is empty; `resume_at`: up to where the
+    board's events are stored. Raises PinsError, and one of `UNREADABLE` for a memory of another version.
+    """
 
     def __init__(
         self,
@@ -103,18 +106,15 @@ class Daemon:
         memory: bytes | None,
         resume_at: Position | None = None,
     ) -> None:
-        self._config, self._journal, self._clock = config, journal, clock
-        self._started_ns = clock.monotonic_ns()
-        self._boot_id = uuid.uuid4().hex
-        self._version = version("wheeld")
-        root = f"wheel/v1/{config.table.site}/{config.table.id}/"
+        root = f"wheel/v1/{config.table.site}/{config.table.table}/"
+        boot_id = uuid.uuid4().hex
+        self._journal, self._clock, self._version = journal, clock, version("wheeld")
         self._table, self._opening = Table.start(
-            config.setting(), boot_id=self._boot_id, started_utc_us=clock.utc_us(), memory=memory
+            config.table, boot_id=boot_id, started_utc_us=clock.utc_us(), memory=memory
         )
-        self._source = Source(config, start_ns=self._started_ns, resume_at=resume_at)
-        self._sensing = self._source.sensing
+        self._source = Source(config, start_ns=clock.monotonic_ns(), resume_at=resume_at)
         self._mqtt = MqttConnection(
-            _mqtt_settings(config),
+            config.mqtt,
             root=root,
             online=self._availability("online"),
             offline=self._availability("offline"),
@@ -123,41 +123,45 @@ class Daemon:
         )
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
+        publish_s_max = config.mqtt.publish_timeout_s + PUBLISH_SLACK_S
         self._outbox = Outbox(
             store=journal,
-            publisher=TurningPublisher(
-                self._mqtt,
-                self._watch.outbox,
-                clock=clock,
-                publish_s_max=config.mqtt.publish_timeout_s + PUBLISH_SLACK_S,
-            ),
+            publisher=TurningPublisher(self._mqtt, self._watch.outbox, clock=clock, publish_s_max=publish_s_max),
             clock=clock,
             root=root,
             settlement_ack=config.mqtt.settlement_ack,
         )
-        self._time_sync = TimeSync(on_change=self._tell_change)
+        self._time_sync = TimeSync(on_change=self._on_change)
         self._keeper = JournalKeeper(
             journal,
             self._table,
             clock=clock,
-            retention=_retention(config),
+            retention=Retention(age_days=config.journal.evidence_age_days, bytes_max=config.journal.evidence_bytes_max),
             is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
         )
-        self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self._snapshot)
-        self._desk = TableDesk(
-            self._table, self._sensing, clock=clock, store=journal.append, on_change=self._tell_change
+        self.status = DaemonStatus(
+            self._table,
+            self._source,
+            self._time_sync,
+            clock=clock,
+            outbox=self._outbox,
+            counters=self._broker_counters,
+        )
+        self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
+        self._loop = TableLoop(
+            self._table, self._source.sensing, clock=clock, store=journal.append, on_change=self._on_change
         )
         self._intake = CommandIntake(
             journal=journal,
             outbox=self._outbox,
             seal=self._keeper.seal,
-            submit=self._desk.put,
+            submit=self._loop.put,
             root=root,
             utc_us=clock.utc_us,
         )
 
     async def run(self) -> None:
-        """Until a signal asks to stop, or a task fails: then all stop, and the error goes up in a group."""
+        """Until a signal asks to stop, or a task fails: then all stop, and the error is raised in a group."""
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why="the daemon starts")
         stop = asyncio.Event()
@@ -165,33 +169,23 @@ class Daemon:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work, name=name) for name, work in self._tasks().items()]
-            self._tell_ready()
+            self._report_ready()
             await stop.wait()
             self._notifier.stopping()
             await self._keeper.seal(by=DAEMON, why="the daemon stops")
-            await self._settle_what_is_under_way()
+            await self._await_confirmations()
             for task in tasks:
                 task.cancel()
 
-    async def _settle_what_is_under_way(self) -> None:
-        """Give the broker a moment to confirm what was just published, or the next run says it again."""
-        waited_s = 0.0
-        while self._mqtt.is_connected and waited_s < SETTLE_S_MAX and await self._outbox.depth():
-            await self._clock.sleep(SETTLE_STEP_S)
-            waited_s += SETTLE_STEP_S
-
-    def _availability(self, state: Literal["online", "offline"]) -> bytes:
-        return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._boot_id))
-
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {
-            "table": self._desk.run(),
+            "table": self._loop.run(),
             "commands": self._intake.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
             **self._source.tasks(
-                self._desk.put,
-                watched(self._desk.put, self._watch.table),
+                self._loop.put,
+                watched(self._loop.put, self._watch.table),
                 turning=TurningClock(self._clock, self._watch.sensors),
                 clock=self._clock,
                 state=lambda: self._table.state,
@@ -206,76 +200,38 @@ class Daemon:
             tasks["journal_asked"] = self._watch.ask_journal(self._journal.last_seq, watchdog_s)
         return tasks
 
-    @property
-    def _status(self) -> str:
-        link = "" if self._sensing.is_up else ", no sensor board"
-        clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
-        return f"{self._config.table.id}: {self._table.state}, coup {self._table.coup}{link}{clock}"
+    def _availability(self, state: Literal["online", "offline"]) -> bytes:
+        return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._table.boot_id))
 
-    def _tell_change(self) -> None:
+    def _broker_counters(self) -> dict[str, dict[str, int]]:
+        return {"mqtt": self._mqtt.counters, "outbox": self._outbox.counters, "commands": self._intake.counters}
+
+    def _on_change(self) -> None:
+        """Something happened that people see."""
         self._keeper.look()
         self._health.changed()
-        self._notifier.status(self._status)
+        self._notifier.status(self.status.line)
 
-    def _tell_ready(self) -> None:
-        config = self._config
-        self._notifier.ready(self._status)
+    def _report_ready(self) -> None:
+        table = self._table
+        self._notifier.ready(self.status.line)
         structlog.get_logger("daemon").info(
             "daemon.ready",
             version=self._version,
-            boot_id=self._boot_id,
-            table=config.table.id,
-            house=config.table.house,
-            game=config.table.game,
-            state=self._table.state,
-            coup=self._table.coup,
+            boot_id=table.boot_id,
+            table=table.setting.table,
+            house=table.setting.house,
+            game=table.setting.game,
+            state=table.state,
+            coup=table.coup,
         )
 
-    async def _snapshot(self) -> Health:
-        now_ns = self._clock.monotonic_ns()
-        at = self._sensing.clock_now(now_ns)
-        synchronised = self._time_sync.is_synchronised
-        return Health(
-            at=to_text(self._clock.utc_us()),
-            boot_id=self._boot_id,
-            uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
-            state=self._table.state,
-            sensors=self._source.sensors,
-            clock=ClockHealth(synchronised=synchronised)
-            if at is None
-            else ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3, synchronised=synchronised),
-            outbox_depth=await self._outbox.depth(),
-            counters={
-                "table": dict(self._table.counters),
-                **self._source.counters,
-                "mqtt": self._mqtt.counters,
-                "outbox": self._outbox.counters,
-                "commands": self._intake.counters,
-            },
-            temperatures_c=temperatures_c(),
-        )
-
-
-def _retention(config: Config) -> Retention:
-    journal = config.journal
-    return Retention(age_days=journal.evidence_age_days, bytes_max=journal.evidence_bytes_max)
-
-
-def _mqtt_settings(config: Config) -> MqttSettings:
-    mqtt = config.mqtt
-    return MqttSettings(
-        host=mqtt.host,
-        port=mqtt.port,
-        client_id=mqtt.client_id or f"wheeld-{config.table.site}-{config.table.id}",
-        username=mqtt.username,
-        password_file=mqtt.password_file,
-        ca_file=mqtt.ca_file,
-        cert_file=mqtt.cert_file,
-        key_file=mqtt.key_file,
-        keepalive_s=mqtt.keepalive_s,
-        publish_timeout_s=mqtt.publish_timeout_s,
-        protocol=mqtt.protocol,
-    )
+    async def _await_confirmations(self) -> None:
+        """Give the broker a moment to confirm what was just published, or the next run publishes it again."""
+        waited_s = 0.0
+        while self._mqtt.is_connected and waited_s < CONFIRM_S_MAX and await self._outbox.depth():
+            await self._clock.sleep(CONFIRM_STEP_S)
+            waited_s += CONFIRM_STEP_S
 
 
 def _first(group: BaseExceptionGroup[JournalError]) -> JournalError:

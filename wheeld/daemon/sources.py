@@ -1,7 +1,7 @@
-"""What sees the wheel of one daemon: a board on a serial line, pins of the computer itself, the wheel's own head.
+"""The sources of one daemon's wheel: a board on a serial line, pins of this computer, the wheel's own head.
 
-Part of the composition: the configuration says which, and everything of it is built and run from here. A board's wheel
-may have buttons and lamps on pins beside it; a head may be alone, or give its part beside a board or pins.
+Part of the composition: the configuration says which there are, and they are built and run from here. Beside a board
+there may be pins with buttons and lamps; a head may be alone, or report its part beside a board or pins.
 """
 
 from __future__ import annotations
@@ -10,105 +10,138 @@ import random
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from firmware_protocol.cammegh.session import CammeghSession
 from firmware_protocol.host import Position
-from wheeld.config.file import Config
-from wheeld.config.gpio import GpioSection
-from wheeld.config.head import HeadSection
+from wheeld.config.sections import Config
 from wheeld.core.observations import Command
+from wheeld.core.setting import TableSetting
 from wheeld.ports import ByteLink, HostClock
-from wheeld.sources.board.board import Board, BoardSetting
+from wheeld.sources.board.board import Board
+from wheeld.sources.board.feed import BoardFeed
+from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import GpioFeed, commands_only
 from wheeld.sources.gpio.outputs import Outputs
+from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.head.feed import HeadFeed
 from wheeld.sources.head.observations import HeadTranslator
+from wheeld.sources.head.setting import HeadSetting
 from wheeld.sources.host_time import HostTimeSource
 from wheeld.sources.interleave import Interleaver
 from wheeld.sources.link.serial_link import SerialLink, open_serial
 from wheeld.sources.link.supervisor import LinkSupervisor
 from wheeld.sources.link.url_link import UrlLink
-from wheeld.sources.sensing import Batch, Sensing, SensorFeed
+from wheeld.sources.sensing import HandOn, Sensing
 
-Put = Callable[[Batch], Awaitable[None]]
-Press = Callable[[Command], Awaitable[None]]
+PutCommand: TypeAlias = Callable[[Command], Awaitable[None]]
+Tasks: TypeAlias = dict[str, Coroutine[Any, Any, None]]
+Counters: TypeAlias = dict[str, dict[str, int]]
 
 
 class Source:
-    """The wheel's sensors, from the daemon's start (`start_ns`) on; a board's events from `resume_at` on, if it still
-    runs. Raises PinsError when pins cannot be had."""
+    """All that observes the wheel, from the daemon's start (`start_ns`) on; a board's events from `resume_at` on, if
+    the board has run since then. Raises PinsError when pins cannot be used."""
 
     def __init__(self, config: Config, *, start_ns: int, resume_at: Position | None = None) -> None:
-        self._config = config
-        self._supervisor: LinkSupervisor[SerialLink] | None = None
-        self._board = None if config.sensors is None else _board(config, start_ns, resume_at)
-        self._pins = _Pins(config.gpio, config.wheel.rotor_ticks, start_ns) if config.gpio is not None else None
+        self._board = None
+        if config.sensors is not None:
+            self._board = _BoardPart(config.sensors, config.table, start_ns=start_ns, resume_at=resume_at)
+        self._pins = None
+        if config.gpio is not None:
+            self._pins = _PinsPart(config.gpio, config.table.rotor_ticks, start_ns=start_ns)
         self._host_time = HostTimeSource(start_ns=start_ns)
-        self._head = None if config.head is None else _Head(config.head, self.sensing.now_us)
+        self._head = None if config.head is None else _HeadPart(config.head, self.sensing.now_us)
 
     @property
     def sensing(self) -> Sensing:
-        """Where the sensing clock is, and what the table is told by, but for a head."""
+        """The source whose clock is the sensing clock: the board, else pins that see the wheel, else the host."""
         if self._board is not None:
-            return self._board
-        if self._pins is not None and self._pins.see_the_wheel:
+            return self._board.board
+        if self._pins is not None and self._pins.observes:
             return self._pins.source
         return self._host_time
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """What is known of each sensor, and of the lines to them."""
+        """Of each sensor, and of the lines to them, whether it works."""
         head = {} if self._head is None else self._head.sensors
         return {"link": self.sensing.is_up, **self.sensing.sensors, **head}
 
     @property
-    def counters(self) -> dict[str, dict[str, int]]:
-        """By part."""
-        opened = 0 if self._supervisor is None else self._supervisor.opened_count
-        board = {} if self._board is None else {"board": self._board.counters, "link": {"opened": opened}}
-        pins = {} if self._pins is None else {"gpio": self._pins.source.counters}
-        return {**board, **pins, **({} if self._head is None else {"head": self._head.counters})}
+    def counters(self) -> Counters:
+        """By part; cumulative."""
+        counters: Counters = {}
+        for part in (self._board, self._pins, self._head):
+            if part is not None:
+                counters |= part.counters
+        return counters
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """Narrowest and widest, of beams and readers on pins; a board does not tell them."""
+        """Narrowest and widest pulse of beams and readers on pins; a board does not report them."""
         return {} if self._pins is None else self._pins.source.pulse_widths_us
 
     def tasks(
-        self, press: Press, put: Put, *, turning: HostClock, clock: HostClock, state: Callable[[], str]
-    ) -> dict[str, Coroutine[Any, Any, None]]:
-        """What must run: observations go to `put`, commands of buttons beside a board to `press`. What sees the wheel
-        waits on the clock `turning`, whose turns prove that it does."""
-        tasks: dict[str, Coroutine[Any, Any, None]] = {}
+        self,
+        put_command: PutCommand,
+        put_batch: HandOn,
+        *,
+        turning: HostClock,
+        clock: HostClock,
+        state: Callable[[], str],
+    ) -> Tasks:
+        """What must run, by name. Observations go to `put_batch`, buttons on pins beside a board to `put_command`.
+
+        What observes the wheel waits on the clock `turning`, which thereby sees that it runs; all else on `clock`.
+        `state` gives the table's state, for the lamps.
+        """
+        tasks: Tasks = {}
         if self._head is not None:
             tasks |= self._head.tasks(clock)
-            put = self._head.among(put)
+            put_batch = self._head.among(put_batch)
         if self._board is not None:
-            feed = SensorFeed(self._board, turning, put)
-            sensors = self._config.sensors
-            assert sensors is not None, "there is a board"
-            self._supervisor = LinkSupervisor(
-                partial(open_serial, sensors.port, sensors.baud), feed.serve, clock=clock, jitter=random.random
-            )
-            tasks |= {"link": self._supervisor.run(), "board": feed.tick()}
-        elif self.sensing is self._host_time:
-            tasks["host_time"] = self._host_time.run(turning, put)
+            tasks |= self._board.tasks(put_batch, turning=turning, clock=clock)
+        if self.sensing is self._host_time:
+            tasks["host_time"] = self._host_time.run(turning, put_batch)
         if self._pins is not None:
             if self.sensing is not self._pins.source:
-                put, turning = commands_only(press), clock
-            tasks["gpio"] = self._pins.feed(turning, put, state).run()
+                put_batch, turning = commands_only(put_command), clock
+            tasks["gpio"] = self._pins.feed(turning, put_batch, state).run()
         return tasks
 
 
-class _Head:
-    """The wheel's own head: its line, and what it says, put among what others see."""
+class _BoardPart:
+    """The sensor board and the serial line to it."""
 
-    def __init__(self, head: HeadSection, now_us: Callable[[int], int]) -> None:
-        self._section, self._now_us = head, now_us
-        self._session = CammeghSession(head.setup())
+    def __init__(
+        self, setting: BoardSetting, table: TableSetting, *, start_ns: int, resume_at: Position | None
+    ) -> None:
+        self._setting = setting
+        token = secrets.randbits(32)
+        self.board = Board(setting, table, hello_token=token, host_ns=start_ns, resume_at=resume_at)
+        self._line: LinkSupervisor[SerialLink] | None = None
+
+    @property
+    def counters(self) -> Counters:
+        opened = 0 if self._line is None else self._line.opened_count
+        return {"board": self.board.counters, "link": {"opened": opened}}
+
+    def tasks(self, put_batch: HandOn, *, turning: HostClock, clock: HostClock) -> Tasks:
+        feed = BoardFeed(self.board, turning, put_batch)
+        open_line = partial(open_serial, self._setting.port, self._setting.baud)
+        self._line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
+        return {"link": self._line.run(), "board": feed.tick()}
+
+
+class _HeadPart:
+    """The wheel's own head and its line; its reports are put among what the others observe."""
+
+    def __init__(self, setting: HeadSetting, now_us: Callable[[int], int]) -> None:
+        self._setting, self._now_us = setting, now_us
+        self._session = CammeghSession(setting.setup())
         self._translator = HeadTranslator()
         self._interleaver = Interleaver()
 
@@ -117,47 +150,35 @@ class _Head:
         return self._translator.sensors
 
     @property
-    def counters(self) -> dict[str, int]:
-        return {**self._session.counters, "dropped_reports": self._interleaver.dropped}
+    def counters(self) -> Counters:
+        return {"head": {**self._session.counters, "dropped_reports": self._interleaver.dropped}}
 
-    def among(self, put: Put) -> Put:
-        """`put`, for what others see."""
-        return self._interleaver.onto(put)
+    def among(self, put_batch: HandOn) -> HandOn:
+        """`put_batch`, for the batches of the others."""
+        return self._interleaver.onto(put_batch)
 
-    def tasks(self, clock: HostClock) -> dict[str, Coroutine[Any, Any, None]]:
+    def tasks(self, clock: HostClock) -> Tasks:
         feed = HeadFeed(self._session, self._translator, clock, self._interleaver.second, now_us=self._now_us)
         line = LinkSupervisor(self._open, feed.serve, clock=clock, jitter=random.random)
         return {"head_line": line.run(), "head": feed.tick()}
 
     def _open(self) -> ByteLink:
-        port, baud = self._section.port, self._section.baud
+        port, baud = self._setting.port, self._setting.baud
         return UrlLink(port, baud) if "://" in port else open_serial(port, baud)
 
 
-class _Pins:
-    """Pins, what they see and what they show."""
+class _PinsPart:
+    """Pins: what is observed on them, and lamps."""
 
-    def __init__(self, gpio: GpioSection, rotor_ticks: int, start_ns: int) -> None:
-        setting = gpio.setting(rotor_ticks)
-        self.see_the_wheel = setting.observes
-        self._pins = open_pins(gpio.provider, gpio.chip)
-        self.source = GpioSource(setting, self._pins, host_ns=start_ns)
+    def __init__(self, setting: GpioSetting, rotor_ticks: int, *, start_ns: int) -> None:
+        self.observes = setting.observes
+        self._pins = open_pins(setting.provider, setting.chip)
+        self.source = GpioSource(setting, self._pins, rotor_ticks=rotor_ticks, host_ns=start_ns)
         self._outputs = Outputs(setting, self._pins)
 
-    def feed(self, clock: HostClock, put: Put, state: Callable[[], str]) -> GpioFeed:
-        return GpioFeed(self.source, self._outputs, self._pins, clock=clock, hand_on=put, state=state)
+    @property
+    def counters(self) -> Counters:
+        return {"gpio": self.source.counters}
 
-
-def _board(config: Config, start_ns: int, resume_at: Position | None) -> Board:
-    wheel, sensors = config.wheel, config.sensors
-    assert sensors is not None, "there is a board"
-    setting = BoardSetting(
-        beams=len(wheel.beams_deg),
-        readers=len(wheel.readers_deg),
-        rotor_ticks=wheel.rotor_ticks,
-        silence_ns_max=round(sensors.silence_s_max * 1e9),
-        drift_ppm_max=sensors.max_drift_ppm,
-        board_serial=sensors.board_serial,
-        config_hash=sensors.config_hash,
-    )
-    return Board(setting, hello_token=secrets.randbits(32), host_ns=start_ns, resume_at=resume_at)
+    def feed(self, clock: HostClock, put_batch: HandOn, state: Callable[[], str]) -> GpioFeed:
+        return GpioFeed(self.source, self._outputs, self._pins, clock=clock, hand_on=put_batch, state=state)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from wheeld.config.file import Config
+from wheeld.config.sections import Config
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Observation
 from wheeld.daemon.sources import Source

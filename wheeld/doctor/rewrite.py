@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
+from wheeld.errors import WheeldError
 
-class RewriteError(ValueError):
+
+class RewriteError(WheeldError, ValueError):
     """The file cannot be changed automatically; the error's text says what to write by hand."""
 
 

@@ -9,10 +9,12 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from wheeld.errors import WheeldError
+
 Fault: TypeAlias = Literal["full", "io", "corrupt", "locked", "foreign", "newer", "older", "conflict"]
 
 
-class JournalError(Exception):
+class JournalError(WheeldError):
     """The journal cannot be used any more; the daemon must halt and not try again.
 
     `fault` is the kind: `full` (disk), `io`, `corrupt`, `locked` (another daemon), `foreign` (not a journal),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from wheeld.core.messages.chain import sealed_hash, signature, signed
+from wheeld.errors import WheeldError
 from wheeld.journal.rows import Signer
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Check: TypeAlias = Callable[[bytes, bytes], bool]
 """(signature, the bytes that it covers) → whether this key made it."""
 
 
-class KeyFileError(ValueError):
+class KeyFileError(WheeldError, ValueError):
     """A file that holds no key, or no library to use it; the text names the file and what to do."""
 
 

@@ -1,6 +1,6 @@
-"""Telling systemd: ready, alive, stopping (the sd_notify protocol, one datagram each; nothing outside systemd).
+"""Notifies systemd: ready, alive, stopping (the sd_notify protocol, one datagram each; nothing outside systemd).
 
-Source: sd_notify(3) and sd_watchdog_enabled(3). Too little for a library, and it must never fail the daemon.
+Source: sd_notify(3) and sd_watchdog_enabled(3). Too little for a library, and an error of it must never end the daemon.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class ServiceNotifier:
         self._send(f"STATUS={_line(status)}")
 
     def alive(self) -> None:
-        """Feed the watchdog; wanted at least every `watchdog_s`, better every half of it."""
+        """Feed the watchdog; needed at least every `watchdog_s`, better every half of it."""
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """An orderly end has begun."""
+        """The daemon has begun to stop in order."""
         self._send("STOPPING=1")
 
     def _send(self, text: str) -> None:
@@ -43,11 +43,11 @@ class ServiceNotifier:
             return
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as endpoint:
-                # A manager that does not read must not hold the daemon up.
+                # A service manager that does not read must not block the daemon.
                 endpoint.settimeout(0)
                 endpoint.sendto(text.encode(), self._address)
         except OSError as error:
-            self._log.warning("notify.failed", why=str(error), then="going on without")
+            self._log.warning("notify.failed", why=str(error), then="continuing without it")
 
 
 def _line(text: str) -> str:
@@ -56,7 +56,7 @@ def _line(text: str) -> str:
 
 
 def _watchdog_s(environment: Mapping[str, str]) -> float | None:
-    """The watchdog's period in seconds, None when systemd wants none of this process."""
+    """The watchdog's period in seconds; None when systemd does not watch this process."""
     period, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
     if not period.isascii() or not period.isdigit() or int(period) == 0 or pid != str(os.getpid()):
         return None

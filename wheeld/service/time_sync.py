@@ -1,7 +1,7 @@
 """Whether the host's UTC can be trusted: has a time server set it right?
 
-A verdict does not depend on it: order and durations are the sensing clock's. But `at`, the date that people and other
-systems read, is only as good as this clock, and a computer that starts without a battery begins in the past.
+A verdict does not depend on it: order and durations come from the sensing clock. But `at`, the date that people and
+other systems read, is only as good as this clock, and a computer without a battery starts in the past.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ import structlog
 from wheeld.ports import HostClock
 
 LOOK_S = 10.0
-"""A time server is reached within a minute or so after the network is up; the state may be that late, but not more."""
+"""A time server is reached within a minute or so after the network is up, so the state may be this late."""
 
 TIMESYNCD = Path("/run/systemd/timesync")
-"""Is there while systemd-timesyncd runs, with a file `synchronized` in it from the first answer of a server on."""
+"""Exists while systemd-timesyncd runs; a file `synchronized` is in it from the first answer of a server on."""
 
 _TIME_ERROR = 5
-"""What adjtimex returns while nobody has set the clock right, or the one who did has been silent for too long."""
+"""What adjtimex returns while no time daemon has set the clock, or the last one has been silent for too long."""
 
 _TIMEX_BYTES = 512
 """Room for `struct timex` of any architecture (208 bytes at most). All zero: read everything, change nothing."""
 
 
 def host_is_synchronised() -> bool | None:
-    """What the kernel says, or where it may not be asked (`ProtectClock=`), systemd-timesyncd; None: nobody says."""
-    return by_timesyncd() if (told := by_kernel()) is None else told
+    """As the kernel has it, or where adjtimex is denied (`ProtectClock=`), systemd-timesyncd; None: unknown."""
+    return by_timesyncd() if (known := by_kernel()) is None else known
 
 
 def by_kernel() -> bool | None:
@@ -48,7 +48,7 @@ def by_timesyncd(directory: Path = TIMESYNCD) -> bool | None:
 
 
 class TimeSync:
-    """Looks at the clock's state, logs it when it changes and calls `on_change`. True, False, None: nobody says."""
+    """Checks the clock's state; logs it and calls `on_change` when it changes. True, False, or None: unknown."""
 
     def __init__(
         self, *, on_change: Callable[[], None], look: Callable[[], bool | None] = host_is_synchronised
@@ -57,22 +57,22 @@ class TimeSync:
         self._on_change = on_change
         self._log = structlog.get_logger("time_sync")
         self.is_synchronised = look()
-        self._tell()
+        self._log_state()
 
     async def run(self, clock: HostClock) -> NoReturn:
-        """Look for ever."""
+        """Check at each interval until cancelled."""
         while True:
             await clock.sleep(LOOK_S)
             state = self._look()
             if state != self.is_synchronised:
                 self.is_synchronised = state
-                self._tell()
+                self._log_state()
                 self._on_change()
 
-    def _tell(self) -> None:
+    def _log_state(self) -> None:
         if self.is_synchronised:
             self._log.info("clock.synchronised")
             return
-        why = "nobody says whether a time server" if self.is_synchronised is None else "no time server"
-        then = "dates in UTC may be wrong; order and durations are the sensing clock's, and right"
+        why = "it is unknown whether a time server" if self.is_synchronised is None else "no time server"
+        then = "dates in UTC may be wrong; order and durations come from the sensing clock and are right"
         self._log.warning("clock.not_synchronised", why=f"{why} has set it right", then=then)

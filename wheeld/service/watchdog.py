@@ -1,9 +1,9 @@
-"""Feeding systemd's watchdog only when every part that a verdict passes through has shown that it works.
+"""Feeds systemd's watchdog only while every part that a verdict passes through has shown that it works.
 
-A task that fed it by itself would prove that the event loop turns and nothing else: a wheel whose journal waits for a
-dead disk, or whose outbox waits for itself, would look alive. Here each part leaves a sign of life where it comes
-round anyway (the sensor loop when it waits for its next tick, the outbox where it asks its publisher), the table is
-held to what it was handed, and the journal answers a question on its own thread.
+A task that fed it by itself would prove only that the event loop runs: a daemon whose journal waits for a dead disk, or
+whose outbox is deadlocked, would look healthy. Here each part gives a sign at a place of its loop that it passes anyway
+(the sensor loop when it waits for its next tick, the outbox where it waits for its publisher), the table must have
+applied what it was handed, and the journal answers a query on its own thread.
 """
 
 from __future__ import annotations
@@ -15,18 +15,29 @@ from typing import NoReturn, Protocol, TypeVar
 import structlog
 
 from wheeld.ports import HostClock, Publication, Publisher
-from wheeld.sources.sensing import Batch
 
 FEEDS = 4
-"""Feeds in one period of the watchdog: two may be late for a busy disk before it bites."""
+"""Feeds in one period of the watchdog: a busy disk may delay two before systemd restarts the daemon."""
 
 CHECK_S = 0.25
-"""How often a sign that is still missing is looked for."""
+"""How often a sign that is still missing is checked."""
 
 TURN_S = 1.0
-"""How often an outbox that waits (for a broker, for news) says so; shorter than any period worth configuring."""
+"""How often an outbox that waits (for a broker, for messages) gives its sign; less than any reasonable period."""
 
 T = TypeVar("T")
+
+
+class Timed(Protocol):
+    """Something that a source hands to the table."""
+
+    @property
+    def last_us(self) -> int:
+        """Sensing time of its newest observation."""
+        ...
+
+
+Handed = TypeVar("Handed", bound=Timed)
 
 
 class Sign(Protocol):
@@ -34,31 +45,34 @@ class Sign(Protocol):
 
     @property
     def is_shown(self) -> bool:
-        """Whether it has been given since `renew`."""
+        """Whether the sign was given since `renew`."""
         ...
 
     def renew(self) -> None:
-        """Ask for a new one."""
+        """Require a new sign."""
         ...
 
 
 class Turns:
-    """The sign of a part that comes round its loop."""
+    """The sign of a part that passes one place of its loop again and again."""
 
     def __init__(self) -> None:
         self.is_shown = False
 
     def turn(self) -> None:
-        """It has come round."""
+        """The part passed that place."""
         self.is_shown = True
 
     def renew(self) -> None:
-        """Ask for another turn."""
+        """Require another turn."""
         self.is_shown = False
 
 
 class CaughtUp:
-    """The sign of the table: what it had been handed when last asked, it has judged. `now_us` is how far it is."""
+    """The sign of the table: it has applied all that it had been handed at the last `renew`.
+
+    `now_us` gives the sensing time up to which it has applied observations.
+    """
 
     def __init__(self, now_us: Callable[[], int]) -> None:
         self._now_us = now_us
@@ -66,20 +80,20 @@ class CaughtUp:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the table's time has come to what was handed on before `renew`."""
+        """Whether the table has applied what was handed to it before `renew`."""
         return self._now_us() >= self._due_us
 
     def handed(self, t_us: int) -> None:
-        """An observation of that time was handed on."""
+        """Observations up to that time were handed to the table."""
         self._handed_us = max(self._handed_us, t_us)
 
     def renew(self) -> None:
-        """What was handed on until now is due."""
+        """Require all that was handed to it until now."""
         self._due_us = self._handed_us
 
 
 class Watch:
-    """Feeds the watchdog (`feed`) when each of its signs has been shown since the last time."""
+    """Feeds the watchdog (`feed`) when each of its signs was given since the last time."""
 
     def __init__(self, *, clock: HostClock, feed: Callable[[], None], table_now_us: Callable[[], int]) -> None:
         self.sensors, self.journal, self.outbox = Turns(), Turns(), Turns()
@@ -89,7 +103,7 @@ class Watch:
         self._log = structlog.get_logger("watchdog")
 
     async def run(self, watchdog_s: float) -> NoReturn:
-        """Feed for ever, while there is reason to; `watchdog_s` is the period that systemd grants."""
+        """Feed until cancelled, whenever all signs are given; `watchdog_s` is the period that systemd allows."""
         period_s = watchdog_s / FEEDS
         while True:
             await self._every_sign(period_s)
@@ -98,10 +112,10 @@ class Watch:
                 sign.renew()
             await self._clock.sleep(period_s)
 
-    async def ask_journal(self, question: Callable[[], Awaitable[object]], watchdog_s: float) -> NoReturn:
-        """Have the journal answer `question` on its thread, for ever; its error is the daemon's end, as everywhere."""
+    async def ask_journal(self, query: Callable[[], Awaitable[object]], watchdog_s: float) -> NoReturn:
+        """Send `query` to the journal's thread until cancelled; raises the journal's error, which ends the daemon."""
         while True:
-            await question()
+            await query()
             self.journal.turn()
             await self._clock.sleep(watchdog_s / FEEDS)
 
@@ -112,19 +126,21 @@ class Watch:
         return [name for name, sign in self._signs().items() if not sign.is_shown]
 
     async def _every_sign(self, patience_s: float) -> None:
-        """Return when none is missing; those that do not come are named in the log, for whoever reads why it died."""
-        since_ns, told = self._clock.monotonic_ns(), list[str]()
+        """Return when no sign is missing; those that stay missing are logged, since systemd may restart the daemon."""
+        since_ns, logged = self._clock.monotonic_ns(), list[str]()
         while missing := self._missing():
-            if missing != told and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
-                told = missing
-                self._log.error("watchdog.starved", missing=missing, then="systemd restarts us unless they come back")
+            if missing != logged and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
+                logged = missing
+                self._log.error(
+                    "watchdog.starved", missing=missing, then="systemd restarts the daemon unless they come back"
+                )
             await self._clock.sleep(CHECK_S)
-        if told:
+        if logged:
             self._log.warning("watchdog.fed_again", after_s=(self._clock.monotonic_ns() - since_ns) / 1e9)
 
 
 class TurningClock:
-    """The sensor loop's clock: it waits here once a turn."""
+    """The clock of the sensor loop, which waits on it once a turn."""
 
     def __init__(self, clock: HostClock, sign: Turns) -> None:
         self._clock = clock
@@ -139,15 +155,15 @@ class TurningClock:
         return self._clock.utc_us()
 
     async def sleep(self, seconds: float) -> None:
-        """Note the turn, and return `seconds` later."""
+        """Give the sign, and return `seconds` later."""
         self._sign.turn()
         await self._clock.sleep(seconds)
 
 
 class TurningPublisher:
-    """The outbox's publisher: whatever the outbox waits for, it waits here, and a wait that may be long is a turn.
+    """The outbox's publisher. Whatever the outbox waits for, it waits here, and while it may wait the sign is given.
 
-    A publication may take `publish_s_max`; one that takes longer has been forgotten by the connection, and no turn.
+    A publication may take `publish_s_max`; after that the connection has lost it, and no more sign is given.
     """
 
     def __init__(self, publisher: Publisher, sign: Turns, *, clock: HostClock, publish_s_max: float) -> None:
@@ -183,11 +199,11 @@ class TurningPublisher:
             await self._clock.sleep(TURN_S)
 
 
-def watched(hand_on: Callable[[Batch], Awaitable[None]], sign: CaughtUp) -> Callable[[Batch], Awaitable[None]]:
-    """`hand_on`, telling the table's sign what the table owes from then on."""
+def watched(hand_on: Callable[[Handed], Awaitable[None]], sign: CaughtUp) -> Callable[[Handed], Awaitable[None]]:
+    """`hand_on`, which then also notes in `sign` up to what time the table has been handed observations."""
 
-    async def handing_on(batch: Batch) -> None:
-        await hand_on(batch)
-        sign.handed(batch.observations[-1].t_us)
+    async def handing_on(handed: Handed) -> None:
+        await hand_on(handed)
+        sign.handed(handed.last_us)
 
     return handing_on

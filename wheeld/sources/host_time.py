@@ -1,55 +1,53 @@
-"""Where nothing but a wheel's own head sees the wheel, the host's monotonic clock is the sensing clock: it tells it."""
+"""The host's monotonic clock as the sensing clock, where nothing but the wheel's own head observes the wheel."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
 from firmware_protocol.host import Position
-from wheeld.core.clock import HostTime, UtcPair, clock_reading
+from wheeld.core.clock import HostTime, clock_reading
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import HostClock
-from wheeld.sources.sensing import Batch
+from wheeld.sources.sensing import Batch, HandOn, utc_now
 
-TELL_S = 0.02
+REPORT_S = 0.02
 """As often as the other sources."""
 READING_INTERVAL_NS = 900_000_000
 """A clock reading about once a second, as theirs."""
 
 
 class HostTimeSource:
-    """Tells how time passes, counted from `start_ns`, and nothing else."""
+    """Reports how time passes, counted from `start_ns`, and nothing else."""
 
     def __init__(self, *, start_ns: int) -> None:
         self._start_ns = start_ns
         self._read_ns = start_ns - READING_INTERVAL_NS
         self.is_up = True
-        """It can't fail: the head's own silence is told of the head."""
+        """Always: the silence of the head is a fault of the head."""
         self.sensors: dict[str, bool] = {}
 
     def now_us(self, host_ns: int) -> int:
-        """The sensing clock."""
+        """The sensing clock, which is the host's."""
         return (host_ns - self._start_ns) // 1_000
 
     def clock_now(self, host_ns: int) -> HostTime:
-        """It is the host's own."""
+        """The sensing clock without error: it is the host's own."""
         return HostTime(host_ns, 0, 0)
 
     def acknowledge(self, position: Position) -> None:
-        """No batch of its has a position."""
+        """Never called: its batches have no position."""
         raise AssertionError(position)
 
-    async def run(self, clock: HostClock, hand_on: Callable[[Batch], Awaitable[None]]) -> NoReturn:
-        """Tell, for ever."""
+    async def run(self, clock: HostClock, hand_on: HandOn) -> NoReturn:
+        """Hand on a batch at each interval, until cancelled."""
         while True:
-            await clock.sleep(TELL_S)
-            await hand_on(Batch(self._told(clock), None))
+            await clock.sleep(REPORT_S)
+            await hand_on(Batch(self._report(clock), None))
 
-    def _told(self, clock: HostClock) -> list[Observation]:
-        host_ns, utc_us = clock.monotonic_ns(), clock.utc_us()
-        error_us = (clock.monotonic_ns() - host_ns) // 1_000 + 1
-        now_us = self.now_us(host_ns)
-        if host_ns - self._read_ns < READING_INTERVAL_NS:
+    def _report(self, clock: HostClock) -> list[Observation]:
+        utc = utc_now(clock)
+        now_us = self.now_us(utc.host_ns)
+        if utc.host_ns - self._read_ns < READING_INTERVAL_NS:
             return [TimePassed(now_us)]
-        self._read_ns = host_ns
-        return [clock_reading(now_us, self.clock_now(host_ns), UtcPair(host_ns, utc_us, error_us)), TimePassed(now_us)]
+        self._read_ns = utc.host_ns
+        return [clock_reading(now_us, self.clock_now(utc.host_ns), utc), TimePassed(now_us)]

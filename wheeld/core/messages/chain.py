@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 
+from wheeld.errors import WheeldError
+
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 _SEALED = re.compile(
@@ -17,7 +19,7 @@ _SEALED = re.compile(
 )
 
 
-class SealError(ValueError):
+class SealError(WheeldError, ValueError):
     """A message that is not what was sealed; the text says what is wrong with it."""
 
 

@@ -1,14 +1,14 @@
 """What is a signal and what is not: contacts that bounce, pulses too short or too long for a ball. Pure.
 
-Both know the *horizon*: nothing that they have yet to tell is dated before it. A change of a contact is dated at its
-own edge, but told when it has lasted; a pulse is dated at its middle, but told at its end. Whoever puts the tellings of
-several in order waits for the earliest horizon, and for no more.
+Both know their *horizon*: nothing that they still have to report is dated before it. A change of a contact is dated at
+its own edge, but reported when it has lasted; a pulse is dated at its middle, but reported at its end. To put the
+reports of several in order one waits for the earliest horizon.
 """
 
 from __future__ import annotations
 
 QUIET_NS = 200_000_000
-"""A finger that lets go and presses again takes longer. What repeats a level sooner is a bounce, heard of late."""
+"""A finger that lets go and presses again takes longer. A level that is repeated sooner is a bounce that came late."""
 
 
 class Contact:
@@ -20,8 +20,8 @@ class Contact:
     def __init__(
         self, debounce_ns: int, *, on: bool | None, since_ns: int = 0, chatter_ns_max: int | None = None
     ) -> None:
-        """`on`: what is known of it at `since_ns`; None and whatever it reads first is a change. A line that goes up
-        and down for `chatter_ns_max` is on."""
+        """`on`: its state at `since_ns`; None: unknown, and then its first level is a change. A line that goes up and
+        down for `chatter_ns_max` is on."""
         self._debounce_ns, self._chatter_ns_max = debounce_ns, chatter_ns_max
         self._is_on = self._reads_on = on
         self._since_ns = self._edge_ns = since_ns
@@ -61,7 +61,7 @@ class Contact:
         return self._since_ns if self._pending else now_ns
 
     def _chatters(self, now_ns: int) -> bool:
-        """Told while it reads on: what was told up to an edge before stays true."""
+        """Whether it goes up and down for too long. Only while it reads on, so that what was reported stays true."""
         if self._chatter_ns_max is None or self._moving_ns is None:
             return False
         return self._reads_on is True and now_ns - self._moving_ns >= self._chatter_ns_max

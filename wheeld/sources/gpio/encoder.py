@@ -7,11 +7,11 @@ pitch apart) have one for each period, because slots need not be as wide as the 
 Z says where on the rotor that is: its edge on the side of the low angles, the one that rises turning clockwise and
 falls turning back. A and B say which step of a period it is, so that edge may come up to a step early or late.
 
-What is not known is not told: before the first Z nothing is. An edge that repeats a level means that one was lost; two
-passes of Z with anything but a whole turn between them, that steps were; a turn and more without one, that Z itself
-was; a pass of Z while A and B only go to and fro, that one of these two is dead. Then `rotor` is reported as not
-working, and nothing is told until Z has said anew where the rotor stands. After a wrong turn it takes two passes that
-agree, for either of them may have been the wrong one.
+What is not known is not reported: before the first Z nothing is. There are four faults. An edge that repeats a level:
+an edge was lost. Two passes of Z with anything but a whole turn between them: steps were lost. More than a turn without
+Z: Z was lost. A pass of Z while A and B only go to and fro: A or B is dead. Then `rotor` is reported as not working,
+and nothing else until Z has shown again where the rotor stands. After a wrong turn that takes two passes that agree,
+because either of them may have been the wrong one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wheeld.core.observations import Rotor, SensorState
 
 Line: TypeAlias = Literal["a", "b", "z"]
 Kind: TypeAlias = Literal["quadrature", "slots"]
-Told: TypeAlias = Rotor | SensorState
+Seen: TypeAlias = Rotor | SensorState
 
 PERIOD = 4
 """Steps of a period."""
@@ -44,17 +44,18 @@ class Encoder:
 
     def __init__(self, kind: Kind, ticks: int, index_tick: int = 0) -> None:
         self._per_tick = STEPS_A_TICK[kind]
-        self._ticks = ticks
+        self.ticks = ticks
+        """A turn."""
         self._turn = ticks * self._per_tick
         self._index = index_tick * self._per_tick + (kind == "slots")
         self._levels: dict[Line, bool] = {}
-        self._unheard: set[Line] = set()
-        """Lines that stood somewhere and have had no edge yet."""
+        self._without_edge: set[Line] = set()
+        """Lines whose level was read at the start and that have had no edge yet."""
         self._phase: int | None = None
         self._count = 0
         """Steps, clockwise positive; its remainder by `PERIOD` is always the phase."""
         self._offset: int | None = None
-        """What to take from the count for steps from sector 0 on; a whole number of periods. None: unknown."""
+        """What to subtract from the count to get steps from sector 0 on; a whole number of periods. None: unknown."""
         self._known = False
         self._clockwise: bool | None = None
         self._place = self._rattled = 0
@@ -64,7 +65,7 @@ class Encoder:
         self._since_index = 0
         self._index_way: bool | None = None
         self.ok = True
-        """What was last told of the sensor `rotor`."""
+        """What was last reported of the sensor `rotor`."""
         self.violations = 0
         """Lost edges and passes of Z in the wrong place, so far."""
 
@@ -73,12 +74,12 @@ class Encoder:
         """How far the rotor has turned, in ticks, clockwise positive: differences of it, whether Z was seen or not."""
         return self._count / self._per_tick
 
-    def edge(self, line: Line, t_us: int, *, level: bool) -> list[Told]:
+    def edge(self, line: Line, t_us: int, *, level: bool) -> list[Seen]:
         """`line` went to `level` at `t_us`."""
         before = self._levels.get(line)
         self._levels[line] = level
-        is_first = line in self._unheard
-        self._unheard.discard(line)
+        is_first = line in self._without_edge
+        self._without_edge.discard(line)
         if line == "z":
             return [] if before is level else self._index_edge(t_us, rises=level)
         if before is level:
@@ -88,19 +89,19 @@ class Encoder:
         return self._stepped(PHASES[self._levels["a"], self._levels["b"]], t_us)
 
     def stand(self, line: Line, *, level: bool) -> None:
-        """Before any edge, `line` stands at `level`. One that fell between asking for edges and reading it is in both:
-        it tells nothing new, and has been counted."""
+        """Before any edge, `line` is at `level`. An edge that came between asking for edges and reading the level is in
+        both: it is nothing new, and has been counted."""
         self._levels[line] = level
-        self._unheard.add(line)
+        self._without_edge.add(line)
         if "a" in self._levels and "b" in self._levels:
             self._phase = self._count = PHASES[self._levels["a"], self._levels["b"]]
 
-    def forget(self, t_us: int) -> list[Told]:
-        """Edges were lost about `t_us`: the next Z says where the rotor stands."""
+    def forget(self, t_us: int) -> list[Seen]:
+        """Edges were lost about `t_us`: only the next Z shows where the rotor stands."""
         self._phase = self._offset = self._clockwise = None
         return self._doubt(t_us)
 
-    def _stepped(self, phase: int, t_us: int) -> list[Told]:
+    def _stepped(self, phase: int, t_us: int) -> list[Seen]:
         if self._phase is None:
             self._phase = phase
             self._count += (phase - self._count) % PERIOD
@@ -123,9 +124,9 @@ class Encoder:
         if border % self._per_tick:
             return []
         sector = border // self._per_tick - (not self._clockwise)
-        return [Rotor(t_us=t_us, tick=sector % self._ticks, direction="cw" if self._clockwise else "ccw")]
+        return [Rotor(t_us=t_us, tick=sector % self.ticks, direction="cw" if self._clockwise else "ccw")]
 
-    def _index_edge(self, t_us: int, *, rises: bool) -> list[Told]:
+    def _index_edge(self, t_us: int, *, rises: bool) -> list[Seen]:
         self._rattled_index += self._rattled >= RATTLE_STEPS
         if self._rattled_index > 1:
             return self._doubt(t_us)
@@ -148,7 +149,7 @@ class Encoder:
         self.ok = True
         return [SensorState(t_us=t_us, sensor="rotor", ok=True)]
 
-    def _doubt(self, t_us: int) -> list[Told]:
+    def _doubt(self, t_us: int) -> list[Seen]:
         self._known = False
         self.violations += 1
         if not self.ok:

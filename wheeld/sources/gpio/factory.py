@@ -1,4 +1,4 @@
-"""Pins by the name in the configuration. One that does not work is an error, never a reason to try another."""
+"""Pins by the name in the configuration. If one does not work that is an error; no other is tried."""
 
 from __future__ import annotations
 

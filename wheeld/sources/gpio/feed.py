@@ -1,24 +1,23 @@
-"""The GPIO's clockwork: looks at the pins every few milliseconds, hands on what was observed, lights the lamps."""
+"""The feed of the pins: looks at them every few milliseconds, hands on what was observed, and sets the lamps."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import Command, Observation
 from wheeld.ports import HostClock, Pins
 from wheeld.sources.gpio.outputs import Outputs
 from wheeld.sources.gpio.source import GpioSource
-from wheeld.sources.sensing import Batch
+from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 LOOK_S = 0.01
-"""Half of what time may be told late by: the other half is a look that comes late."""
+"""Half of how late time may be reported: the other half is for a look that comes late."""
 
 
 class GpioFeed:
-    """Every look of `source` goes to `hand_on`, which may wait: meanwhile edges gather, and when they are too many that
-    is told as a fault. `state` is what the table shows."""
+    """Hands each look of `source` to `hand_on`, which may wait: meanwhile edges gather, and too many are a fault.
+    `state` gives the table's state."""
 
     def __init__(
         self,
@@ -27,14 +26,14 @@ class GpioFeed:
         pins: Pins,
         *,
         clock: HostClock,
-        hand_on: Callable[[Batch], Awaitable[None]],
+        hand_on: HandOn,
         state: Callable[[], str],
     ) -> None:
         self._source, self._outputs, self._pins, self._clock = source, outputs, pins, clock
         self._hand_on, self._state = hand_on, state
 
     async def run(self) -> NoReturn:
-        """Until cancelled; then lamps go out and pins are released. Raises PinsError when a lamp cannot be lit."""
+        """Until cancelled; then lamps are switched off and pins released. Raises PinsError for a lamp that fails."""
         try:
             while True:
                 await self._clock.sleep(LOOK_S)
@@ -47,14 +46,12 @@ class GpioFeed:
                 self._pins.close()  # also of a chip that takes no lamp's level any more
 
     def _look(self) -> list[Observation]:
-        host_ns = self._clock.monotonic_ns()
-        utc_us = self._clock.utc_us()
-        error_us = (self._clock.monotonic_ns() - host_ns) // 1_000 + 1
-        return self._source.look(host_ns, UtcPair(host_ns, utc_us, error_us))
+        utc = utc_now(self._clock)
+        return self._source.look(utc.host_ns, utc)
 
 
-def commands_only(put: Callable[[Command], Awaitable[None]]) -> Callable[[Batch], Awaitable[None]]:
-    """For pins that see no wheel: their buttons are commands among others, dated by whoever sees it."""
+def commands_only(put: Callable[[Command], Awaitable[None]]) -> HandOn:
+    """For pins that see no wheel: of their batches only the commands go on, to be dated like other commands."""
 
     async def hand_on(batch: Batch) -> None:
         for seen in batch.observations:

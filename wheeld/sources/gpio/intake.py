@@ -1,4 +1,4 @@
-"""From the thread that hears edges to the loop that judges them: nothing is lost unsaid."""
+"""From the thread that receives edges to the loop that processes them; what is lost on the way is counted."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from wheeld.ports import Edge, Taken
 
 EDGES_MAX = 16_384
-"""Half a minute of the fastest encoder. A loop that took nothing for so long has stood still: it must be told."""
+"""Half a minute of the fastest encoder. A loop that took nothing for so long has stalled, which must be a fault."""
 
 
 class Intake:
-    """A bounded list: any thread puts, one takes all. What does not fit is counted, and with it all that follows
-    until the list is taken, so that a hole is never hidden by the edges behind it."""
+    """A bounded list: any thread puts, one takes all. What does not fit is counted, and so is all that follows until
+    the list is taken, so that later edges never hide the gap."""
 
     def __init__(self, edges_max: int = EDGES_MAX) -> None:
         self._edges_max = edges_max
@@ -21,7 +21,7 @@ class Intake:
         self._lost = 0
 
     def put(self, edge: Edge) -> None:
-        """One edge more."""
+        """Add one edge."""
         with self._lock:
             if self._lost or len(self._edges) >= self._edges_max:
                 self._lost += 1
@@ -29,12 +29,12 @@ class Intake:
                 self._edges.append(edge)
 
     def lose(self) -> None:
-        """There was an edge that cannot be told."""
+        """Count an edge that cannot be dated."""
         with self._lock:
             self._lost += 1
 
     def take(self) -> Taken:
-        """Everything since the last call."""
+        """Everything that was put since the last call."""
         with self._lock:
             edges, lost = self._edges, self._lost
             self._edges, self._lost = [], 0

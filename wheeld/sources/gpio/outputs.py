@@ -1,4 +1,4 @@
-"""What the table shows on its lamps: a pure mapping from its state, and the pins that follow it."""
+"""Lamps and buzzer: what they show of the table's state, and the pins that are set accordingly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from wheeld.ports import Pins
 from wheeld.sources.gpio.setting import GpioSetting
 
 BUZZ_NS = 700_000_000
-"""Long enough to be heard over a table, too short to annoy it."""
+"""Long enough to be heard at a table, too short to annoy people."""
 BETS_OPEN = ("faites_vos_jeux", "ball_running")
 """While the ball runs the chef may still take a bet, until "rien ne va plus" (A3)."""
 NULL = ("rien_va", "suspended")
@@ -30,7 +30,7 @@ class Outputs:
     """Lamp, buzzer and "bets closed" of one table, as far as they are wired. Raises PinsError."""
 
     def __init__(self, setting: GpioSetting, pins: Pins) -> None:
-        """All dark and silent until the first state is shown."""
+        """Everything is off until the first state is shown."""
         self._pins = pins
         self._pin_of = {"lamp": setting.lamp, "buzzer": setting.buzzer, "bets_closed": setting.bets_closed}
         self._lit: dict[str, bool] = {}

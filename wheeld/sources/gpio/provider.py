@@ -1,4 +1,4 @@
-"""Which package gives the module `RPi.GPIO`: two do, under one name, and on any machine one of them is right.
+"""Which package provides the module `RPi.GPIO`: two do, under one name, and on each machine one of them works.
 
 The original, `RPi.GPIO`, works up to kernel 6.5, and not on a Pi 5. `rpi-lgpio` works on every Pi; from kernel 6.6 on,
 and on a Pi 5, there is nothing else. The configuration says which one is meant; the other is never taken instead.
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
-"""Named like the extras that bring them."""
+"""Named like the extras of this package that install them."""
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
 KERNEL_WITHOUT_SYSFS = (6, 6)
-"""From here on the numbers of /sys/class/gpio no longer begin at 0, which the original relies on."""
+"""From this kernel on the numbers of /sys/class/gpio no longer begin at 0, on which the original relies."""
 PI_5 = 0x17
 """The model in a revision code from which on the pins hang on another chip."""
 REVISION = Path("/sys/firmware/devicetree/base/system/linux,revision")
@@ -48,17 +48,17 @@ class Machine(NamedTuple):
 def this_machine() -> Machine:
     """The running kernel, and the Raspberry Pi's revision, where this is one or `RPI_LGPIO_REVISION` says so."""
     major, minor = os.uname().release.split(".")[:2]
-    told = os.environ.get("RPI_LGPIO_REVISION")
+    given = os.environ.get("RPI_LGPIO_REVISION")
     revision: int | None = None
-    if told is not None:
-        revision = int(told, 16)
+    if given is not None:
+        revision = int(given, 16)
     elif REVISION.is_file():
         (revision,) = struct.unpack(">I", REVISION.read_bytes())
     return Machine((int(major), int("".join(filter(str.isdigit, minor)))), revision)
 
 
 def installed() -> set[Provider]:
-    """Whichever of the two packages are there."""
+    """Which of the two packages are installed."""
     there: set[Provider] = set()
     for provider in get_args(Provider):
         try:
@@ -80,7 +80,7 @@ def trouble(wanted: Provider, there: set[Provider], machine: Machine) -> str | N
         )
     if wanted == "rpi" and right != "rpi":
         return (
-            f'the original RPi.GPIO does not work with {machine}: say provider = "rpi-lgpio", '
+            f'the original RPi.GPIO does not work with {machine}: set provider = "rpi-lgpio", '
             "`pip uninstall RPi.GPIO`, `pip install 'wheeld[rpi-lgpio]'`"
         )
     if wanted not in there:

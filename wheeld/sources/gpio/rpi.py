@@ -1,8 +1,8 @@
 """Pins through the module `RPi.GPIO`, the original's or rpi-lgpio's.
 
-Which clock dates an edge: under rpi-lgpio the kernel's monotonic clock in the interrupt, which lgpio hands up and the
-shim drops, so the edges are asked of lgpio itself, on the lines that the shim has claimed. Under the original the
-host's monotonic clock when the callback runs; and the callback is told no level, so it is read then.
+Which clock dates an edge: under rpi-lgpio the kernel's monotonic clock in the interrupt. lgpio passes that date on and
+the shim drops it, so edges are requested from lgpio itself, on the lines that the shim has claimed. Under the original
+it is the host's monotonic clock when the callback runs; the callback gets no level, so the level is read then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wheeld.sources.gpio.provider import Provider
 KERNEL_ERROR_NS = 1_000_000
 """An interrupt waits for others and for sections that must not be interrupted; measured 0.2 ms, 1 ms is generous."""
 CALLBACK_ERROR_NS = 5_000_000
-"""Until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which is handed over every 5 ms."""
+"""Until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which changes hands every 5 ms."""
 STAMP_AGE_NS_MAX = 60_000_000_000
 """Kernels before 5.7 date edges by the time of day, which is decades away; no edge waits for a minute."""
 
@@ -53,7 +53,7 @@ def _imported(name: str) -> Any:
 
 @contextmanager
 def _scratch_directory() -> Iterator[None]:
-    """lgpio makes a pipe with a name where it is imported and opens it at once; a service may write nowhere else."""
+    """lgpio makes a named pipe in the working directory when it is imported; a service may write nowhere else."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="wheeld-") as scratch:
         os.environ.pop("LG_WD", None)
@@ -73,7 +73,7 @@ class RpiPins:
         self._callbacks: list[Any] = []
         self._driven: set[int] = set()
         self._is_open = True
-        with _told("the chip"):
+        with _as_pins_error("the chip"):
             gpio.setwarnings(False)  # noqa: FBT003  the module's own way
             gpio.setmode(gpio.BCM)
         if lgpio is not None and getattr(gpio, "_chip", None) is None:
@@ -81,14 +81,14 @@ class RpiPins:
 
     @property
     def error_ns(self) -> int:
-        """By which clock edges are dated makes the difference."""
+        """It depends on the clock that dates edges."""
         return CALLBACK_ERROR_NS if self._lgpio is None else KERNEL_ERROR_NS
 
     def listen(self, pin: int, pull: Pull) -> bool:
         """Claims the pin, asks for both edges; the level is read last, so that no edge falls between."""
         gpio = self._gpio
         pulls = {"up": gpio.PUD_UP, "down": gpio.PUD_DOWN, "off": gpio.PUD_OFF}
-        with _told(f"pin {pin}"):
+        with _as_pins_error(f"pin {pin}"):
             gpio.setup(pin, gpio.IN, pull_up_down=pulls[pull])
             if self._lgpio is None:
                 gpio.add_event_detect(pin, gpio.BOTH, callback=self._called)
@@ -101,7 +101,7 @@ class RpiPins:
     def drive(self, pin: int, *, level: bool) -> None:
         """Claims the pin at the first call."""
         gpio = self._gpio
-        with _told(f"pin {pin}"):
+        with _as_pins_error(f"pin {pin}"):
             if pin not in self._driven:
                 gpio.setup(pin, gpio.OUT, initial=level)
                 self._driven.add(pin)
@@ -134,8 +134,8 @@ class RpiPins:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Every way in which the module refuses, in words for the person who wired it."""
+def _as_pins_error(what: str) -> Iterator[None]:
+    """Whatever the module raises becomes a PinsError, worded for the person who wired the pins."""
     try:
         yield
     except Exception as wrong:  # lgpio raises an exception of its own that is derived from nothing else

@@ -1,4 +1,4 @@
-"""What the edges of each sensor come to. Pure: edges in, observations out, each sensor with its own horizon.
+"""What the edges of each sensor mean. Pure: edges in, observations out, each sensor with its own horizon.
 
 A sensor that is blocked for longer than a ball can block it is reported as not working until it is free again. A ball
 on the track is past a beam in some tens of milliseconds, a hand that holds it before the launch takes a second or two;
@@ -23,10 +23,10 @@ POCKETS = 37
 POCKETS_BLOCKED_MAX = 3.0
 """The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
 OBJECT_DEBOUNCE_NS = 5_000_000
-"""A coin that bounces through the cylinder must be told within 50 ms (N4), a spark of a few milliseconds not at all."""
+"""A coin that bounces through the cylinder must be reported within 50 ms (N4), a spark of a few milliseconds not."""
 OBJECT_CHATTER_NS_MAX = 20_000_000
-"""A line that goes up and down for longer is no spark: a body rattles there, or a wire does, and nobody can tell which.
-A body that is not there costs a coup, one that is not told a wrong number."""
+"""A line that goes up and down for longer is no spark: either a body or a loose wire, and one cannot know which. To
+report a body that is not there costs a coup; not to report one that is there may cost a wrong number."""
 
 
 class Sensor(Protocol):
@@ -34,19 +34,19 @@ class Sensor(Protocol):
 
     @property
     def repeats(self) -> int:
-        """How many levels came again that show a lost edge, so far."""
+        """How often a level came again, which shows a lost edge; so far."""
         ...
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """The line is `on` (active) or off from `at_ns` on."""
+        """The line is `on` (active) or off from `at_ns` on; returns what that means."""
         ...
 
     def until(self, now_ns: int) -> list[Observation]:
-        """Nothing else came up to `now_ns`."""
+        """No other edge came up to `now_ns`; returns what that means."""
         ...
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Nothing still to be told is dated before this."""
+        """No observation still to come is dated before this."""
         ...
 
 
@@ -58,7 +58,7 @@ class EncoderLine:
 
     @property
     def repeats(self) -> int:
-        """None: what is amiss with the encoder's lines is its own fault, `rotor`."""
+        """None: the encoder reports its own faults, as `rotor`."""
         return 0
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -66,16 +66,16 @@ class EncoderLine:
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
 
     def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  as other sensors
-        """A rotor that stands says nothing: its absence is for the core."""
+        """A rotor that stands is no observation: the core concludes it from the time."""
         return []
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Edges are told at once."""
+        """An edge is reported at once."""
         return now_ns
 
 
 class _Beam:
-    """A light barrier; `ok` is what was last told of it."""
+    """A light barrier; `ok` is what was last reported of it."""
 
     name: str
 
@@ -85,7 +85,7 @@ class _Beam:
 
     @property
     def repeats(self) -> int:
-        """Of its pulses."""
+        """Of its pulse."""
         return self.pulse.repeats
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -97,7 +97,7 @@ class _Beam:
         return [] if middle_ns is None else [self._passed(self._us(middle_ns))]
 
     def until(self, now_ns: int) -> list[Observation]:
-        """Blocked for too long is a fault, told once."""
+        """Blocked for too long is a fault, reported once."""
         since_ns = self.pulse.since_ns
         stuck_ns = None if since_ns is None or not self.ok else self._stuck_ns(since_ns, now_ns)
         if stuck_ns is None:
@@ -106,7 +106,7 @@ class _Beam:
         return [SensorState(t_us=self._us(stuck_ns), sensor=self.name, ok=False)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """The middle of a pulse that goes on."""
+        """The middle of a pulse that has not ended."""
         return self.pulse.horizon_ns(now_ns)
 
     def _passed(self, t_us: int) -> Observation:
@@ -120,7 +120,7 @@ class Beam(_Beam):
     """Beam `number` of the track; blocked for more than `blocked_ns_max` it is stuck."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int]) -> None:
-        super().__init__(Pulse(setting.shortest_pulse_ns, BALL_NS_MAX), us)
+        super().__init__(Pulse(setting.min_pulse_ns, BALL_NS_MAX), us)
         self.name = f"beam/{number}"
         self._number, self._blocked_ns_max = number, setting.beam_blocked_ns_max
 
@@ -128,7 +128,7 @@ class Beam(_Beam):
         return BallPass(t_us=t_us, beam=self._number)
 
     def _stuck_ns(self, since_ns: int, now_ns: int) -> int | None:
-        """The same moment, however seldom anybody looks."""
+        """When it was stuck, which does not depend on how often this is called."""
         stuck_ns = since_ns + self._blocked_ns_max
         return stuck_ns if stuck_ns <= now_ns else None
 
@@ -137,10 +137,10 @@ class Reader(_Beam):
     """Reader `number` of the pockets; blocked for more than some pockets of the rotor's travel it is stuck."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder) -> None:
-        super().__init__(Pulse(setting.shortest_pulse_ns, POCKET_NS_MAX), us)
+        super().__init__(Pulse(setting.min_pulse_ns, POCKET_NS_MAX), us)
         self.name = f"reader/{number}"
         self._number, self._encoder = number, encoder
-        self._ticks_max = POCKETS_BLOCKED_MAX * setting.rotor_ticks / POCKETS
+        self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / POCKETS
         self._from_ticks = 0.0
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -169,18 +169,18 @@ class _Switch:
         return self._contact.repeats
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """An edge, a bounce perhaps."""
-        return self._told(self._contact.edge(at_ns, on=on))
+        """An edge, or a bounce."""
+        return self._observed(self._contact.edge(at_ns, on=on))
 
     def until(self, now_ns: int) -> list[Observation]:
         """What has lasted by now."""
-        return self._told(self._contact.until(now_ns))
+        return self._observed(self._contact.until(now_ns))
 
     def horizon_ns(self, now_ns: int) -> int:
         """The edge that has not lasted yet."""
         return self._contact.horizon_ns(now_ns)
 
-    def _told(self, changes: list[tuple[int, bool]]) -> list[Observation]:
+    def _observed(self, changes: list[tuple[int, bool]]) -> list[Observation]:
         return [seen for at_ns, on in changes for seen in self._meaning(self._us(at_ns), on=on)]
 
     def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:

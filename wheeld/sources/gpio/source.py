@@ -1,13 +1,13 @@
 """Edges of GPIO pins become observations on the sensing clock: the host's monotonic clock since the daemon's start.
 
-No waiting and no thread: `look` is called every few milliseconds. Edges are judged in the order of their dates, a
-little later than they come (`SETTLE_NS`), because those of different pins may overtake each other; an edge that comes
-later even than that came too late to count, and so something was not observed: a fault of the `link`. So is an edge
-that was lost on its way, or that is missing from the count of its pin, or between two edges to the same level.
+No waiting and no thread: `look` is called every few milliseconds. Edges are processed in the order of their dates, a
+little later than they come (`SETTLE_NS`), because those of different pins may overtake each other. An edge that comes
+even later cannot count any more, so something was not observed: a fault of the `link`. So is an edge that was lost on
+its way, or that is missing from the count of its pin, or between two edges to the same level.
 
-Observations are told up to the earliest horizon of all sensors (`debounce` says what that is), and `TimePassed` up to
-there, at each look. What gathered while the host stood still is not judged until it has had time to arrive. A host
-that keeps standing still tells late, and when that is by too much and lasts, it is a fault of the `link` too.
+Each look returns the observations up to the earliest horizon of all sensors (`debounce` says what that is), and
+`TimePassed` up to there. What gathered while the host stalled is not processed until it has had time to arrive. A host
+that stalls again and again reports late, and when that is too late for too long, it is a fault of the `link` too.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from wheeld.sources.gpio.wiring import Wiring
 
 SETTLE_NS = 50_000_000
 """From interrupt to callback takes 1 ms; on a machine with four times as much to do as it could, 99 of 100 took
-less than 36 ms. It delays what is told, never its date; people notice nothing under a tenth of a second."""
+less than 36 ms. It delays observations, never their dates; people notice nothing under a tenth of a second."""
 STALL_NS = 30_000_000
-"""Looks come every 10 ms. When they were this far apart, the host stood still, or something kept the interpreter."""
+"""Looks come every 10 ms. When they were this far apart, the host stalled, or something held the interpreter."""
 RECOVER_NS = 100_000_000
 """What gathered in a stall is read within this: 500 edges/s for five seconds, at 20 µs each."""
 LAG_US_MAX = 1_000_000
-"""Whoever is told this much late, for as long, does not see the wheel."""
+"""Observations that come this late, and for as long, are no observation of the wheel."""
 READ_AT_ONCE_NS = 1_000_000
-"""Pins that date an edge as well as this read its level as soon, in the interrupt. Dated worse, it is the callback that
-does both: a bounce is over by then, and edges to the same level are its ordinary trace and prove nothing."""
+"""Pins that date an edge this well read its level in the interrupt. Where a date is worse, the callback does both: by
+then a bounce is over, and edges to the same level are its ordinary trace and prove no lost edge."""
 READING_INTERVAL_NS = 900_000_000
 """A clock reading about once a second, as a sensor board's."""
 COUNTERS = ("edges", "host_stalls", "late_edges", "link_faults", "lost_edges")
 
 
 class GpioSource:
-    """All that is wired to one wheel. Raises PinsError when a pin cannot be had."""
+    """All that is wired to one wheel. Raises PinsError when a pin cannot be used."""
 
-    def __init__(self, setting: GpioSetting, pins: Pins, *, host_ns: int) -> None:
-        """`host_ns` is where `t_us` 0 stands."""
+    def __init__(self, setting: GpioSetting, pins: Pins, *, rotor_ticks: int, host_ns: int) -> None:
+        """`rotor_ticks` of the encoder, a turn; `host_ns` is where `t_us` 0 stands."""
         self._pins, self._start_ns = pins, host_ns
         self._looked_ns = self._safe_ns = host_ns
         self._stalls: list[tuple[int, int]] = []
-        """Of each that may still have edges on their way, since when, and until when."""
-        self._told_us = 0
+        """Of the stalls whose edges may still be on their way: since when, and until when."""
+        self._passed_us = 0
         self._behind_us: int | None = None
-        """Since when what is told has come too late."""
-        self._read_ns: int | None = None
+        """Since when observations have come too late."""
+        self._clock_read_ns: int | None = None
         self._waiting: list[tuple[int, int, Edge]] = []
         self._ready: list[tuple[int, int, Observation]] = []
         self._number = 0
@@ -61,13 +61,13 @@ class GpioSource:
         self._repeats = 0
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("gpio")
-        self._wiring = Wiring(setting, pins, self._us, host_ns=host_ns)
+        self._wiring = Wiring(setting, pins, self._us, rotor_ticks=rotor_ticks, host_ns=host_ns)
         self.is_up = True
-        """Whether the core believes in what comes from here; it does until told otherwise."""
+        """Whether it works as far as the core knows: a change is always an observation."""
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Which of the sensors work, as far as they can show."""
+        """Of each sensor, whether it works, as far as that can be observed."""
         return self._wiring.health
 
     @property
@@ -81,29 +81,29 @@ class GpioSource:
         return {**dict.fromkeys(COUNTERS, 0), **self._counts, **self._wiring.counters}
 
     def now_us(self, host_ns: int) -> int:
-        """The sensing clock, never less than what was told."""
-        return max(self._us(host_ns), self._told_us)
+        """The sensing clock, never less than the newest observation."""
+        return max(self._us(host_ns), self._passed_us)
 
     def clock_now(self, host_ns: int) -> HostTime:
-        """The sensing clock is the host's: what is not known is how late an edge was dated."""
+        """The sensing clock is the host's; the error is how late an edge may have been dated."""
         return HostTime(host_ns, self._pins.error_ns, 0)
 
     def acknowledge(self, position: Position) -> None:
-        """Pins keep nothing: no batch of theirs has a position."""
+        """Never called: pins keep nothing, so their batches have no position."""
         raise AssertionError(position)
 
     def look(self, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """What came to be known by `host_ns`, in time order; `utc` was read about then."""
+        """The observations that are certain by `host_ns`, in time order; `utc` was read about then."""
         taken = self._pins.take()
         lost = taken.lost + sum(self._gathered(edge) for edge in taken.edges)
         late = self._drop_late()
-        self._judge(self._settled_ns(host_ns))
-        told = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
+        self._process(self._settled_ns(host_ns))
+        seen = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
         if lost or late:
-            told += self._wiring.forget(self._told_us)
-        told += self._link_state(lost + self._repeated(), late, is_behind=self._is_behind(self._us(host_ns)))
-        told += self._time(host_ns, utc)
-        return told
+            seen += self._wiring.forget(self._passed_us)
+        seen += self._link_state(lost + self._repeated(), late, is_behind=self._is_behind(self._us(host_ns)))
+        seen += self._time(host_ns, utc)
+        return seen
 
     # --- edges --------------------------------------------------------------------------------------------------
 
@@ -119,12 +119,12 @@ class GpioSource:
         return missing
 
     def _repeated(self) -> int:
-        """How many lost edges came to light by the ones after them, of lines that are no encoder's."""
+        """How many lost edges the ones after them show, on all lines but the encoder's."""
         before, self._repeats = self._repeats, self._wiring.repeats
         return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
 
     def _drop_late(self) -> int:
-        """Edges from before what was judged already."""
+        """Drop edges from before what was processed already; returns how many."""
         late = 0
         while self._waiting and self._waiting[0][0] < self._safe_ns:
             heapq.heappop(self._waiting)
@@ -141,31 +141,31 @@ class GpioSource:
         arrived_ns = min((began_ns for began_ns, _ in self._stalls), default=looked_ns)
         return max(self._safe_ns, arrived_ns - SETTLE_NS)
 
-    def _judge(self, until_ns: int) -> None:
+    def _process(self, until_ns: int) -> None:
         self._safe_ns = until_ns
         while self._waiting and self._waiting[0][0] < until_ns:
             edge = heapq.heappop(self._waiting)[2]
-            self._ripen(self._wiring.edge(edge))
-        self._ripen(self._wiring.until(until_ns))
+            self._keep(self._wiring.edge(edge))
+        self._keep(self._wiring.until(until_ns))
 
-    def _ripen(self, seen: list[Observation]) -> None:
+    def _keep(self, seen: list[Observation]) -> None:
         for one in seen:
             self._number += 1
             heapq.heappush(self._ready, (one.t_us, self._number, one))
 
-    # --- what is told -------------------------------------------------------------------------------------------
+    # --- observations -------------------------------------------------------------------------------------------
 
     def _release(self, until_us: int) -> list[Observation]:
-        """Everything older than `until_us`, in order; time passes to there."""
-        told: list[Observation] = []
+        """Every observation older than `until_us`, in order; time has passed to there."""
+        seen: list[Observation] = []
         while self._ready and self._ready[0][0] < until_us:
-            told.append(heapq.heappop(self._ready)[2])
-        self._told_us = max(self._told_us, until_us)
-        return told
+            seen.append(heapq.heappop(self._ready)[2])
+        self._passed_us = max(self._passed_us, until_us)
+        return seen
 
     def _is_behind(self, now_us: int) -> bool:
-        """Whether what is told has come too late for too long; one stall, however long, is over too soon for that."""
-        if now_us - self._told_us <= LAG_US_MAX:
+        """Whether observations have come too late for too long. One stall, however long, is over before that."""
+        if now_us - self._passed_us <= LAG_US_MAX:
             self._behind_us = None
             return False
         self._behind_us = now_us if self._behind_us is None else self._behind_us
@@ -184,16 +184,16 @@ class GpioSource:
             self._counts["link_faults"] += 1
             self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late, is_behind=is_behind)
         self.is_up = is_whole
-        return [SensorState(t_us=self._told_us, sensor="link", ok=is_whole)]
+        return [SensorState(t_us=self._passed_us, sensor="link", ok=is_whole)]
 
     def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """How far time has been told, and now and then what it was in UTC."""
-        passed = TimePassed(t_us=self._told_us)
-        if self._read_ns is not None and host_ns - self._read_ns < READING_INTERVAL_NS:
+        """How far time has passed, and once a second what it was in UTC."""
+        passed = TimePassed(t_us=self._passed_us)
+        if self._clock_read_ns is not None and host_ns - self._clock_read_ns < READING_INTERVAL_NS:
             return [passed]
-        self._read_ns = host_ns
-        at = HostTime(self._start_ns + self._told_us * 1_000, self._pins.error_ns, 0)
-        return [clock_reading(self._told_us, at, utc), passed]
+        self._clock_read_ns = host_ns
+        at = HostTime(self._start_ns + self._passed_us * 1_000, self._pins.error_ns, 0)
+        return [clock_reading(self._passed_us, at, utc), passed]
 
     def _us(self, at_ns: int) -> int:
         return (at_ns - self._start_ns) // 1_000

@@ -1,14 +1,13 @@
-"""Which sensor listens on which pin, and how it stood at the start."""
+"""The sensors of one wheel: which of them is on which pin, and its state at the start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
 
-from wheeld.core.observations import CommandName, Observation
+from wheeld.core.observations import Observation
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.debounce import Contact
-from wheeld.sources.gpio.encoder import Encoder, Line
+from wheeld.sources.gpio.encoder import Encoder, Kind, Line
 from wheeld.sources.gpio.sensors import (
     OBJECT_CHATTER_NS_MAX,
     OBJECT_DEBOUNCE_NS,
@@ -19,31 +18,34 @@ from wheeld.sources.gpio.sensors import (
     Reader,
     Sensor,
 )
-from wheeld.sources.gpio.setting import EncoderPins, GpioSetting
-
-COMMANDS: dict[str, CommandName] = {name: name for name in get_args(CommandName)}
+from wheeld.sources.gpio.setting import GpioSetting
 
 
 class Wiring:
-    """The sensors of one wheel. `us` turns host time into the sensing clock's. Raises PinsError."""
+    """The sensors of one wheel, whose encoder has `rotor_ticks` a turn. `us` turns host time into sensing time.
 
-    def __init__(self, setting: GpioSetting, pins: Pins, us: Callable[[int], int], *, host_ns: int) -> None:
+    Raises PinsError.
+    """
+
+    def __init__(
+        self, setting: GpioSetting, pins: Pins, us: Callable[[int], int], *, rotor_ticks: int, host_ns: int
+    ) -> None:
         self._setting, self._pins, self._us, self._start_ns = setting, pins, us, host_ns
         self._encoder: Encoder | None = None
         self._sensors: dict[int, tuple[Sensor, bool]] = {}
         self._beams: list[Beam | Reader] = []
-        if setting.encoder is not None:
-            self._encoder = self._wire_encoder(setting.encoder)
-        self._beams += [Beam(number, setting, us) for number in range(len(setting.beams))]
+        if setting.encoder is not None and setting.encoder_pins is not None:
+            self._encoder = self._wire_encoder(setting.encoder, setting.encoder_pins, rotor_ticks)
+        self._beams += [Beam(number, setting, us) for number in range(len(setting.beam_pins))]
         if self._encoder is not None:
-            self._beams += [Reader(number, setting, us, self._encoder) for number in range(len(setting.readers))]
-        for pin, beam in zip((*setting.beams, *setting.readers), self._beams, strict=True):
+            self._beams += [Reader(number, setting, us, self._encoder) for number in range(len(setting.reader_pins))]
+        for pin, beam in zip((*setting.beam_pins, *setting.reader_pins), self._beams, strict=True):
             self._wire_beam(pin, beam)
         self._wire_switches()
 
     @property
     def health(self) -> dict[str, bool]:
-        """Which sensors work, as far as they can show."""
+        """Of each sensor, whether it works, as far as that can be observed."""
         rotor = {} if self._encoder is None else {"rotor": self._encoder.ok}
         return {**{beam.name: beam.ok for beam in self._beams}, **rotor}
 
@@ -64,11 +66,11 @@ class Wiring:
 
     @property
     def repeats(self) -> int:
-        """How many levels came again that show a lost edge, so far."""
+        """How often a level came again, which shows a lost edge; so far."""
         return sum(sensor.repeats for sensor, _ in self._sensors.values())
 
     def edge(self, edge: Edge) -> list[Observation]:
-        """One edge, in the order of dates, and what had become of its sensor by then."""
+        """What one edge means, in the order of dates, and what its sensor observed before it."""
         sensor, active_low = self._sensors[edge.pin]
         return [*sensor.until(edge.at_ns), *sensor.edge(edge.at_ns, on=edge.level is not active_low)]
 
@@ -77,39 +79,40 @@ class Wiring:
         return [seen for sensor, _ in self._sensors.values() for seen in sensor.until(now_ns)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Nothing still to be told is dated before this; edges have been judged up to `now_ns`."""
+        """No observation still to come is dated before this; edges have been processed up to `now_ns`."""
         return min((sensor.horizon_ns(now_ns) for sensor, _ in self._sensors.values()), default=now_ns)
 
     def forget(self, t_us: int) -> list[Observation]:
-        """Edges were lost: what a count of them would have told is unknown."""
+        """Edges were lost: what follows from counting them is unknown."""
         return [] if self._encoder is None else [*self._encoder.forget(t_us)]
 
     def _listen(self, pin: int, *, active_low: bool) -> bool:
-        """Whether it is active."""
+        """Claim the pin; returns whether it is active."""
         return self._pins.listen(pin, self._setting.pull) is not active_low
 
-    def _wire_encoder(self, lines: EncoderPins) -> Encoder:
-        encoder = Encoder(lines.kind, self._setting.rotor_ticks, lines.index_tick)
-        pins: dict[Line, int] = {"a": lines.a, "b": lines.b, "z": lines.z}
-        for line, pin in pins.items():
-            encoder.stand(line, level=self._listen(pin, active_low=lines.active_low))
-            self._sensors[pin] = EncoderLine(encoder, line, self._us), lines.active_low
+    def _wire_encoder(self, kind: Kind, pins: tuple[int, int, int], rotor_ticks: int) -> Encoder:
+        encoder = Encoder(kind, rotor_ticks, self._setting.index_tick)
+        active_low = self._setting.encoder_active_low
+        lines: tuple[Line, Line, Line] = ("a", "b", "z")
+        for line, pin in zip(lines, pins, strict=True):
+            encoder.stand(line, level=self._listen(pin, active_low=active_low))
+            self._sensors[pin] = EncoderLine(encoder, line, self._us), active_low
         return encoder
 
     def _wire_beam(self, pin: int, beam: Beam | Reader) -> None:
-        """One that is blocked from the start may be stuck."""
+        """A beam that is blocked from the start may be stuck."""
         active_low = self._setting.sensors_active_low
         if self._listen(pin, active_low=active_low):
             beam.edge(self._start_ns, on=True)
         self._sensors[pin] = beam, active_low
 
     def _wire_switches(self) -> None:
-        """A button that is held down at the start was not pressed; whether an object lies there is told."""
+        """A button that is held down at the start was not pressed; an object that lies there then is reported."""
         setting = self._setting
         low = setting.buttons_active_low
         for name, pin in setting.buttons.items():
             contact = Contact(setting.debounce_ns, on=self._listen(pin, active_low=low), since_ns=self._start_ns)
-            self._sensors[pin] = Button(contact, self._us, COMMANDS[name]), low
+            self._sensors[pin] = Button(contact, self._us, name), low
         if setting.object_pin is not None:
             low = setting.sensors_active_low
             contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)

@@ -1,8 +1,8 @@
 """One opening of a serial port, as a byte link on asyncio.
 
-pyserial finds, locks and sets up the port; bytes then go straight between the event loop and the file descriptor, all
-that wait at once (`read(1)` is 150 times slower). A link is used once: the first fatal error ends it, and everyone who
-waits on it or uses it later is told that same error.
+pyserial finds, locks and sets up the port; bytes then go directly between the event loop and the file descriptor, all
+that wait at once (`read(1)` is 150 times slower). A link is used once: the first fatal error ends it, and everything
+that waits on it or uses it later raises that same error.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import termios
 
 import serial
 
+from wheeld.errors import WheeldError
 from wheeld.ports import LinkClosedError
 
 READ_BYTES_MAX = 65_536
 """More than the kernel holds back for us (4 kB for a tty), so one read empties it."""
 UNSENT_BYTES_MAX = 65_536
-"""The host says some 100 bytes a second. A board that leaves minutes of that untaken is no longer listening."""
+"""The host sends some 100 bytes a second. A board that has not taken minutes of that no longer reads."""
 
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
@@ -32,7 +33,7 @@ _ADVICE: dict[int | None, str] = {
 }
 
 
-class PortUnavailableError(Exception):
+class PortUnavailableError(WheeldError, OSError):
     """The port could not be opened. `why` says what to do, and is the same for the same cause."""
 
     def __init__(self, port: str, why: str) -> None:
@@ -60,7 +61,7 @@ class SerialLink:
         except OSError as wrong:
             self._end(f"reading failed: {wrong.strerror}")
         else:
-            if not data:  # readable and yet nothing: that is how a serial port says that its device is gone
+            if not data:  # readable and yet empty: the device of the port is gone
                 self._end("the device hung up")
         self._check()
         return data
@@ -69,7 +70,7 @@ class SerialLink:
         """Hand `data` to the line without waiting; raises `LinkClosedError`, also when the line takes nothing."""
         self._check()
         if len(self._unsent) + len(data) > UNSENT_BYTES_MAX:
-            self._end("the board takes nothing of what is sent")
+            self._end("the board does not read what is sent")
             self._check()
         waiting = bool(self._unsent)
         self._unsent += data
@@ -82,7 +83,7 @@ class SerialLink:
         self._end("closed by the host")
 
     def _send(self) -> None:
-        """Write what the kernel takes now, and come back for the rest when it takes more."""
+        """Write what the kernel takes now, and the rest when it takes more."""
         try:
             sent = os.write(self._fd, self._unsent)
         except BlockingIOError:
@@ -115,7 +116,7 @@ class SerialLink:
         if self._lost.done():
             return
         self._lost.set_exception(LinkClosedError(why))
-        self._lost.exception()  # asked once here: nobody may be waiting, and that is no mistake
+        self._lost.exception()  # read once, so that asyncio does not warn when nothing waits for it
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._port.close()
@@ -130,7 +131,7 @@ def open_serial(port: str, baud: int) -> SerialLink:
 
 
 def _errno(wrong: OSError) -> int | None:
-    """Its own, or that of the terminal error which pyserial put into words."""
+    """Its own, or that of the terminal error which pyserial made a text of."""
     cause = wrong.__context__
     return cause.args[0] if isinstance(cause, termios.error) else wrong.errno
 

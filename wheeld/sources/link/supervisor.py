@@ -1,7 +1,7 @@
-"""Keeps a link to the sensor board open: opens, lets it be served, opens again.
+"""Keeps a link to a device open: opens it, has it served, opens it again.
 
-Waits between attempts grow to a ceiling and carry jitter, so that several daemons behind one hub do not knock in step.
-What happened is logged when it changes, with what to do; a port that is missing all night is one line.
+Waits between attempts grow to a ceiling and have jitter, so that several daemons behind one hub do not try at the same
+moments. What happened is logged when it changes, with what to do; a port that is missing for hours is one line.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.link.serial_link import PortUnavailableError
 
 WAIT_S_MIN = 0.1
-"""A cable that bounced is back within this: a running coup may yet be told whole out of the board's ring."""
+"""A cable with a loose contact is back within this, and then the board's ring still has the whole coup."""
 WAIT_S_MAX = 3.0
-"""A person who plugs a board in looks at the display for about as long."""
+"""A person who plugs a board in waits for about as long."""
 
 Link = TypeVar("Link", bound=ByteLink)
 
@@ -32,7 +32,7 @@ class OpensLater(Protocol):
 
 
 class LinkSupervisor(Generic[Link]):
-    """Opens a link with `open_link`, has `serve` use it until it raises `LinkClosedError`, and begins again, for ever.
+    """Opens a link with `open_link`, has `serve` use it until it raises `LinkClosedError`, and begins again.
 
     `jitter` gives a number from 0 to 1 for each wait.
     """
@@ -50,11 +50,11 @@ class LinkSupervisor(Generic[Link]):
         self._clock = clock
         self._jitter = jitter
         self._log = structlog.get_logger("link")
-        self._told = ""
+        self._logged = ""
         self.opened_count = 0
 
     async def run(self) -> NoReturn:
-        """Never returns; what `serve` raises beside `LinkClosedError` goes through."""
+        """Runs until cancelled; raises what `serve` raises other than `LinkClosedError`."""
         wait_s = WAIT_S_MIN
         while True:
             began_ns = self._clock.monotonic_ns()
@@ -68,26 +68,26 @@ class LinkSupervisor(Generic[Link]):
         try:
             link = self._open_link()
         except PortUnavailableError as wrong:
-            self._tell("link.unavailable", str(wrong))
+            self._log_change("link.unavailable", str(wrong))
             return
         try:
             later: object = link
             if isinstance(later, OpensLater):
                 await later.opened()
             self.opened_count += 1
-            self._tell("link.open", "")
+            self._log_change("link.open", "")
             await self._serve(link)
         except PortUnavailableError as wrong:
-            self._tell("link.unavailable", str(wrong))
+            self._log_change("link.unavailable", str(wrong))
         except LinkClosedError as lost:
-            self._tell("link.lost", str(lost))
+            self._log_change("link.lost", str(lost))
         finally:
             await link.close()
 
-    def _tell(self, event: str, why: str) -> None:
-        if self._told == event + why:
+    def _log_change(self, event: str, why: str) -> None:
+        if self._logged == event + why:
             return
-        self._told = event + why
+        self._logged = event + why
         if why:
             self._log.warning(event, why=why)
         else:

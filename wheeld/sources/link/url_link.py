@@ -1,7 +1,7 @@
-"""A serial line that is reached over the network, as a byte link: `socket://host:port`, `rfc2217://host:port`.
+"""A serial line over the network, as a byte link: `socket://host:port`, `rfc2217://host:port`.
 
-pyserial speaks both, by blocking calls; so the line is opened, read and written on a thread of its own, and a network
-that hangs holds up nothing else. A link is used once.
+pyserial has both, with blocking calls; so the line is opened, read and written on threads of its own, and a network
+that hangs delays nothing else. A link is used once.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from wheeld.ports import LinkClosedError
 from wheeld.sources.link.serial_link import PortUnavailableError
 
 READ_S = 0.2
-"""How long the thread waits for bytes before it looks whether it is to end."""
+"""How long the thread waits for bytes before it checks whether it must end."""
 READ_BYTES_MAX = 4096
 ALIVE_S = 5
-"""A box that was silent so long is asked for a sign of life, twice; with bytes on the way, three times as long."""
+"""A box that was silent for so long is probed, twice; bytes that it does not acknowledge may wait three times that."""
 UNREAD_MAX = 100_000
-"""Pieces that nobody has taken, on a socket often single bytes: a quarter of an hour of a head. Then it is closed."""
+"""Pieces that were not read, on a socket often single bytes: a quarter of an hour of a head. Then it is closed."""
 
 
 class UrlLink:
-    """A `ByteLink` at `url`, opened by its own thread: what goes wrong is told by the first `read`."""
+    """A `ByteLink` at `url`, opened by its own thread; `read` raises what goes wrong."""
 
     def __init__(self, url: str, baud: int) -> None:
         self._url, self._baud = url, baud
@@ -51,12 +51,12 @@ class UrlLink:
         """The next bytes; raises `LinkClosedError` at the end, and when the line could not be opened."""
         piece = await self._pieces.get()
         if isinstance(piece, str):
-            self._pieces.put_nowait(piece)  # whoever asks again is told the same
+            self._pieces.put_nowait(piece)  # for the next call
             raise LinkClosedError(piece)
         return piece
 
     async def write(self, data: bytes) -> None:
-        """Hand `data` to the line; what goes wrong is told by `read`."""
+        """Hand `data` to the line; `read` raises what goes wrong."""
         if data and not self._over.is_set():
             self._writer.submit(self._write, data)
 
@@ -79,9 +79,9 @@ class UrlLink:
         except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own are OSErrors
             why = f"{wrong}; is the box on, and does [head] port name it?"
             self._on_loop(self._now_open, why)
-            self._tell(f"{self._url}: {why}")
+            self._put(f"{self._url}: {why}")
         else:
-            self._tell("closed by the host")
+            self._put("closed by the host")
         finally:
             self._over.set()
             self._opened.set()
@@ -92,9 +92,9 @@ class UrlLink:
         while not self._over.is_set():
             data = port.read(max(1, min(port.in_waiting, READ_BYTES_MAX)))
             if data:
-                self._tell(bytes(data))
+                self._put(bytes(data))
             if self._pieces.qsize() > UNREAD_MAX:
-                raise OSError("nobody takes what it says")
+                raise OSError("what it sends is not read")
 
     def _write(self, data: bytes) -> None:
         self._opened.wait()
@@ -103,9 +103,9 @@ class UrlLink:
         try:
             self._port.write(data)
         except (OSError, ValueError) as wrong:
-            self._tell(f"{self._url}: writing failed: {wrong}")
+            self._put(f"{self._url}: writing failed: {wrong}")
 
-    def _tell(self, piece: bytes | str) -> None:
+    def _put(self, piece: bytes | str) -> None:
         self._on_loop(self._pieces.put_nowait, piece)
 
     def _on_loop(self, do: Callable[..., None], what: bytes | str) -> None:
@@ -118,13 +118,13 @@ class UrlLink:
 
 
 def _socket_of(port: serial.Serial) -> socket.socket | None:
-    """pyserial keeps it so, for both schemes, and shows it nowhere else."""
+    """Of both schemes; pyserial has no public way to it."""
     line = getattr(port, "_socket", None)
     return line if isinstance(line, socket.socket) else None
 
 
 def _close(port: serial.Serial) -> None:
-    """pyserial leaves the socket open whose other end is gone."""
+    """Close the socket too: pyserial leaves it open when the other end is gone."""
     line = _socket_of(port)
     port.close()
     if line is not None:
@@ -132,7 +132,7 @@ def _close(port: serial.Serial) -> None:
 
 
 def _keep_alive(port: serial.Serial) -> None:
-    """Have the kernel ask a silent box whether it is still there: one whose power was cut never says goodbye."""
+    """Have the kernel probe a silent box: one whose power was cut does not close its connection."""
     line = _socket_of(port)
     if line is not None:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -12,11 +12,12 @@ from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import Position
 from firmware_protocol.wire import decode_from_host, encode
-from tests.sources.scripted_board import LAYOUT, SETTING
+from tests.sources.scripted_board import LAYOUT, SETTING, TABLE
 from wheeld.core.observations import BallPass, ClockReading, SensorState
 from wheeld.ports import LinkClosedError
 from wheeld.sources.board.board import Board
-from wheeld.sources.sensing import TICK_S, Batch, SensorFeed
+from wheeld.sources.board.feed import TICK_S, BoardFeed
+from wheeld.sources.sensing import Batch
 
 
 class HandClock:
@@ -84,11 +85,11 @@ class Rig:
 
     def __init__(self) -> None:
         self.clock = HandClock()
-        self.board = Board(SETTING, hello_token=7, host_ns=0)
+        self.board = Board(SETTING, TABLE, hello_token=7, host_ns=0)
         self.taken: list[Batch] = []
         self.busy = asyncio.Event()
         self.busy.set()
-        self.feed = SensorFeed(self.board, self.clock, self._take)
+        self.feed = BoardFeed(self.board, self.clock, self._take)
         self.link = ScriptedLink()
 
     async def _take(self, batch: Batch) -> None:

@@ -1,9 +1,8 @@
-"""The one place where the table is asked: observations and commands in one queue, what came of each on disk before the
-next.
+"""The one place where observations and commands reach the table: in one queue, each stored before the next.
 
-What is applied is stored before anything else happens, so what the outbox finds is always the whole truth so far. An
-event is acknowledged to the board when all that followed from it is stored; and stored with what followed is how far
-the board's events were then, so that after a kill in between none of them is judged a second time.
+What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
+disk. An event is acknowledged to the board when all that followed from it is stored. With it is stored how far the
+board's events were then, so that after a kill in between none of them is applied a second time.
 """
 
 from __future__ import annotations
@@ -25,10 +24,11 @@ QUEUE_MAX = 64
 """Batches of up to 28 events: some seconds of a busy wheel. More waits in the kernel and in the board's ring."""
 
 
-class TableDesk:
-    """Feeds `table`; `store` gets what came of it, when (UTC) and up to where in the board's events.
+class TableLoop:
+    """Applies observations and commands to `table`, in the order in which they are put.
 
-    `on_change` is told when something happened that people see.
+    `store` gets what followed, when (UTC) and up to where in the board's events. `on_change` is called when something
+    happened that people see.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class TableDesk:
         self._queue: asyncio.Queue[Batch | Command] = asyncio.Queue(QUEUE_MAX)
 
     async def put(self, work: Batch | Command) -> None:
-        """Have it judged after what came before; waits while the queue is full."""
+        """Have it applied after what was put before; waits while the queue is full."""
         await self._queue.put(work)
 
     async def run(self) -> NoReturn:
-        """Judge and store, for ever; ends by the store's error or by cancellation."""
+        """Apply and store until cancelled; raises the store's error."""
         while True:
             work = await self._queue.get()
             if isinstance(work, Command):
@@ -65,7 +65,8 @@ class TableDesk:
                 self._board.acknowledge(work.position)
 
     def _now_us(self) -> int:
-        """The present of a command: what the board has told; while it is silent, what the host believes."""
+        """The sensing time of a command that comes now: the newest observed, or the host's estimate while the board is
+        silent."""
         if self._board.is_up:
             return self._table.now_us
         return max(self._table.now_us, self._board.now_us(self._clock.monotonic_ns()))

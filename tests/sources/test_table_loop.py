@@ -1,4 +1,4 @@
-"""The desk: everything in order, on disk before anything else, nothing acknowledged sooner."""
+"""The table's loop: everything in order, stored before anything else, nothing acknowledged sooner."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pytest
 
 from firmware_protocol.host import Position
 from tests.config.test_config import GOOD
-from tests.sources.test_sensors import HandClock, settle
-from wheeld.config.file import parse
+from tests.sources.test_board_feed import HandClock, settle
+from wheeld.config.reading import parse
 from wheeld.core.observations import Command, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
-from wheeld.daemon.desk import TableDesk
+from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.rows import JournalError
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch
 
 
 class FakeBoard:
-    """Up or not, and what it was told."""
+    """Up or not, and what was acknowledged to it."""
 
     def __init__(self) -> None:
         self.is_up = True
@@ -39,7 +39,7 @@ class FakeBoard:
 
 
 class Rig:
-    """A desk with a real table and a store that the test holds."""
+    """A loop with a real table, and a store that the test can block."""
 
     def __init__(self) -> None:
         self.board = FakeBoard()
@@ -50,8 +50,8 @@ class Rig:
         self.disk.set()
         self.failure: JournalError | None = None
         self.changes = 0
-        self.table, _ = Table.start(parse(GOOD).setting(), boot_id="b", started_utc_us=1_800_000_000_000_000)
-        self.desk = TableDesk(
+        self.table, _ = Table.start(parse(GOOD).table, boot_id="b", started_utc_us=1_800_000_000_000_000)
+        self.loop = TableLoop(
             self.table, cast("Board", self.board), clock=self.clock, store=self._store, on_change=self._changed
         )
 
@@ -68,7 +68,7 @@ class Rig:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[asyncio.Task[None]]:
-        task: asyncio.Task[None] = asyncio.create_task(self.desk.run())
+        task: asyncio.Task[None] = asyncio.create_task(self.loop.run())
         yield task
         task.cancel()
         with suppress(asyncio.CancelledError, JournalError):
@@ -82,7 +82,7 @@ async def test_events_are_acknowledged_when_all_that_follows_is_stored() -> None
     rig = Rig()
     async with rig.running():
         rig.disk.clear()
-        await rig.desk.put(Batch([OPEN, TimePassed(9)], Position(1, 7)))
+        await rig.loop.put(Batch([OPEN, TimePassed(9)], Position(1, 7)))
         await settle()
         assert rig.board.acknowledged == []
         assert rig.changes == 0
@@ -97,11 +97,11 @@ async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None
     """Also of a command between two batches; a batch is stored whole or not at all."""
     rig = Rig()
     async with rig.running():
-        await rig.desk.put(Batch([TimePassed(5)], Position(1, 6)))
-        await rig.desk.put(msgspec.structs.replace(OPEN, id="a"))
+        await rig.loop.put(Batch([TimePassed(5)], Position(1, 6)))
+        await rig.loop.put(msgspec.structs.replace(OPEN, id="a"))
         close = msgspec.structs.replace(OPEN, t_us=8, name="close")
-        await rig.desk.put(Batch([close, msgspec.structs.replace(OPEN, t_us=9)], Position(1, 9)))
-        await rig.desk.put(Batch([msgspec.structs.replace(close, t_us=10)], None))
+        await rig.loop.put(Batch([close, msgspec.structs.replace(OPEN, t_us=9)], Position(1, 9)))
+        await rig.loop.put(Batch([msgspec.structs.replace(close, t_us=10)], None))
         await settle()
         assert rig.positions == [Position(1, 6), Position(1, 9), Position(1, 9)]
         topics = [[message.topic for message in step.messages] for step in rig.stored]
@@ -111,11 +111,11 @@ async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None
         assert states == ["faites_vos_jeux", "faites_vos_jeux", "closed"]
 
 
-async def test_what_cannot_be_stored_ends_the_desk_unacknowledged() -> None:
+async def test_what_cannot_be_stored_ends_the_loop_unacknowledged() -> None:
     rig = Rig()
     async with rig.running() as task:
         rig.failure = JournalError("full", Path("j"), "full")
-        await rig.desk.put(Batch([OPEN], Position(1, 7)))
+        await rig.loop.put(Batch([OPEN], Position(1, 7)))
         await settle()
         with pytest.raises(JournalError):
             await task
@@ -125,7 +125,7 @@ async def test_what_cannot_be_stored_ends_the_desk_unacknowledged() -> None:
 async def test_without_a_position_nothing_is_acknowledged() -> None:
     rig = Rig()
     async with rig.running():
-        await rig.desk.put(Batch([SensorState(0, "link", ok=False)], None))
+        await rig.loop.put(Batch([SensorState(0, "link", ok=False)], None))
         await settle()
         assert rig.board.acknowledged == []
         assert rig.changes == 1
@@ -137,8 +137,8 @@ async def test_a_command_is_of_the_present(is_up: bool, expected_us: int) -> Non
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
         rig.board.is_up = is_up
-        await rig.desk.put(Batch([TimePassed(9)], None))
-        await rig.desk.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await rig.loop.put(Batch([TimePassed(9)], None))
+        await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
         await settle()
         (reply,) = rig.stored[-1].replies
         assert (reply.id, reply.done, reply.t_us) == ("a", True, expected_us)

@@ -1,0 +1,297 @@
+"""The command line of `wheeld`: its commands, options and help, with examples."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from wheeld.cli import check as cli_check
+from wheeld.cli import journal as cli_journal
+from wheeld.cli import replay as cli_replay
+from wheeld.exits import Exit
+
+_ABOUT = """\
+wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
+each coup is valid or void, and publishes each verdict over MQTT with its article. Everything that it
+publishes is stored in its journal first.
+"""
+
+_EXITS = """
+exit codes:
+  0   done
+  2   the command line is wrong
+  65  the data is wrong: a malformed log, a journal with a fault
+  66  a file that was named does not exist or cannot be read
+  73  the journal cannot be opened, or another daemon uses it
+  74  a file, or the journal, could not be written (disk full, failing); nothing more was published
+  78  the configuration is wrong: where and why is on standard error
+  130 interrupted
+"""
+
+_EXAMPLES = (
+    """\
+examples:
+  wheeld check-config /etc/wheeld/campione-03.toml   what the file means, or all that is wrong in it
+  wheeld run -c /etc/wheeld/campione-03.toml         run the wheel, as systemd does
+  wheeld replay evening.jsonl.gz                     what the regulation says of a recorded evening
+  wheeld journal verify journal.sqlite               is all there that was ever published?
+  wheeld journal export journal.sqlite --coup 812 | wheeld replay -
+"""
+    + _EXITS
+)
+
+_RUN = """\
+Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. The daemon waits for a
+broker or a board that is not there yet; it ends when the journal cannot be written.
+"""
+
+_CHECK = """\
+Validate a configuration and print what it means, a line a fact. All problems are reported at once, each
+with its line. Only the files that the configuration names are opened.
+"""
+
+_REPLAY = """\
+Apply the regulation to an observation log as the daemon would have, and print every message that it
+would publish: a line for people, or with --jsonl one JSON object a line,
+{"t":…,"topic":…,"payload":{…}}, the same bytes each time.
+"""
+
+_REPLAY_EXAMPLES = (
+    """\
+examples:
+  wheeld replay evening.jsonl.gz | grep void
+  wheeld replay evening.jsonl.gz --jsonl -o messages.jsonl
+  hw-sim record --seed 7 --out evening.jsonl && wheeld replay evening.jsonl
+"""
+    + _EXITS
+)
+
+_JOURNAL = """\
+Read a journal, also while its daemon runs; nothing in it is changed. Only seal and migrate write, and no
+daemon may have the journal open then: a running daemon seals its own.
+"""
+
+_JOURNAL_EXAMPLES = (
+    """\
+examples:
+  wheeld journal verify /var/lib/wheeld/campione-03.sqlite --public-key campione.pub
+  wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
+  wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
+  wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
+  wheeld journal seal /var/lib/wheeld/campione-03.sqlite --key wheel.key --why inspection
+"""
+    + _EXITS
+)
+
+
+_DOCTOR = """\
+List serial ports and GPIO chips. With a configuration listen to that wheel's sensors, print each second what
+they report, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
+against it, a few times: the angles of the beams follow from its laps. With the ball in a known pocket of a
+turning rotor, and --number, those of the readers follow. Angles are measured from beam 0, which keeps its
+own. The exit code is 65 when something is wrong.
+"""
+
+_DOCTOR_EXAMPLES = (
+    """\
+examples:
+  wheeld doctor
+  wheeld doctor -c /etc/wheeld/campione-03.toml
+  wheeld doctor -c /etc/wheeld/campione-03.toml --seconds 180 --learn
+  wheeld doctor -c /etc/wheeld/campione-03.toml --number 0 --learn
+"""
+    + _EXITS
+)
+
+_WATCH = """\
+Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
+and hash. It begins with the next message and only listens; with --from-seq it asks the wheel for earlier
+messages, which the broker's access list must allow. Nothing is acknowledged.
+"""
+
+_WATCH_EXAMPLES = (
+    """\
+examples:
+  wheeld watch campione/campione-03 --host broker.casino.example --port 8883 --ca-file ca.crt --username display
+  wheeld watch campione/campione-03 --from-seq 1 | grep void
+"""
+    + _EXITS
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, with all its commands."""
+    whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
+    whole.add_argument("--version", action="version", version=f"wheeld {version('wheeld')}")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_check(commands)
+    _add_replay(commands)
+    _add_journal(commands)
+    _add_watch(commands)
+    _add_doctor(commands)
+    return whole
+
+
+class _Parser(argparse.ArgumentParser):
+    """Keeps the line breaks of descriptions and examples."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(formatter_class=_Formatter, **kwargs)  # type: ignore[arg-type]
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=100)
+
+
+Commands = argparse._SubParsersAction
+
+
+def _add_run(commands: Commands[_Parser]) -> None:
+    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
+    run.add_argument("-c", "--config", metavar="FILE", type=Path, required=True, help="the configuration (TOML)")
+    run.set_defaults(do=_run)
+
+
+def _add_check(commands: Commands[_Parser]) -> None:
+    check = commands.add_parser(
+        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
+    )
+    check.add_argument("file", metavar="FILE", type=Path, help="the configuration (TOML)")
+    check.set_defaults(do=cli_check.check)
+
+
+def _add_replay(commands: Commands[_Parser]) -> None:
+    replay = commands.add_parser(
+        "replay", help="apply the regulation to a recorded log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
+    )
+    replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
+    replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    replay.add_argument("--facts", action="store_true", help="show also every fact that the law applied")
+    replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
+    replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+    replay.set_defaults(do=cli_replay.replay)
+
+
+def _add_journal(commands: Commands[_Parser]) -> None:
+    journal = commands.add_parser(
+        "journal", help="verify, show, export or seal what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
+    )
+    parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    verify = _add_part(parts, "verify", cli_journal.verify, "check every record, the seals and the evidence")
+    verify.add_argument(
+        "--public-key",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a key that seals (may be repeated)",
+    )
+    verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
+    show = _add_part(parts, "show", cli_journal.show, "list the stored messages, oldest first")
+    show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
+    show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
+    show.add_argument("--topic", metavar="TOPIC", action="append", help="of this topic only (may be repeated)")
+    show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
+    export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
+    export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+
+    seal = _add_part(parts, "seal", cli_journal.seal, "sign everything that is stored so far")
+    seal.add_argument(
+        "--key", metavar="FILE", type=Path, required=True, help="the private key (Ed25519, PEM or base64)"
+    )
+    seal.add_argument("--why", metavar="TEXT", required=True, help="why it is sealed")
+    seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
+    _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
+
+
+def _add_part(
+    parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
+) -> argparse.ArgumentParser:
+    part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
+    part.add_argument("file", metavar="JOURNAL", type=Path, help="the journal's file, as in [journal] path")
+    part.set_defaults(do=do)
+    return part
+
+
+def _add_watch(commands: Commands[_Parser]) -> None:
+    watch = commands.add_parser(
+        "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
+    )
+    watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
+    watch.add_argument("--host", default="localhost", help="the broker (default: localhost)")
+    watch.add_argument("--port", type=_number(65_535), default=1883, help="its port (default: 1883)")
+    watch.add_argument("--username", metavar="NAME", help="for the broker")
+    watch.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password")
+    watch.add_argument(
+        "--ca-file", metavar="FILE", type=Path, help="the authority of the broker's certificate; turns TLS on"
+    )
+    watch.add_argument("--cert-file", metavar="FILE", type=Path, help="our certificate, with TLS")
+    watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
+    watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
+    watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
+    watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
+    watch.set_defaults(do=_watch)
+
+
+def _add_doctor(commands: Commands[_Parser]) -> None:
+    doctor = commands.add_parser(
+        "doctor",
+        help="list what is connected, listen to the sensors, align them",
+        description=_DOCTOR,
+        epilog=_DOCTOR_EXAMPLES,
+    )
+    doctor.add_argument("-c", "--config", metavar="FILE", type=Path, help="the wheel to listen to (its daemon stopped)")
+    doctor.add_argument("--seconds", metavar="N", type=_number(86_400), default=60, help="how long (default: 60)")
+    doctor.add_argument("--learn", action="store_true", help="write the angles found into FILE")
+    doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
+    doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
+    doctor.set_defaults(do=_doctor)
+
+
+def _pocket(text: str) -> int:
+    if not text.isdecimal() or int(text) > 36:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of the wheel, 0 to 36")
+    return int(text)
+
+
+def _table(text: str) -> str:
+    """No wildcards: a feed is one table's."""
+    if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
+    return text
+
+
+def _number(most: int = 2**53) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or len(text) > 16 or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most}")
+        return int(text)
+
+    return number
+
+
+# What these three import takes long: `replay` starts three times as fast without it.
+
+
+def _run(options: argparse.Namespace) -> Exit:
+    from wheeld.cli import run as cli_run  # noqa: PLC0415
+
+    return cli_run.run(options)
+
+
+def _doctor(options: argparse.Namespace) -> Exit:
+    from wheeld.cli import doctor as cli_doctor  # noqa: PLC0415
+
+    return cli_doctor.doctor(options)
+
+
+def _watch(options: argparse.Namespace) -> Exit:
+    from wheeld.cli import watch as cli_watch  # noqa: PLC0415
+
+    return cli_watch.watch(options)

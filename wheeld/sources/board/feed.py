@@ -1,0 +1,56 @@
+"""The feed of the board: reads its line, ticks, and hands on what it observed.
+
+One task serves the link while there is one, another ticks all the time, with a link or without. Both wait when the
+table is behind, so nothing is read that cannot be processed: it waits in the kernel and then in the board's ring.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NoReturn
+
+from wheeld.core.observations import Observation
+from wheeld.ports import ByteLink, HostClock, LinkClosedError
+from wheeld.sources.board.board import Board
+from wheeld.sources.sensing import Batch, HandOn, utc_now
+
+TICK_S = 0.02
+"""Acknowledgements and time requests go out within this; the shortest interval of the session is 50 ms."""
+
+
+class BoardFeed:
+    """Moves bytes between links and `board`; every batch of observations goes to `hand_on`, which may wait."""
+
+    def __init__(self, board: Board, clock: HostClock, hand_on: HandOn) -> None:
+        self._board = board
+        self._clock = clock
+        self._hand_on = hand_on
+        self._link: ByteLink | None = None
+
+    async def serve(self, link: ByteLink) -> NoReturn:
+        """Use `link` until it ends; always raises LinkClosedError."""
+        self._board.opened(self._clock.monotonic_ns())
+        self._link = link
+        try:
+            while True:
+                await self._received(await link.read())
+                await link.write(self._board.data_to_send())
+        finally:
+            self._link = None
+
+    async def tick(self) -> NoReturn:
+        """Keep time for the board until cancelled."""
+        while True:
+            await self._clock.sleep(TICK_S)
+            await self._put(self._board.tick(self._clock.monotonic_ns()))
+            if self._link is not None and (data := self._board.data_to_send()):
+                with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
+                    await self._link.write(data)
+
+    async def _received(self, data: bytes) -> None:
+        utc = utc_now(self._clock)
+        await self._put(self._board.receive(data, utc.host_ns, utc))
+
+    async def _put(self, observations: list[Observation]) -> None:
+        if observations:
+            await self._hand_on(Batch(observations, self._board.position))
