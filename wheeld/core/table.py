@@ -37,12 +37,12 @@ from wheeld.core.setting import TableSetting, header_of
 from wheeld.core.step import Evidence, Judged, Message, Reply, Step
 from wheeld.core.table_state import BOULER_US, Called, Coup, Ledger
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Testimony
+from wheeld.core.tracking.evidence import Evidence as Testimony
 from wheeld.core.tracking.head import HeadWitness
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.passes import LEAVE_REV_S
 from wheeld.core.tracking.witness import SensorWitness
-from wheeld.core.tracking.witness_state import WitnessState
+from wheeld.core.tracking.witness_state import ObserverState
 
 EVIDENCE_IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
@@ -69,7 +69,7 @@ class Snapshot(msgspec.Struct):
 
     now_us: int
     ledger: Ledger
-    witness: WitnessState
+    witness: ObserverState
     clock: ClockState
 
 
@@ -108,7 +108,7 @@ class Table:
             ledger.stood, ledger.null_us, ledger.null_asked = [], 0, None
         clock = ClockState(utc_us=started_utc_us)
         ledger.stand(0)
-        witness = WitnessState(object_present=ledger.object_present)
+        witness = ObserverState(object_present=ledger.object_present)
         witness.head.before = ledger.head_game
         if ledger.last_number is not None:
             witness.reading.lying = index_of(ledger.last_number)

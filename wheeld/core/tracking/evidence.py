@@ -13,7 +13,7 @@ from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.pocket import Seen
 
 
-class Testimony(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True):
     """One fact, the sensing time at which it was evident, the few figures that show it, and how sure it is."""
 
     fact: Fact
@@ -48,7 +48,7 @@ class Witness(Protocol):
         """What was seen and counts for nothing, since the start."""
         ...
 
-    def observe(self, seen: Observation) -> list[Testimony]:
+    def observe(self, seen: Observation) -> list[Evidence]:
         """What one observation proves; commands and clock readings prove nothing."""
         ...
 
@@ -56,7 +56,7 @@ class Witness(Protocol):
         """When the next absence would be a fact; None while nothing is awaited."""
         ...
 
-    def expire(self, now_us: int) -> list[Testimony]:
+    def expire(self, now_us: int) -> list[Evidence]:
         """What is evident because nothing came until `now_us`."""
         ...
 

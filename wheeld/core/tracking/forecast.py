@@ -87,7 +87,7 @@ class Forecast(msgspec.Struct, frozen=True):
     latest_us: int | None = None
 
 
-def foresee(chain: Chain, habit: Habit) -> Forecast | None:
+def forecast(chain: Chain, habit: Habit) -> Forecast | None:
     """The forecast at the chain's last pass; None before a whole lap of it was seen (so that tilt evens out)."""
     lap = _last_lap(chain.passes)
     if lap is None:

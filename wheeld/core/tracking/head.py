@@ -24,12 +24,12 @@ from wheeld.core.pockets import index_of
 from wheeld.core.setting import HEADS, TableSetting
 from wheeld.core.table_state import HeadGameKept
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Testimony
+from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.head_rotor import HeadRotorTracker
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.pocket import Seen
 from wheeld.core.tracking.track import REST_US, TrackWitness
-from wheeld.core.tracking.witness_state import HeadRun, WitnessState
+from wheeld.core.tracking.witness_state import HeadRun, ObserverState
 
 FIRST_LAP_US = 333_000
 """The head says `running` after one revolution (1.3): by the hardest throw the ball was launched so long before."""
@@ -53,7 +53,7 @@ class HeadWitness(TrackWitness):
 
     _fall_us = NUMBER_US
 
-    def __init__(self, setting: TableSetting, state: WitnessState | None = None) -> None:
+    def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
         super().__init__(setting, state)
         assert setting.head is not None, "a setting without a head has another witness"
         self._head = HEADS[setting.head]
@@ -113,13 +113,13 @@ class HeadWitness(TrackWitness):
         due = (super().deadline_us(), self._unseen_by_beams_us())
         return min((us for us in due if us is not None), default=None)
 
-    def expire(self, now_us: int) -> list[Testimony]:
+    def expire(self, now_us: int) -> list[Evidence]:
         """What is evident because nothing came until `now_us`."""
         due_us = self._unseen_by_beams_us()
         told = self._begun() if due_us is not None and due_us <= now_us else []
         return told + super().expire(now_us)
 
-    def _placed(self, seen: Observation) -> list[Testimony]:
+    def _placed(self, seen: Observation) -> list[Evidence]:
         """What the head's reports prove, of more than the place."""
         match seen:
             case HeadGame():
@@ -195,7 +195,7 @@ class HeadWitness(TrackWitness):
             return super()._run()
         return {"spin": run.spin} if run.laps is None else {"spin": run.spin, "laps_proven": run.laps}
 
-    def _launched(self) -> list[Testimony]:
+    def _launched(self) -> list[Evidence]:
         """Beams prove it. When the head's word has begun this coup already, it is the same one."""
         told = super()._launched()
         self.head_rotor.arm()
@@ -204,16 +204,16 @@ class HeadWitness(TrackWitness):
         self._run_on.told = self._run_on.on
         return told
 
-    def _fall_overdue(self, now_us: int) -> Testimony:
+    def _fall_overdue(self, now_us: int) -> Evidence:
         """A head says that a ball runs after one revolution: of a run of some laps it must have told."""
         few = self.ball.laps_proven < self._setting.min_laps - 1e-6
         if self._run_on.on or few or self.state.head.over_us >= (self.launched_us or 0):
             return super()._fall_overdue(now_us)
-        return Testimony(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "the wheel saw no ball run"})
+        return Evidence(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "the wheel saw no ball run"})
 
     # --- the head's reports -------------------------------------------------------------------------------------------
 
-    def _game(self, seen: HeadGame) -> list[Testimony]:
+    def _game(self, seen: HeadGame) -> list[Evidence]:
         head, run = self.state.head, self._run_on
         before, head.phase, head.spin = head.phase, seen.phase, seen.spin
         told = self._gone_on(seen)
@@ -227,19 +227,19 @@ class HeadWitness(TrackWitness):
             told += self._opposite_by_state(seen.t_us)
         return told + self._same_direction(seen.t_us)
 
-    def _gone_on(self, seen: HeadGame) -> list[Testimony]:
+    def _gone_on(self, seen: HeadGame) -> list[Evidence]:
         """At the first word after a restart: games that it played meanwhile nobody heard (1.8)."""
         before, self.state.head.before = self.state.head.before, None
         if before is None or before.goes_on_with(seen.spin):
             return []
-        return [Testimony(Fact.UNOBSERVED_COUP, seen.t_us, {"from_spin": before.spin, "to_spin": seen.spin})]
+        return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, {"from_spin": before.spin, "to_spin": seen.spin})]
 
-    def _ball(self, seen: HeadBall) -> list[Testimony]:
+    def _ball(self, seen: HeadBall) -> list[Evidence]:
         head, run = self.state.head, self._run_on
         if not seen.runs:
             run.off_track = run.on
             return []
-        told: list[Testimony] = []
+        told: list[Evidence] = []
         if not run.on:
             if head.phase not in (None, "ready", *RUNS):
                 return []
@@ -252,7 +252,7 @@ class HeadWitness(TrackWitness):
             self.state.directions_told &= not self._ball_by_head
         return told + self._directions(seen.t_us) + self._same_direction(seen.t_us)
 
-    def _begins(self, t_us: int, *, from_launch: bool) -> list[Testimony]:
+    def _begins(self, t_us: int, *, from_launch: bool) -> list[Evidence]:
         """The head says that a ball runs. Beams of our own speak first, where there are some."""
         self.state.head.run = HeadRun(on=True, began_us=t_us, spin=self.state.head.spin, from_launch=from_launch)
         self.head_rotor.arm()
@@ -267,7 +267,7 @@ class HeadWitness(TrackWitness):
         """Whether the head may only now speak of the run that beams saw last: weak, or its line late."""
         return self.last_pass_us is not None and t_us - self.last_pass_us <= BEAMS_LATE_US
 
-    def _begun(self) -> list[Testimony]:
+    def _begun(self) -> list[Evidence]:
         """Tell the launch that the head reports, if that has not been done."""
         run = self._run_on
         if run.told or not run.on:
@@ -275,23 +275,23 @@ class HeadWitness(TrackWitness):
         run.told = True
         fact = Fact.LAUNCHED if run.from_launch else Fact.LAUNCH_UNSEEN
         launched_us = max(0, run.began_us - FIRST_LAP_US)
-        return [Testimony(fact, launched_us, {"spin": run.spin, "said_by": "head"})]
+        return [Evidence(fact, launched_us, {"spin": run.spin, "said_by": "head"})]
 
     def _unseen_by_beams_us(self) -> int | None:
         """When beams that have not seen the head's ball have missed it."""
         run = self._run_on
         return run.began_us + BEAMS_LATE_US if run.on and not run.told else None
 
-    def _opposite_by_state(self, t_us: int) -> list[Testimony]:
+    def _opposite_by_state(self, t_us: int) -> list[Evidence]:
         """R1 as a SlingShot 2 concludes it: its state 4 is a ball that runs opposite to the rotor (1.3)."""
         rotor = self.rotor_way
         if self.state.directions_told or rotor is None:
             return []
         self.state.directions_told = self.state.opposite = True
         figures: Figures = {"rotor_direction": rotor, "said_by": "head", **self._run()}
-        return [Testimony(Fact.OPPOSITE_DIRECTION, t_us, figures)]
+        return [Evidence(Fact.OPPOSITE_DIRECTION, t_us, figures)]
 
-    def _rotor_report(self, seen: HeadRotor) -> list[Testimony]:
+    def _rotor_report(self, seen: HeadRotor) -> list[Evidence]:
         if not self._rotor_by_head:
             return []
         moved_us, since_us = self.head_rotor.state.moved_us, self._by_head_us
@@ -306,17 +306,17 @@ class HeadWitness(TrackWitness):
             told += self._opposite_by_state(seen.t_us)
         return told
 
-    def _warned(self, seen: HeadWarning) -> list[Testimony]:
+    def _warned(self, seen: HeadWarning) -> list[Evidence]:
         head, run = self.state.head, self._run_on
         head.same_direction = "same_direction" in seen.warnings
         told = self._same_direction(seen.t_us)
         if seen.void and not run.void:
             run.void = run.on
             figures: Figures = {"warnings": " ".join(seen.warnings), "spin": head.spin}
-            told += [*self._begun(), Testimony(Fact.WHEEL_VOID, seen.t_us, figures)]
+            told += [*self._begun(), Evidence(Fact.WHEEL_VOID, seen.t_us, figures)]
         return told
 
-    def _same_direction(self, t_us: int) -> list[Testimony]:
+    def _same_direction(self, t_us: int) -> list[Evidence]:
         """N1 by the head's own flag, which before the ball runs is about a launch that failed (1.8); or, where beams
         watch the ball, by the direction that it tells: its word against a coup counts though they saw otherwise."""
         head, run = self.state.head, self._run_on
@@ -326,14 +326,14 @@ class HeadWitness(TrackWitness):
         run.same_direction = True
         self.state.directions_told, self.state.opposite = True, False
         figures: Figures = {"said_by": "head", **self._run()}
-        return [*self._begun(), Testimony(Fact.SAME_DIRECTION, t_us, figures)]
+        return [*self._begun(), Evidence(Fact.SAME_DIRECTION, t_us, figures)]
 
-    def _jump(self, seen: HeadJump) -> list[Testimony]:
+    def _jump(self, seen: HeadJump) -> list[Evidence]:
         self.state.head.run, self.state.head.told_number = HeadRun(), None
         figures: Figures = {"from_spin": seen.from_spin, "to_spin": seen.to_spin}
-        return [Testimony(Fact.UNOBSERVED_COUP, seen.t_us, figures)]
+        return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, figures)]
 
-    def _sensor(self, seen: SensorState) -> list[Testimony]:
+    def _sensor(self, seen: SensorState) -> list[Evidence]:
         """While the head's line is silent anything may happen: what it says afterwards begins anew."""
         if seen.sensor == "head" and not seen.ok:
             head = self.state.head
@@ -343,18 +343,18 @@ class HeadWitness(TrackWitness):
 
     # --- the number ---------------------------------------------------------------------------------------------------
 
-    def _over(self, t_us: int, what: str) -> list[Testimony]:
+    def _over(self, t_us: int, what: str) -> list[Evidence]:
         """The head's game ends without a number that can be believed."""
         run = self._run_on
         told = self._begun()
         if run.on and not run.void:
-            told.append(Testimony(Fact.WHEEL_VOID, t_us, {"what": what, "spin": run.spin}))
+            told.append(Evidence(Fact.WHEEL_VOID, t_us, {"what": what, "spin": run.spin}))
         if run.on:
             self.state.head.over_us = t_us
         self.state.head.run = HeadRun()
         return told
 
-    def _number(self, seen: HeadNumber) -> list[Testimony]:
+    def _number(self, seen: HeadNumber) -> list[Evidence]:
         head = self.state.head
         before, head.told_number = head.told_number, (seen.spin, seen.number)
         if not self._run_on.on and before is not None and before[0] == seen.spin:
@@ -367,15 +367,15 @@ class HeadWitness(TrackWitness):
         self.state.left_us = None
         return told
 
-    def _corrected(self, seen: HeadNumber, before: int | None) -> Testimony:
+    def _corrected(self, seen: HeadNumber, before: int | None) -> Evidence:
         """Another number for a game that had one, or none any more: neither can be believed (N8)."""
         figures: Figures = {"spin": seen.spin}
         for name, number in (("number", seen.number), ("told_before", before)):
             if number is not None:
                 figures[name] = number
-        return Testimony(Fact.NUMBER_CORRECTED, seen.t_us, figures)
+        return Evidence(Fact.NUMBER_CORRECTED, seen.t_us, figures)
 
-    def _called(self, seen: HeadNumber, number: int) -> list[Testimony]:
+    def _called(self, seen: HeadNumber, number: int) -> list[Evidence]:
         """R3 by the head, with what is proven of its run."""
         run, needed = self._run_on, self._setting.min_laps
         laps = run.laps if self._ball_by_head else self.ball.laps_proven
@@ -383,16 +383,16 @@ class HeadWitness(TrackWitness):
         open_rows = [row for row, is_open in (("R1", not self.state.opposite), ("R2", short)) if is_open]
         figures: Figures = {**self._run(), "number": number, "pocket_index": index_of(number)}
         if not self._whole(seen):
-            return [Testimony(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
+            return [Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
         if not open_rows:
-            return [Testimony(Fact.NUMBER, seen.t_us, figures, self._number_margin())]
+            return [Evidence(Fact.NUMBER, seen.t_us, figures, self._number_margin())]
         figures["unproven"] = " ".join(open_rows)
         confirmable = self._setting.unproven == "chef" and set(open_rows) <= set(self._setting.lacks)
         if confirmable and laps is None:
-            return [Testimony(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]
+            return [Evidence(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]
         # A head that counts laps tells them for good with its number: it can't be said before the ball lies there (N3).
-        few = [Testimony(Fact.LEFT_TRACK_SHORT, seen.t_us, self._run())] if laps is not None and short else []
-        return [*few, Testimony(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
+        few = [Evidence(Fact.LEFT_TRACK_SHORT, seen.t_us, self._run())] if laps is not None and short else []
+        return [*few, Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
 
     def _whole(self, seen: HeadNumber) -> bool:
         """Whether the head, and the beams where there are some, have seen this one run from launch to number (N8)."""

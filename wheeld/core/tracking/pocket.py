@@ -30,7 +30,7 @@ class Seen(msgspec.Struct, frozen=True):
     turned_deg: float
 
 
-class ReadingState(msgspec.Struct):
+class PocketState(msgspec.Struct):
     """`streak`: the latest consecutive sightings in one pocket. `lying`: the pocket last called, or at a
     start the one of the last number, where the ball belongs."""
 
@@ -43,14 +43,14 @@ class ReadingState(msgspec.Struct):
     unplaced: int = 0
 
 
-class PocketReading:
+class PocketTracker:
     """Calls a pocket when `needed` consecutive sightings agree. All state is in `state`."""
 
-    def __init__(self, readers_deg: tuple[float, ...], needed: int, state: ReadingState | None = None) -> None:
+    def __init__(self, readers_deg: tuple[float, ...], needed: int, state: PocketState | None = None) -> None:
         self._readers_deg = readers_deg
         self._needed = needed
         self._widest_deg = _widest_gap_deg(readers_deg)
-        self.state = state or ReadingState()
+        self.state = state or PocketState()
 
     @property
     def pocket(self) -> int | None:

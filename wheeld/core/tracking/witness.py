@@ -14,10 +14,10 @@ from wheeld.core.observations import (
 from wheeld.core.pockets import ROTOR_ORDER
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Testimony
-from wheeld.core.tracking.pocket import PocketReading, Seen
+from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.pocket import PocketTracker, Seen
 from wheeld.core.tracking.track import REST_US, TrackWitness
-from wheeld.core.tracking.witness_state import WitnessState
+from wheeld.core.tracking.witness_state import ObserverState
 
 PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
@@ -31,9 +31,9 @@ STILL_THERE = 2
 class SensorWitness(TrackWitness):
     """Everything that watches one wheel, side by side."""
 
-    def __init__(self, setting: TableSetting, state: WitnessState | None = None) -> None:
+    def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
         super().__init__(setting, state)
-        self.reading = PocketReading(setting.readers_deg, setting.sightings_to_call, self.state.reading)
+        self.reading = PocketTracker(setting.readers_deg, setting.sightings_to_call, self.state.reading)
 
     @property
     def sightings(self) -> list[Seen]:
@@ -54,7 +54,7 @@ class SensorWitness(TrackWitness):
         """Whether the readers see the ball in that pocket."""
         return self.reading.lies_in(pocket_index, self.rotor, now_us)
 
-    def _placed(self, seen: Observation) -> list[Testimony]:
+    def _placed(self, seen: Observation) -> list[Evidence]:
         return self._sighting(seen) if isinstance(seen, Sighting) else super()._placed(seen)
 
     # --- the ball elsewhere -------------------------------------------------------------------------------------------
@@ -62,12 +62,12 @@ class SensorWitness(TrackWitness):
     def _place_unknown(self) -> None:
         self.reading.restart()
 
-    def _launched(self) -> list[Testimony]:
+    def _launched(self) -> list[Evidence]:
         self.state.filled, self.state.glimpsed = {}, []
         self.reading.state.lying = None
         return super()._launched()
 
-    def _passed(self, t_us: int) -> list[Testimony]:
+    def _passed(self, t_us: int) -> list[Evidence]:
         """Pockets that readers saw filled before a pass of the running ball: it was not the ball that they saw.
 
         Another ball, or dirt: its number would be told for the running ball's (N8).
@@ -82,7 +82,7 @@ class SensorWitness(TrackWitness):
             return []
         state.filled[filled[0]] += 1  # told once
         what = f"readers see the pocket of {ROTOR_ORDER[filled[0]]} filled while the ball runs"
-        return [Testimony(Fact.SENSOR_FAULT, t_us, {"sensor": "reader", "what": what})]
+        return [Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "reader", "what": what})]
 
     def _gone_due_us(self) -> int | None:
         """Before a launch is proven, not while the readers may still meet the ball where it lay."""
@@ -100,7 +100,7 @@ class SensorWitness(TrackWitness):
 
     # --- pocket -------------------------------------------------------------------------------------------------------
 
-    def _sighting(self, seen: Sighting) -> list[Testimony]:
+    def _sighting(self, seen: Sighting) -> list[Evidence]:
         lay_in, before_us = self.reading.state.lying, self.reading.state.last_us
         if self.ball.launched and seen.t_us < (self.ball.last_us or 0) + REST_US:
             self.reading.restart()
@@ -117,7 +117,7 @@ class SensorWitness(TrackWitness):
         self.state.left_us = None
         return told
 
-    def _lies(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Testimony]:
+    def _lies(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
         """No run is known: the ball where it lay shows pulses to be strays, elsewhere it was launched or moved."""
         if self.reading.pocket == lay_in:
             self.ball.at_rest(t_us)
@@ -134,16 +134,16 @@ class SensorWitness(TrackWitness):
             told.append(self._weak_launch())
         self.ball.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
-        return [*told, Testimony(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
+        return [*told, Evidence(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
 
-    def _number(self, t_us: int, streak: list[Seen]) -> Testimony:
+    def _number(self, t_us: int, streak: list[Seen]) -> Evidence:
         filled = self.state.filled.get(streak[-1].pocket_index, 0) >= FILLED_BEFORE
         whole = self.state.opposite and not filled and self.ball.laps_proven >= self._setting.min_laps - 1e-6
         figures: Figures = {**self._run(), **_placed(streak)}
         if not whole:
-            return Testimony(Fact.NUMBER_UNPROVEN, t_us, figures)
+            return Evidence(Fact.NUMBER_UNPROVEN, t_us, figures)
         over = margin.laps_over(self.ball.laps_proven, self._setting.min_laps)
-        return Testimony(
+        return Evidence(
             Fact.NUMBER, t_us, figures, min(over, margin.direction(self.ball.lead()), margin.pocket(streak))
         )
 

@@ -8,10 +8,10 @@ from wheeld.core.law.facts import Fact
 from wheeld.core.observations import Direction, ForeignObject, HeadPhase, SensorState
 from wheeld.core.table_state import HeadGameKept
 from wheeld.core.tracking.ball import BallState
-from wheeld.core.tracking.evidence import Testimony
+from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head_rotor import HeadRotorState
-from wheeld.core.tracking.pocket import ReadingState
+from wheeld.core.tracking.pocket import PocketState
 from wheeld.core.tracking.rotor import RotorState
 
 FIRST_LAPS_MAX = 3
@@ -62,12 +62,12 @@ class HeadState(msgspec.Struct):
     rotor: HeadRotorState = msgspec.field(default_factory=HeadRotorState)
 
 
-class WitnessState(msgspec.Struct):
+class ObserverState(msgspec.Struct):
     """All that the trackers remember, and what has been told of the run in progress."""
 
     rotor: RotorState = msgspec.field(default_factory=RotorState)
     ball: BallState = msgspec.field(default_factory=BallState)
-    reading: ReadingState = msgspec.field(default_factory=ReadingState)
+    reading: PocketState = msgspec.field(default_factory=PocketState)
     object_present: bool = False
     object_last_us: int = -1
     faults: list[str] = msgspec.field(default_factory=list)
@@ -85,22 +85,22 @@ class WitnessState(msgspec.Struct):
     head: HeadState = msgspec.field(default_factory=HeadState)
 
 
-def saw_object(state: WitnessState, seen: ForeignObject) -> list[Testimony]:
+def saw_object(state: ObserverState, seen: ForeignObject) -> list[Evidence]:
     """The object sensor's word, told when it changes."""
     if seen.present == state.object_present:
         return []
     state.object_present = seen.present
     state.object_last_us = seen.t_us
-    return [Testimony(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
+    return [Evidence(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
 
 
-def saw_sensor(state: WitnessState, seen: SensorState) -> list[Testimony]:
+def saw_sensor(state: ObserverState, seen: SensorState) -> list[Evidence]:
     """A sensor that fails or works again, each told once."""
     faults = state.faults
     if seen.ok == (seen.sensor not in faults):
         return []
     if seen.ok:
         faults.remove(seen.sensor)
-        return [Testimony(Fact.SENSOR_MENDED, seen.t_us, {"sensor": seen.sensor})]
+        return [Evidence(Fact.SENSOR_MENDED, seen.t_us, {"sensor": seen.sensor})]
     faults.append(seen.sensor)
-    return [Testimony(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]
+    return [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]

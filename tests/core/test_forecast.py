@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.evening import FALL_S, Evening, ball_passes
 from wheeld.core.observations import BallPass
-from wheeld.core.tracking.forecast import BINS, KEPT_RUNS, SOFT, TAUGHT_RUNS, Habit, foresee
+from wheeld.core.tracking.forecast import BINS, KEPT_RUNS, SOFT, TAUGHT_RUNS, Habit, forecast
 from wheeld.core.tracking.passes import Beams, Chain, Pass
 
 TWO, FOUR = (0.0, 100.0), (0.0, 90.0, 180.0, 270.0)
@@ -51,7 +51,7 @@ def taught(beams_deg: tuple[float, ...] = FOUR, runs: int = TAUGHT_RUNS + 1) -> 
 def test_a_wheel_that_taught_enough_tells_when_its_balls_leave(beams_deg: tuple[float, ...], rev_s: float) -> None:
     habit, run = taught(beams_deg), whole_run(rev_s, beams_deg)
     for known in range(len(run.passes) // 2, len(run.passes)):
-        told = foresee(Chain("cw", run.passes[:known]), habit)
+        told = forecast(Chain("cw", run.passes[:known]), habit)
         if told is None:
             continue
         assert told.leaves_us is not None, known
@@ -68,22 +68,22 @@ def test_no_ball_is_called_too_weak_that_makes_its_laps() -> None:
         for laps in (3.1, 3.5, 4.0, 6.0):
             run = whole_run(LEAVE_REV_S * math.exp(LOSS * laps))
             for known in range(1, len(run.passes)):
-                told = foresee(Chain("cw", run.passes[:known]), habit)
+                told = forecast(Chain("cw", run.passes[:known]), habit)
                 so_far = run.passes[known - 1].turn_deg / 360
                 assert told is None or so_far + told.laps_most >= run.passes[-1].turn_deg / 360, (laps, known)
 
 
 def test_of_a_new_wheel_nobody_knows_when_a_ball_leaves() -> None:
     run = whole_run(1.2)
-    told = foresee(run, Habit())
+    told = forecast(run, Habit())
     assert told is not None
     assert (told.leaves_us, told.earliest_us, told.latest_us) == (None, None, None)
 
 
 def test_before_a_whole_lap_was_seen_nothing_is_foreseen() -> None:
     run = whole_run(1.2)
-    assert foresee(Chain("cw", run.passes[:4]), taught()) is None
-    assert foresee(Chain("cw", run.passes[:5]), taught()) is not None
+    assert forecast(Chain("cw", run.passes[:4]), taught()) is None
+    assert forecast(Chain("cw", run.passes[:5]), taught()) is not None
 
 
 def test_speeds_that_no_run_has_taught_are_not_known() -> None:
