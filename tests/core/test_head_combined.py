@@ -8,7 +8,7 @@ import pytest
 from tests.core.evening import FALL_S, ball_passes
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.observations import BallPass, HeadGame, Rotor
-from wheeld.core.tracking.head import HeadWitness
+from wheeld.core.tracking.observer import Observer
 
 ENCODED = msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148)
 AUTO = msgspec.structs.replace(COMBINED, auto_rien_ne_va_plus_rev_s=1.0)
@@ -207,12 +207,12 @@ def test_a_number_sooner_than_a_ball_comes_to_rest_is_another_balls(rest_s: floa
 
 def test_an_edge_may_put_deadlines_off_and_a_pass_does_more() -> None:
     """What one observation said of itself is not said of the next."""
-    witness = HeadWitness(ENCODED)
+    observer = Observer(ENCODED)
     for edge in range(4):
-        witness.observe(Rotor(edge * 20_000, edge, "cw"))
-    assert witness.only_later
-    witness.observe(BallPass(100_000, 0))
-    assert not witness.only_later
+        observer.observe(Rotor(edge * 20_000, edge, "cw"))
+    assert observer.only_postpones
+    observer.observe(BallPass(100_000, 0))
+    assert not observer.only_postpones
 
 
 def test_a_ball_on_an_obstacle_locks_the_bets_when_any_number_is_overdue() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.core.evening import Evening
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.margin import Margin
-from wheeld.core.tracking.pocket import Seen
+from wheeld.core.tracking.sighting import Seen
 
 
 def seen(offset: float) -> Seen:

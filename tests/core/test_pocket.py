@@ -7,7 +7,7 @@ import pytest
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
 from wheeld.core.tracking.pocket import PocketTracker
-from wheeld.core.tracking.rotor import RotorTracker
+from wheeld.core.tracking.rotor import RotorFromEncoder
 
 READERS = (30.0, 150.0, 270.0)
 TICKS = 148
@@ -21,7 +21,7 @@ class Bowl:
     ) -> None:
         self.turn_deg_s = rpm * 6 * (1 if way == "cw" else -1)
         self.way: Way = way
-        self.rotor = RotorTracker(TICKS)
+        self.rotor = RotorFromEncoder(TICKS)
         self.readers_deg = readers_deg
         self.reading = PocketTracker(readers_deg, needed)
         self._border = 0
@@ -111,7 +111,7 @@ def test_a_ball_lying_off_the_centre_of_its_pocket_is_read(off: float) -> None:
 
 def test_a_sighting_without_a_known_rotor_places_nothing() -> None:
     reading = PocketTracker(READERS, 1)
-    assert not reading.sighting(1_000_000, 0, RotorTracker(TICKS))
+    assert not reading.sighting(1_000_000, 0, RotorFromEncoder(TICKS))
     assert reading.pocket is None
     assert reading.state.unplaced == 1
 
@@ -143,7 +143,7 @@ def test_how_long_a_lying_ball_may_go_unseen(readers_deg: tuple[float, ...], sha
 
 
 def test_without_a_rotor_the_wait_is_generous() -> None:
-    assert PocketTracker(READERS, 3).turn_us(RotorTracker(TICKS), 0) == 5_000_000
+    assert PocketTracker(READERS, 3).turn_us(RotorFromEncoder(TICKS), 0) == 5_000_000
 
 
 # --- R3: sightings that agree make about one rotor turn ----------------------------------------------------------

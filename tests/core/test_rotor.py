@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
-from wheeld.core.tracking.rotor import GLITCH_TICKS, HELD_US, RotorTracker
+from wheeld.core.tracking.rotor import GLITCH_TICKS, HELD_US, RotorFromEncoder
 
 TICKS = 148
 STEP_DEG = 360 / TICKS
@@ -27,14 +27,14 @@ def turning(
     return edges
 
 
-def tracker(edges: list[Rotor]) -> RotorTracker:
-    rotor = RotorTracker(TICKS)
+def tracker(edges: list[Rotor]) -> RotorFromEncoder:
+    rotor = RotorFromEncoder(TICKS)
     for edge in edges:
         rotor.tick(edge)
     return rotor
 
 
-def angle_deg(rotor: RotorTracker, t_us: int) -> float:
+def angle_deg(rotor: RotorFromEncoder, t_us: int) -> float:
     fitted = rotor.fit(t_us)
     assert fitted is not None
     return fitted[0] % 360
@@ -54,12 +54,12 @@ def test_an_edge_is_dated_at_its_sectors_border(way: Way) -> None:
     tick = 57
     border_deg = (57 if way == "cw" else 58) * STEP_DEG
     forward = 1 if way == "cw" else -1
-    rotor = RotorTracker(TICKS)
+    rotor = RotorFromEncoder(TICKS)
     rotor.tick(Rotor(1_000_000, tick - forward, way))
     rotor.tick(Rotor(1_100_000, tick, way))
     assert apart_deg(angle_deg(rotor, 1_100_000), border_deg) < 1e-6
     # The pocket of zero stands at the rotor's angle.
-    assert rotor.pocket_under(border_deg, 1_100_000) == pytest.approx((0, 0), abs=1e-6)
+    assert rotor.pocket_under(border_deg, 1_100_000) == pytest.approx((0, 0, border_deg), abs=1e-6)
 
 
 @pytest.mark.parametrize("way", ["cw", "ccw"])
@@ -154,7 +154,7 @@ def test_from_a_standstill_either_way_is_a_start() -> None:
         assert rotor.direction != "ccw"
         assert not rotor.tick(Rotor(last_us + 5_000_000 + n * 50_000, tick - 1 - n, "ccw"))
     assert rotor.direction == "ccw"
-    assert rotor.stop_deadline_us() is not None
+    assert rotor.stop_due_us(None) is not None
 
 
 @pytest.mark.parametrize("before", [[], turning("cw", 20)], ids=["at first", "after a stand"])
@@ -189,11 +189,11 @@ def test_a_rotor_that_stood_is_measured_anew() -> None:
 def test_a_stop_is_known_within_two_seconds_of_the_last_tick() -> None:
     edges = turning("ccw", 20)
     rotor = tracker(edges)
-    due_us = rotor.stop_deadline_us()
+    due_us = rotor.stop_due_us(None)
     assert due_us is not None
     assert 0 < due_us - edges[-1].t_us <= 2_000_000
     rotor.stand()
-    assert rotor.stop_deadline_us() is None
+    assert rotor.stop_due_us(None) is None
 
 
 @pytest.mark.parametrize("told", [0, 1])
@@ -203,7 +203,7 @@ def test_nothing_is_known_before_two_ticks(told: int) -> None:
     assert rotor.pocket_under(30, 1_100_000) is None
     assert rotor.rpm(1_100_000) is None
     assert rotor.direction is None
-    assert (rotor.stop_deadline_us() is None) == (told == 0)
+    assert (rotor.stop_due_us(None) is None) == (told == 0)
 
 
 def test_old_ticks_say_nothing_of_where_the_rotor_is() -> None:
@@ -225,7 +225,7 @@ def test_of_a_slow_rotor_too_ticks_older_than_three_seconds_say_nothing() -> Non
 def slipping(ticks: int, rpm: float, sectors: int, *, way: Way = "cw", jitter_us: int = 0, lost: float = 0.0) -> int:
     """How many slips are told of an even rotor whose encoder loses `sectors` half-way."""
     rng = random.Random(f"{ticks} {rpm} {sectors} {way}")
-    rotor, step_us = RotorTracker(ticks), 60e6 / rpm / ticks
+    rotor, step_us = RotorFromEncoder(ticks), 60e6 / rpm / ticks
     forward, told = 1 if way == "cw" else -1, 0
     for count in range(4 * ticks):
         if rng.random() < lost:
@@ -256,7 +256,7 @@ def test_lost_and_jittered_ticks_are_no_slip(ticks: int, rpm: float) -> None:
 def test_a_hand_that_brakes_or_pushes_the_rotor_makes_no_slip(ticks: int) -> None:
     """From 20 rpm down to rest, and up again, at up to 0.35 rev/s²."""
     for accel in (0.05, 0.15, 0.35):
-        rotor, told = RotorTracker(ticks), []
+        rotor, told = RotorFromEncoder(ticks), []
         stop_s = 1 / 3 / accel
         way_turns = 1 / 18 / accel  # v² / 2a
         marks = [n / ticks for n in range(int(2 * way_turns * ticks))]
@@ -276,7 +276,7 @@ def test_edges_lost_in_whole_periods_of_a_quadrature_encoder_are_a_slip(ticks: i
     unseen, and every pocket would be another one."""
     step_us = round(60e6 / 18 / ticks)
     lost = 4 * max(periods, ticks // 148)  # fewer move no ball into another pocket
-    rotor = RotorTracker(ticks)
+    rotor = RotorFromEncoder(ticks)
     times = [1_000_000 + n * step_us for n in range(ticks)]
     times += [times[-1] + (lost + 1 + n) * step_us for n in range(ticks)]
     told = [rotor.tick(Rotor(t_us, n % ticks, "cw")) for n, t_us in enumerate(times)]
@@ -292,7 +292,7 @@ def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:
 
 def test_a_sector_entered_again_says_nothing_before_the_rotors_speed_is_known() -> None:
     assert tracker([Rotor(1_000_000, 5, "cw"), Rotor(1_500_000, 5, "cw")]).state.stopped is False
-    rotor = RotorTracker(TICKS)
+    rotor = RotorFromEncoder(TICKS)
     assert [rotor.tick(Rotor(1_000_000 + n * 500_000, 5, "cw")) for n in range(2)] == [None, None]
 
 
@@ -309,7 +309,7 @@ def test_a_slip_while_the_rotor_turns_back_or_stands_is_found_out(
     ticks: int, slip: int, stands_s: float, *, told: bool
 ) -> None:
     """It must be at the border it was at, or at the next; one edge may be lost just there."""
-    rotor = RotorTracker(ticks)
+    rotor = RotorFromEncoder(ticks)
     surprises = [rotor.tick(Rotor(1_000_000 + n * 100_000, n, "cw")) for n in range(9)]
     way: Way = "cw" if stands_s else "ccw"
     if stands_s:
@@ -323,7 +323,7 @@ def test_a_slip_while_the_rotor_turns_back_or_stands_is_found_out(
 
 def test_a_rotor_held_for_a_moment_and_pushed_on_has_not_slipped() -> None:
     for ticks in (37, 74, 148):
-        rotor, step_us = RotorTracker(ticks), round(60e6 / 20 / ticks)
+        rotor, step_us = RotorFromEncoder(ticks), round(60e6 / 20 / ticks)
         times = [1_000_000 + n * step_us for n in range(12)]
         times += [times[-1] + 900_000 + n * step_us for n in range(12)]
         assert [rotor.tick(Rotor(t, n % ticks, "cw")) for n, t in enumerate(times)] == [None] * 24, ticks

@@ -12,7 +12,7 @@ from wheeld.core.observations import Command
 from wheeld.core.pockets import index_of
 from wheeld.core.table_state import Ledger
 from wheeld.core.tracking.evidence import Evidence as Testimony
-from wheeld.core.tracking.evidence import Witness
+from wheeld.core.tracking.observer import Observer as Witness
 
 NUMBERS = (Fact.NUMBER, Fact.NUMBER_UNPROVEN, Fact.NUMBER_UNCONFIRMED)
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.tracking.pocket import OFF_CENTRE_MAX, Seen
+from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 
 Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "time"]
 
@@ -38,6 +38,18 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 def laps_over(laps_proven: float, laps_needed: float) -> Margin:
     """A valid coup: laps proven beyond those that C10 asks."""
     return Margin.part((laps_proven - laps_needed) / SURE_LAPS, "laps")
+
+
+def least(*measures: Margin | None) -> Margin | None:
+    """The least of the measures that were taken; None where none was."""
+    return min((measure for measure in measures if measure is not None), default=None)
+
+
+def run(laps_proven: float | None, laps_needed: float, lead_passes: int | None) -> Margin | None:
+    """R1 and R2 of a valid coup; None of a run whose passes nobody measured."""
+    if laps_proven is None or lead_passes is None:
+        return None
+    return min(laps_over(laps_proven, laps_needed), direction(lead_passes))
 
 
 def laps_under(laps_suggested: float, laps_needed: float) -> Margin:

@@ -98,7 +98,7 @@ class Chain(msgspec.Struct):
         between_s = (t_us - self.passes[-2].t_us) / 2e6
         return (before - _slowing(before) * between_s) * (1 - slack) <= speed <= before * (1 + slack)
 
-    def tight(self) -> bool:
+    def is_tight(self) -> bool:
         """Whether its first three passes agree as closely as those of one ball do."""
         first, middle, third = self.passes[:3]
         one_us, two_us = middle.t_us - first.t_us, third.t_us - middle.t_us
@@ -107,7 +107,7 @@ class Chain(msgspec.Struct):
         slowest = before - _slowing(before) * (one_us + two_us) / 2e6
         return slowest * (1 - slack) <= after <= before * (1 + slack)
 
-    def off_foretold(self, turn_deg: float, t_us: int) -> float:
+    def off_forecast(self, turn_deg: float, t_us: int) -> float:
         """How far, laps/s, a next hop of `turn_deg` until `t_us` is from the speed of a ball that slows as most do."""
         before = self.speed_rev_s() or 0.0
         between_s = (t_us - self.passes[-2].t_us) / 2e6

@@ -12,6 +12,8 @@ import msgspec
 
 from wheeld.core.observations import Direction, Rotor
 from wheeld.core.pockets import POCKET_DEG
+from wheeld.core.tracking import margin
+from wheeld.core.tracking.margin import Margin
 
 STOP_SILENCE_US = 1_500_000
 """No tick for this long is a stop: the rulebook allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
@@ -53,8 +55,8 @@ class RotorState(msgspec.Struct):
     odd: bool = False
 
 
-class RotorTracker:
-    """Follows one rotor of `ticks` sectors; all state in `state`, so that it can be stored and resumed."""
+class RotorFromEncoder:
+    """The rotor part of a table with an encoder of `ticks` sectors; all state in `state`, to be stored and resumed."""
 
     def __init__(self, ticks: int, state: RotorState | None = None) -> None:
         self._step_deg = 360 / ticks
@@ -64,8 +66,24 @@ class RotorTracker:
 
     @property
     def direction(self) -> Direction | None:
-        """Which way it turns, or last turned; None until as many ticks agree as a reversal needs."""
-        return self.state.direction if len(self.state.points) >= REVERSAL_TICKS else None
+        """Which way it turns; None while it stands, or until as many ticks agree as a reversal needs."""
+        state = self.state
+        return state.direction if not state.stopped and len(state.points) >= REVERSAL_TICKS else None
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it is known to stand, or not known to turn."""
+        return self.state.stopped
+
+    @property
+    def may_turn_back(self) -> bool:
+        """Whether the latest ticks are of the other way, too few for a reversal."""
+        return self.state.opposite_ticks > 0
+
+    @property
+    def was_seen_turning(self) -> bool:
+        """True: a stop of a rotor with an encoder is found by itself."""
+        return True
 
     def tick(self, seen: Rotor) -> Surprise | None:
         """Take one encoder edge in, and say what it proves: that the rotor stopped and turned back, or that the
@@ -85,11 +103,17 @@ class RotorTracker:
         rattled, state.opposite_ticks = state.opposite_ticks > 0, 0
         return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
 
-    def stop_deadline_us(self) -> int | None:
-        """When silence becomes a stop; None while it already stands."""
-        if self.state.stopped or self.state.last_tick_us is None:
-            return None
-        return self.state.last_tick_us + STOP_SILENCE_US
+    def stop_due_us(self, launched_us: int | None) -> int | None:
+        """When silence is a stop; None while it already stands. With a ball launched silence counts from the launch at
+        the earliest: a bouler may spin both at once."""
+        last_us = self.state.last_tick_us
+        if launched_us is not None:
+            return max(last_us or launched_us, launched_us) + STOP_SILENCE_US
+        return None if self.state.stopped or last_us is None else last_us + STOP_SILENCE_US
+
+    def stop_margin(self) -> Margin:
+        """How sure a stop is, by how often its ticks came."""
+        return margin.rotor(self.tick_interval_us() or 0, STOP_SILENCE_US)
 
     def stand(self) -> None:
         """Note the stop, once its deadline has passed."""
@@ -115,14 +139,15 @@ class RotorTracker:
         late, bend = y1 / x1, (y1 / x1 - (y1 - y0) / (x1 - x0)) / -x0
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
-    def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float] | None:
-        """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5)."""
+    def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float, float] | None:
+        """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
+        rotor's own angle in turned degrees); None when the rotor isn't known."""
         fitted = self.fit(at_us)
         if fitted is None:
             return None
         place = ((bowl_deg - fitted[0]) % 360) / POCKET_DEG
         index = round(place)
-        return index % 37, place - index
+        return index % 37, place - index, fitted[0]
 
     def rpm(self, at_us: int) -> float | None:
         """Speed without sign, turns per minute; None when not known."""
@@ -154,7 +179,7 @@ class RotorTracker:
         self.state.opposite_ticks += 1
         if self.state.opposite_ticks == 1:
             self.state.opposite_us = seen.t_us
-        was_turning = not self.state.stopped and self.direction is not None
+        was_turning = self.direction is not None
         if was_turning and self.state.opposite_ticks < REVERSAL_TICKS:
             return False
         self._begin(seen, angle_deg)
