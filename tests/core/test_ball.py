@@ -254,7 +254,7 @@ def test_with_eight_beams_two_passes_missed_in_a_row_are_bridged_before_the_ball
     whole = Watch(EIGHT).see(run).laps
     for missing in range(3, len(run) - 3):
         watch = Watch(EIGHT).see(run[:missing])
-        due_us = watch.ball.overdue_us()
+        due_us = watch.ball.overdue_us
         assert due_us is not None
         assert due_us > run[missing + 2].t_us, missing
         assert watch.see(run[missing + 2 :]).laps == pytest.approx(whole), missing
@@ -277,12 +277,12 @@ def test_a_ball_does_not_speed_up() -> None:
 def test_the_ball_is_missed_only_when_two_passes_are_too_late() -> None:
     run = passes(laps=5)
     watch = Watch().see(run)
-    due_us = watch.ball.overdue_us()
+    due_us = watch.ball.overdue_us
     gap_us = run[-1].t_us - run[-2].t_us
     assert due_us is not None
     assert due_us - run[-1].t_us > 2 * gap_us
     watch.ball.leave()
-    assert watch.ball.overdue_us() is None
+    assert watch.ball.overdue_us is None
     assert watch.ball.launched
 
 
@@ -293,7 +293,7 @@ def test_a_ball_is_awaited_as_long_as_the_slowest_takes_to_the_farthest_beam_it_
 ) -> None:
     """However fast it was, it may come to its next beam just before it leaves the track, at 0.38 to 0.50 laps/s."""
     watch = Watch(beams_deg).see(passes("cw", beams_deg, rev_s=rev_s, laps=2))
-    due_us = watch.ball.overdue_us()
+    due_us = watch.ball.overdue_us
     assert due_us is not None
     wait_s = (due_us - (watch.ball.run.last_us or 0)) / 1e6
     longest_s = bridge_deg / 360 / 0.38 + 1e-3
@@ -304,7 +304,7 @@ def test_a_ball_is_awaited_as_long_as_the_slowest_takes_to_the_farthest_beam_it_
 def test_a_fast_ball_lost_from_sight_is_awaited_for_as_long_as_no_pocket_can_be_reached() -> None:
     """It can't have left by itself, so beams missed it, or a hand took it: N3 may wait for it, and come in time."""
     watch = Watch(EIGHT).see(passes("cw", EIGHT, rev_s=2.4, laps=2))
-    assert watch.ball.overdue_us() == (watch.ball.run.last_us or 0) + 1_900_000
+    assert watch.ball.overdue_us == (watch.ball.run.last_us or 0) + 1_900_000
 
 
 def test_a_fast_ball_met_again_within_that_time_goes_on() -> None:
@@ -317,7 +317,7 @@ def test_a_fast_ball_met_again_within_that_time_goes_on() -> None:
 
 
 def test_nothing_is_awaited_while_no_pulse_came() -> None:
-    assert Watch().ball.overdue_us() is None
+    assert Watch().ball.overdue_us is None
     assert Watch().speed_rev_s is None
     assert Watch().ball.run.first_us is None
     assert Watch().ball.run.last_us is None
@@ -487,7 +487,7 @@ def test_pulses_while_the_ball_lies_where_it_lay_are_forgotten() -> None:
     watch.ball.rest(1_600_000)
     assert not watch.ball.is_weak()
     assert watch.ball.run.first_us is None
-    assert watch.ball.overdue_us() is None
+    assert watch.ball.overdue_us is None
 
 
 def test_a_ball_seen_at_rest_long_after_the_pulses_may_have_run() -> None:

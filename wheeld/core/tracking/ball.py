@@ -2,7 +2,8 @@
 
 A pulse proves nothing alone. A *chain* is one reading of the pulses, for one direction: the passes of a ball that
 slows down as balls do. Every pulse may begin chains; a chain takes a pulse that agrees with its speed and leaves the
-others (a stray is a pulse that no chain of the running ball takes). What more passes prove, wins, also later.
+others (a stray is a pulse that no chain of the running ball takes). The chain that more passes support leads, also
+when it comes later.
 """
 
 from __future__ import annotations
@@ -47,7 +48,6 @@ FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
-_UNKNOWN = -2
 
 
 class BallState(msgspec.Struct):
@@ -77,18 +77,22 @@ class Pulse(NamedTuple):
 
 
 class BallTracker:
-    """Follows one ball past `beams_deg`. All state is in `state`; the run in it is the same structure always."""
+    """Follows one ball past `beams_deg`. All state is in `state`; the run in it is the same structure always.
+
+    `overdue_us`: when the next pass, and those after it as far as a chain bridges, are all too late; None while no
+    pass is awaited.
+    """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BallState | None = None) -> None:
         self._beams = Beams(beams_deg)
         self._skip_max = 1 if len(beams_deg) < 6 else 2
         self.state = state or BallState()
         self.run = self.state.run
-        self._due_us: int | None = _UNKNOWN
+        self.overdue_us = self._overdue_us()
 
     @property
     def launched(self) -> bool:
-        """A run has begun and has not been forgotten yet."""
+        """Whether a run has begun and has not been forgotten yet."""
         return self.run.launched_us is not None
 
     @property
@@ -121,13 +125,12 @@ class BallTracker:
         found_again = not in_run and self._find_again()
         is_launch = self._launch()
         is_direction = self._decide_direction()
-        self._note_passes()
+        self._follow()
         return Pulse(in_run or found_again, found_again, self.state.strays > strays, is_launch, is_direction)
 
     def _pulse(self, t_us: int, beam: int) -> bool:
         """Give the pulse to the readings; True when the running ball's took it (False: double, stray, or no run)."""
         state = self.state
-        self._due_us = _UNKNOWN
         previous_us = state.pulse_us.get(beam)
         if previous_us is not None and t_us - previous_us < DOUBLE_PULSE_US:
             state.doubles += 1
@@ -145,10 +148,11 @@ class BallTracker:
         if self._swap_double(t_us, beam):
             return True
         self._seed(t_us, beam)
-        return self._overtaken()
+        return self._overtake()
 
     def _launch(self) -> bool:
-        """Begin a run if the last pulse proves a launch. A run that left the track long ago gives way to it."""
+        """Begin a run if the last pulse proves a launch. It takes the place of a run that left the track long
+        ago."""
         chain = self._fresh()
         if chain is None or (self.launched and not self.run.disowned and not self._is_over(chain)):
             return False
@@ -194,44 +198,34 @@ class BallTracker:
         self._lead(chain)
         return True
 
-    def overdue_us(self) -> int | None:
-        """When the next pass, and those after it as far as a chain bridges, are all too late; None while nothing runs.
-
-        Before the launch every reading has its say, because the fastest may be the wrong one.
-        """
-        if self._due_us == _UNKNOWN:
-            self._due_us = self._next_overdue_us()
-        return self._due_us
-
     def rest(self, t_us: int) -> None:
         """The ball was seen lying where it lay: pulses just before, with no launch yet, were strays."""
         kept = [chain for chain in self.state.chains if t_us - chain.last_us >= AT_REST_US]
         if not self.launched and len(kept) < len(self.state.chains):
             self.state.chains = kept
             self.run.phase = self.run.phase if kept else Phase.NONE
-            self._note_passes()
-            self._due_us = _UNKNOWN
+            self._follow()
 
     def leave(self) -> None:
         """Note that the ball is gone from the track; of passes too few for a launch, that no more are expected."""
         self.run.phase = Phase.OFF_TRACK if self.launched else Phase.NONE
-        self._note_passes()
-        self._due_us = _UNKNOWN
+        self._follow()
 
     def forget(self) -> None:
         """The run is over, and its pulses with it."""
         self.run.clear()
         self.state.chains = []
         self.state.earlier_deg = 0.0
-        self._due_us = _UNKNOWN
+        self.overdue_us = None
 
-    def _note_passes(self) -> None:
-        """Keep the first and the latest pass of the leading reading with the run."""
+    def _follow(self) -> None:
+        """The readings have changed: note which passes the run has now, and until when the next one is awaited."""
         best = self._best()
         if best is None:
             self.run.first_us = self.run.last_us = None
         else:
             self.run.first_us, self.run.last_us = best.passes[0].t_us, best.passes[-1].t_us
+        self.overdue_us = self._overdue_us()
 
     def _running(self) -> Chain | None:
         """The running ball's reading; None without a launch."""
@@ -253,15 +247,16 @@ class BallTracker:
         return self.run.phase is Phase.OFF_TRACK and self._long_gone(chain)
 
     def _long_gone(self, chain: Chain) -> bool:
-        """Whether `chain` can't be the run going on: no ball turns back or gains speed by itself."""
-        run = self.state.chains[0]
-        other_way = self.run.direction not in (chain.direction, None)
-        before, after = run.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
+        """Whether `chain` can't be the run in progress: no ball turns back or gains speed by itself."""
+        own = self.state.chains[0]
+        turned = self.run.direction not in (chain.direction, None)
+        before, after = own.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
         faster = after > before * (1 + AGAIN_SLACK)
-        return other_way or faster or chain.first_us - run.last_us > AGAIN_US
+        return turned or faster or chain.first_us - own.last_us > AGAIN_US
 
     def _best(self) -> Chain | None:
-        """The running ball's chain is kept first once launched and decided; before, the best evidence leads."""
+        """The running ball's chain, which stands first once its direction is known; before, the one with the best
+        evidence."""
         chains = self.state.chains
         if not chains:
             return None
@@ -269,13 +264,13 @@ class BallTracker:
             return chains[0]
         return max(chains, key=lambda chain: (chain.score, -chain.first_us))
 
-    def _overtaken(self) -> bool:
-        """Whether another reading has become so much better than the run's that it is the run."""
-        run = self.state.chains[0]
+    def _overtake(self) -> bool:
+        """Let another reading take the run over that has become so much better; True when one does."""
+        own = self.state.chains[0]
         if self.run.direction is None:
             return False
         best = max(self.state.chains, key=lambda chain: chain.score)
-        if best.score < run.score + OVERTAKE or best.last_us <= run.last_us:
+        if best.score < own.score + OVERTAKE or best.last_us <= own.last_us:
             return False
         self._lead(best)
         self.run.phase = Phase.ON_TRACK
@@ -297,7 +292,7 @@ class BallTracker:
         """Every unexplained pulse may be the first of a run, either way."""
         chains = self.state.chains
         kept = chains[:1] if self.launched else []
-        rest = [c for c in chains[len(kept) :] if t_us - c.last_us < 1e6 / LEAVE_REV_S]
+        rest = [chain for chain in chains[len(kept) :] if t_us - chain.last_us < 1e6 / LEAVE_REV_S]
         rest.sort(key=lambda chain: (chain.score, chain.last_us), reverse=True)
         seeds = [Chain(direction, [Pass(t_us, beam, 0.0)]) for direction in ("cw", "ccw")]
         self.state.chains = kept + rest[: CHAINS_MAX - 2] + seeds
@@ -305,33 +300,34 @@ class BallTracker:
             self.run.phase = Phase.SUSPECTED
 
     def _swap_double(self, t_us: int, beam: int) -> bool:
-        """Of two pulses of one beam in one lap, the running ball's is the one that its slowing foretells."""
-        run = self._running() if self.run.phase is Phase.ON_TRACK else None
-        if run is None or len(run.passes) < LAUNCH_PASSES or run.passes[-1].beam != beam:
+        """Of two pulses of one beam in one lap, keep the one that is nearer to the ball's slowing; True when it is this
+        one."""
+        chain = self._running() if self.run.phase is Phase.ON_TRACK else None
+        if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False
-        before, last = Chain(run.direction, run.passes[:-1]), run.passes[-1]
+        before, last = Chain(chain.direction, chain.passes[:-1]), chain.passes[-1]
         turn_deg = last.turn_deg - before.passes[-1].turn_deg
         better = before.off_forecast(turn_deg, t_us) < before.off_forecast(turn_deg, last.t_us)
         if not better or not before.follows(turn_deg, t_us):
             return False
-        run.passes[-1] = Pass(t_us, beam, last.turn_deg)
+        chain.passes[-1] = Pass(t_us, beam, last.turn_deg)
         self.state.pulse_us[beam] = t_us
         return True
 
-    def _lead(self, run: Chain) -> None:
-        """Put the running ball's chain first. Contrary readings stay in the race while they live."""
-        rivals = [c for c in self.state.chains if c is not run and len(c.passes) >= 2]
-        alive = [c for c in rivals if run.last_us - c.last_us < 1e6 / LEAVE_REV_S]
-        self.state.chains = [run, *alive]
-        self._due_us = _UNKNOWN
+    def _lead(self, chain: Chain) -> None:
+        """Put the running ball's chain first. Other readings are kept while a ball may still go on with them."""
+        rivals = [other for other in self.state.chains if other is not chain and len(other.passes) >= 2]
+        alive = [other for other in rivals if chain.last_us - other.last_us < 1e6 / LEAVE_REV_S]
+        self.state.chains = [chain, *alive]
 
-    def _next_overdue_us(self) -> int | None:
+    def _overdue_us(self) -> int | None:
+        """Before the launch the latest of all readings counts, because the fastest may be the wrong one."""
         if self.run.phase is Phase.SUSPECTED:
-            return max(self._overdue_us(chain) for chain in self.state.chains)
+            return max(self._chain_overdue_us(chain) for chain in self.state.chains)
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
-        return None if chain is None else self._overdue_us(chain)
+        return None if chain is None else self._chain_overdue_us(chain)
 
-    def _overdue_us(self, chain: Chain) -> int:
+    def _chain_overdue_us(self, chain: Chain) -> int:
         speed = chain.speed_rev_s()
         slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, min(0.8 * speed, LEAVE_REV_S_MAX))
         bridge_deg = self._beams.nth_ahead_deg(chain.passes[-1].beam, self._skip_max, chain.direction)

@@ -19,7 +19,7 @@ import msgspec
 from wheeld.core.tracking.passes import Chain, Pass
 
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
-"""Speeds that are told apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
+"""Speeds that are kept apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
 TAUGHT_RUNS = 3
 KEPT_RUNS = 20
 """A habit counts from so many runs on, and follows the latest of so many: balls are changed, tracks are cleaned."""

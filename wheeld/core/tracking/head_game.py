@@ -34,7 +34,7 @@ FIRST_LAP_US = 333_000
 """The head reports `running` after one revolution (docs/wheels.md 1.3): by the hardest throw the ball was launched so
 long before."""
 LAUNCH_LATE_US = 2_000_000
-"""And so long by the slowest, its line half a second later: what is said in between is said of a running ball."""
+"""And so long by the slowest, its line half a second later: a command in between is about a running ball."""
 RUNS = ("running", "closing", "off_track")
 """Phases in which a ball runs, or falls."""
 BEAMS_LATE_US = 3_000_000
@@ -225,7 +225,7 @@ class HeadGames:
         return [Evidence(fact, max(0, run.launched_us - FIRST_LAP_US), figures)]
 
     def end(self, t_us: int, what: str) -> list[Evidence]:
-        """The head's game ends without a number that can be believed."""
+        """The head's game ends without a number to rely on."""
         head = self._head
         evidence = self.begin_coup()
         if head.has_run:

@@ -73,7 +73,7 @@ class PocketFromHead:
         return {}
 
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
-        """False while a ball runs; else nobody knows, and the chef's word serves."""
+        """False while a ball runs; else nobody knows, and the chef's statement serves."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
 
     def begin_run(self) -> None:
@@ -152,7 +152,7 @@ class PocketFromHead:
 
 
 def _corrected(seen: HeadNumber, before: int | None) -> Evidence:
-    """Another number for a game that had one, or none any more: neither can be believed (N8)."""
+    """Another number for a game that had one, or none any more: neither can be relied on (N8)."""
     figures: Figures = {"spin": seen.spin}
     for name, number in (("number", seen.number), ("told_before", before)):
         if number is not None:

@@ -1,6 +1,6 @@
 """How far a verdict was from flipping: 0 on the edge, 1 as sure as the sensors can make it.
 
-Each verdict rests on a few measures; its margin is the least of them, and says which. A low one is told as a notice:
+Each verdict rests on a few measures; its margin is the least of them, and names it. A low one is published as a notice:
 the verdict stands, and somebody should look at the wheel, or at how the ball is launched.
 """
 
@@ -15,7 +15,7 @@ from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "time"]
 
 LOW = 0.2
-"""Below this a notice is told: a fifth of a lap, or of what makes a measure sure."""
+"""Below this a notice is published: a fifth of a lap, or of what makes a measure sure."""
 SURE_LAPS = 1.0
 SURE_LEAD = 6
 """Passes by which a reading leads every contrary one, or that show a weak launch: one more than two laps of three
@@ -63,12 +63,12 @@ def direction(lead_passes: int) -> Margin:
 
 
 def passes(count: int) -> Margin:
-    """A launch too weak to be followed: how many passes speak for it."""
+    """A launch too weak to be followed: how many passes support it."""
     return Margin.part(count / SURE_LEAD, "passes")
 
 
 def pocket(sightings: list[Seen]) -> Margin:
-    """R3: how far from where no sighting is believed any more the ball was seen, on average of its sightings."""
+    """R3: how far the ball was seen from where a sighting no longer counts, on average of its sightings."""
     mean = sum(seen.offset for seen in sightings) / len(sightings)
     return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 

@@ -66,7 +66,7 @@ class Observer:
 
     `only_postpones`: whether the latest observation can only have moved deadlines to a later time, as most encoder
     edges do. `launch_late_us`: how much later than the launch it may be reported without a sign of it before, as
-    pulses of beams are.
+    pulses of beams are. `rotor_rpm`, `lies_in`: asked of the part itself (see `RotorPart.rpm`, `PocketPart.lies_in`).
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
@@ -83,13 +83,16 @@ class Observer:
         self._head: HeadState | None = None
         self._games: HeadGames | None = None
         self._take: dict[type, Callable[[Any], list[Evidence]]] = {
-            Rotor: self._edge,
-            BallPass: self._pulse,
             ForeignObject: self._object,
             SensorState: self._sensor,
             Restarted: lambda seen: [Evidence(Fact.RESTARTED, seen.t_us)],
         }
+        if self._encoder is not None:
+            self._take[Rotor] = self._edge
+        if self._beams is not None:
+            self._take[BallPass] = self._pulse
         self.pocket: PocketPart = self._readers(setting) if setting.head is None else self._follow_head(setting)
+        self.rotor_rpm, self.lies_in = self.rotor.rpm, self.pocket.lies_in
 
     def _readers(self, setting: TableSetting) -> PocketFromReaders:
         """The pocket by readers, which need beams and an encoder beside them."""
@@ -149,14 +152,6 @@ class Observer:
         """Whether pulses came that may yet prove a launch."""
         return self.run.phase is Phase.SUSPECTED
 
-    def lies_in(self, pocket_index: int, now_us: int) -> bool | None:
-        """Whether the ball lies in that pocket now; None where nothing watches that."""
-        return self.pocket.lies_in(pocket_index, now_us)
-
-    def rotor_rpm(self, now_us: int) -> float | None:
-        """The rotor's speed without sign, turns per minute; None when not known."""
-        return self.rotor.rpm(now_us)
-
     def is_idle(self, now_us: int) -> bool:
         """Whether what was observed lately matters to no coup to come."""
         return self.ball.is_idle(now_us) and (self._head is None or not self._head.has_run)
@@ -203,7 +198,7 @@ class Observer:
             None if self._games is None else self._games.due_us(),
             None if self._beams is None else self._pass_due_us(self._beams),
             None if self._encoder is None else self._tick_due_us(self._encoder),
-            self._fall_due_us(),
+            None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
         )
 
     # --- ball ---------------------------------------------------------------------------------------------------------
@@ -224,9 +219,10 @@ class Observer:
 
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
         """When a ball that no beam meets any more is gone."""
-        phase = self.run.phase
-        overdue_us = beams.tracker.overdue_us() if phase in (Phase.SUSPECTED, Phase.ON_TRACK) else None
-        return self.pocket.gone_from_us(overdue_us) if overdue_us and phase is Phase.SUSPECTED else overdue_us
+        overdue_us = beams.tracker.overdue_us
+        if overdue_us is None or self.run.phase is not Phase.SUSPECTED:
+            return overdue_us
+        return self.pocket.gone_from_us(overdue_us)
 
     def _miss_pass(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
         beams = self._beams
@@ -243,9 +239,8 @@ class Observer:
     def _fall_due_us(self) -> int | None:
         """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
         run = self.run
-        if run.phase is not Phase.OFF_TRACK or run.last_us is None or run.has_reported(Fact.FALL_OVERDUE):
-            return None
-        return self.pocket.fall_due_us(run.last_us)
+        awaited = run.last_us is not None and not run.has_reported(Fact.FALL_OVERDUE)
+        return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)

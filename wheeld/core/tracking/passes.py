@@ -12,7 +12,7 @@ HOP_REV_S_MAX = 4.0
 """Mean speed between two passes: no hand launches at 4 (captures: at most 2.6)."""
 SLOWING_REV_S2 = 0.22
 SLOWING_PER_REV = 0.08
-"""Hardest slowing believed, laps/s²: constant part and factor of speed². Captured balls reach 0.27 between 1.0 and 0.6
+"""Hardest slowing allowed, laps/s²: constant part and factor of speed². Captured balls reach 0.27 between 1.0 and 0.6
 laps/s, where many rub, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000

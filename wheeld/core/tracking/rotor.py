@@ -232,13 +232,13 @@ class RotorFromEncoder:
     def _torn(self, border_deg: float, angle_deg: float) -> bool:
         """Whether a rotor that turned back, or stood, shows another place than the border it must be at.
 
-        One edge may have been lost just there: a slip by one sector can't be told from it.
+        One edge may have been lost just there: a slip by one sector can't be distinguished from it.
         """
         off_deg = abs((angle_deg - border_deg + 180) % 360 - 180)
         return off_deg > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
 
     def _is_odd(self, moved_deg: float, passed_us: int) -> bool:
-        """Whether a tick came from elsewhere than the ticks before it foretell; the next one shows why."""
+        """Whether a tick came from elsewhere than the ticks before it let expect; the next one shows why."""
         if len(self.state.points) < 3:
             return False
         (before_us, before_deg), (last_us, last_deg) = self.state.points[-3:-1]
