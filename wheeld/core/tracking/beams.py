@@ -66,7 +66,7 @@ class BallFromBeams:
         tracker.leave()
         chain, record = tracker.leading, tracker.record()
         assert chain is not None, "only a launched ball leaves"
-        self._habit.learn(chain.passes)
+        self._habit.add(chain.passes)
         last_us = run.last_us or 0
         if not record.is_short_of(self._min_laps):
             return Evidence(Fact.LEFT_TRACK, last_us, record.figures)

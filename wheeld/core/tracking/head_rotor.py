@@ -22,11 +22,12 @@ Surprise: TypeAlias = Literal["stopped", "turned_back"]
 
 
 class HeadRotorState(msgspec.Struct):
-    """`direction`: as `LINES_AGREE` lines agree; `reported`: by the latest that turned, `reports` times since
-    `since_us`.
+    """What is remembered of the reports.
 
-    `moved_us`: the latest line in which it turned; `standing`: lines since in which it stood, believably. `slow`,
-    `fast`: by the latest speed that can be read. `unread`: lines since the launch with a 000 that nothing explains.
+    `direction`: as `LINES_AGREE` lines agree; `reported`: by the latest in which it turned, `reports` times since
+    `since_us`. `moved_us`: the latest line in which it turned; `standing`: lines since in which it stood, as far as
+    its speed before allows. `slow`, `fast`: by the latest speed that can be read. `unread`: lines since the launch with
+    a 000 that nothing explains.
     """
 
     direction: Direction | None = None
@@ -63,8 +64,8 @@ class RotorFromHead:
 
     @property
     def direction(self) -> Direction | None:
-        """Which way it turns by the latest report since the head's first one of the run, however late its lines come,
-        that others confirm; None while it stands, or no run is reported."""
+        """By the latest report since the head's first one of the run, if others confirm it; None while it stands, or
+        while no run is reported."""
         state, since_us = self.state, self._run.launched_us
         fresh = since_us is not None and state.last_us is not None and state.last_us >= since_us
         return state.direction if fresh and state.reported == state.direction and not state.standing else None
@@ -89,7 +90,7 @@ class RotorFromHead:
         return self.state.rpm if last_us is not None and at_us - last_us <= FRESH_US else None
 
     def report(self, seen: HeadRotor) -> Surprise | None:
-        """Take one report in, and say when it proves that the rotor stopped, or stopped and turned back."""
+        """Take one report in. What it proves: that the rotor stopped, that it stopped and turned back, or nothing."""
         state = self.state
         state.rpm, state.last_us = seen.rpm, seen.t_us
         state.unread += not (seen.rpm or state.fast or (seen.rpm == 0 and state.slow))

@@ -26,19 +26,24 @@ PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
 """Seen twice in a pocket, and missed by a reader at most once since, the ball lies there (C11, before "tout va")."""
 SIGHTINGS_KEPT = 8
+"""Of one streak: a ball may lie in its pocket for minutes."""
 PICKED_UP_TURNS = 1.3
 """Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
-"""A pocket seen filled so often while the ball runs holds something else, and so often before the ball is called in
-it, perhaps: one sighting may be a glint."""
+"""A pocket seen filled so often while the ball runs holds something else; seen so often before the ball is called in
+it, it may: one sighting may be a glint."""
 STILL_THERE = 2
 """Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
 
 
 class PocketState(msgspec.Struct):
-    """`streak`: the latest consecutive sightings in one pocket. `lying`: the pocket last called, or at a start the one
-    of the last number, where the ball belongs. `filled`: how often each pocket was seen filled while the ball ran;
-    `glimpsed`: the pockets seen filled since its latest pass. `unplaced`: sightings that count for nothing."""
+    """What is remembered of the sightings.
+
+    `streak`: the latest consecutive ones in one pocket, `streak_length` in all; `called`: it has called its pocket.
+    `lying`: the pocket last called, or at a start the one of the last number, where the ball belongs. `last_us`: the
+    latest sighting that counted; `latest`: of each reader. `filled`: how often each pocket was seen filled while the
+    ball ran; `glimpsed`: the pockets seen filled since its latest pass. `unplaced`: sightings that count for nothing.
+    """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
     streak_length: int = 0
@@ -93,7 +98,7 @@ class PocketTracker:
         return rotor.state.stopped or now_us <= state.streak[-1].t_us + PLACED_TURNS * interval_us
 
     def restart(self) -> None:
-        """The ball is known to be elsewhere: what was seen before proves nothing of where it will lie."""
+        """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
         self.state.streak = []
         self.state.streak_length = 0
         self.state.called = False
@@ -154,9 +159,9 @@ class PocketFromReaders:
         self.tracker.restart()
 
     def note_pass(self, t_us: int) -> list[Evidence]:
-        """Pockets that readers saw filled before a pass of the running ball: it was not the ball that they saw.
+        """A pocket that readers saw filled again and again before passes of the running ball holds something else.
 
-        Another ball, or dirt: its number would be called for the running ball's (N8).
+        Another ball, or dirt: its number would be called in place of the running ball's (N8).
         """
         state = self.state
         self.tracker.restart()
@@ -179,7 +184,7 @@ class PocketFromReaders:
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def fall_due_us(self, left_us: int) -> int:
-        """Longer than a fall takes, and than a reader needs to meet the ball; each sighting puts it off."""
+        """Longer than a fall takes, and than a reader needs to meet the ball; each sighting makes it later."""
         wait_us = round(1.5 * self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
@@ -197,7 +202,7 @@ class PocketFromReaders:
         if run.phase is Phase.ON_TRACK and state.last_us != before_us and state.streak:
             state.glimpsed.append(state.streak[-1].pocket_index)
         if not is_launched:
-            return self._lies(lay_in, seen.t_us, called=called)
+            return self._at_rest(lay_in, seen.t_us, called=called)
         if not called:
             return []
         evidence = [self._ball.leave()] if run.phase is Phase.ON_TRACK else []
@@ -205,8 +210,9 @@ class PocketFromReaders:
         self._pulses.forget()
         return evidence
 
-    def _lies(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
-        """No run is known: the ball where it lay shows pulses to be strays, elsewhere it was launched or moved."""
+    def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
+        """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
+        launched, or moved by a hand."""
         streak = self.state.streak
         if self.tracker.pocket == lay_in:
             self._pulses.rest(t_us)

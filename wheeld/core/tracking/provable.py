@@ -66,7 +66,7 @@ def _around(setting: TableSetting) -> tuple[Provable, ...]:
 
 
 def _head(setting: TableSetting) -> str:
-    assert setting.head is not None, "check() has said so"
+    assert setting.head is not None, "check() asks for one"
     return f"the {HEADS[setting.head].name}"
 
 
@@ -74,7 +74,7 @@ def _directions(setting: TableSetting) -> str:
     rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     if setting.ball == "sensors":
         return f"{BEAMS} and {rotor}"
-    assert setting.head is not None, "check() has said so"
+    assert setting.head is not None, "check() asks for one"
     if HEADS[setting.head].opposite_by_state:
         return f"{_head(setting)}'s own conclusion (its state 4, its warning 2)"
     return _head(setting) if setting.rotor == "head" else f"{_head(setting)} and {rotor}"
@@ -87,7 +87,7 @@ def _laps(setting: TableSetting) -> str | None:
 
 
 def _few_laps(setting: TableSetting) -> str | None:
-    """N3 asks to say it before the ball can reach a pocket."""
+    """N3: to be published before the ball can reach a pocket."""
     if setting.ball == "sensors":
         return f"{BEAMS}, as the ball leaves the track"
     laps = _laps(setting)
