@@ -52,7 +52,7 @@ class Conclusions:
             return []
         if last_us is None:
             run.report(Fact.ROTOR_STOPPED_RUNNING)
-            what = "it has told of nothing yet: whether the rotor turns is not known"
+            what = "it has reported nothing yet: whether the rotor turns is not known"
             return [Evidence(Fact.SENSOR_FAULT, run.launched_us, {"sensor": "rotor", "what": what})]
         last_pass_us = run.last_us or 0
         running = run.phase is Phase.ON_TRACK or last_pass_us > last_us

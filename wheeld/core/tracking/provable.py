@@ -42,7 +42,7 @@ def _void(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("N2", "Art. 11", "launched too early", f"{_launch(setting)}, with what people said"),
         Provable("N3", "Art. 11", "fewer laps", _few_laps(setting)),
         Provable("N4", "Art. 11", "the rotor stops while the ball runs", stop),
-        Provable("N5", "Art. 11", "the rotor stops, the ball on an obstacle", drop or f"{stop}, told as N4"),
+        Provable("N5", "Art. 11", "the rotor stops, the ball on an obstacle", drop or f"{stop}, reported as N4"),
         Provable("N6", "Art. 11", "a foreign object", "an object sensor, if one is fitted" if own else None),
         Provable("N7", "Art. 11", "the chef declares it null", "his word"),
         Provable("N8", "Art. 15", "breakdown of what observes it", _faults(setting)),
