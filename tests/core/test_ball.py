@@ -160,7 +160,7 @@ def test_strays_far_apart_launch_nothing() -> None:
 
 
 def test_a_stray_before_the_launch_does_not_turn_it_round() -> None:
-    """With two beams a stray and two passes can be just what a ball the other way would give; three or more tell."""
+    """With two beams a stray and two passes can be just what a ball the other way would give; with three they can't."""
     for seed in range(300):
         rng = random.Random(seed)
         way: Way = rng.choice(["cw", "ccw"])

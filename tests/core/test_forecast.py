@@ -145,9 +145,9 @@ def test_the_chef_learns_of_a_ball_too_weak_before_it_leaves() -> None:
     rev_s = LEAVE_REV_S * math.exp(LOSS * 2.2)
     passes = evening.launch(rev_s=rev_s, laps=2.2)
     evening.until(passes[-1].t_us)
-    (told,) = [notice for notice in evening.of("notice")[notices:] if notice["notice"] == "void_foreseen"]
-    assert told["figures"]["laps_at_most"] < 3
-    assert told["t_us"] < passes[-1].t_us
+    (warning,) = [notice for notice in evening.of("notice")[notices:] if notice["notice"] == "void_foreseen"]
+    assert warning["figures"]["laps_at_most"] < 3
+    assert warning["t_us"] < passes[-1].t_us
     assert evening.state == "ball_running"
     evening.wait(4)
     assert evening.verdicts()[-1] == ("void", "too_few_laps")
@@ -157,9 +157,9 @@ def test_leaving_is_published_once_a_coup_and_near_the_time() -> None:
     evening = evening_after(5)
     for notice in evening.of("notice"):
         assert notice["notice"] == "leaving_foreseen", notice
-    told = evening.of("notice")
-    assert 1 <= len(told) <= 2
-    for notice in told:
+    notices = evening.of("notice")
+    assert 1 <= len(notices) <= 2
+    for notice in notices:
         figures = notice["figures"]
         assert figures["leaves_earliest_us"] <= figures["leaves_us"] <= figures["leaves_latest_us"]
         assert notice["t_us"] < figures["leaves_us"] < notice["t_us"] + 4_000_000
@@ -171,5 +171,5 @@ def test_a_new_wheel_warns_only_of_what_no_wheel_would_carry_on() -> None:
     passes = evening.launch(rev_s=0.46, laps=1.3)
     evening.until(passes[-1].t_us)
     assert evening.notices() == ["void_foreseen"]
-    (told,) = evening.of("notice")
-    assert "leaves_us" not in told["figures"]
+    (warning,) = evening.of("notice")
+    assert "leaves_us" not in warning["figures"]

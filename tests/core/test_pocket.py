@@ -14,7 +14,7 @@ TICKS = 148
 
 
 class Bowl:
-    """A rotor turning evenly from 0° at time 0, and a reader that is told when a ball in a pocket passes it."""
+    """A rotor turning evenly from 0° at time 0, and readers that a ball in a pocket passes."""
 
     def __init__(
         self, way: Way = "cw", rpm: float = 20.0, needed: int = 3, readers_deg: tuple[float, ...] = READERS

@@ -8,7 +8,7 @@ their deadline passes on the sensing clock.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -59,6 +59,19 @@ class ObserverState(msgspec.Struct):
     object_present: bool = False
     object_last_us: int = -1
     faults: list[str] = msgspec.field(default_factory=list)
+
+
+class Dues(NamedTuple):
+    """When each absence becomes evidence; None of what is not awaited. In the order in which they are expired.
+
+    `launch_us`: beams' proof of a launch that a head reports. `pass_us`: the ball's next pass. `tick_us`: an encoder's
+    next tick. `fall_us`: the ball's fall into a pocket.
+    """
+
+    launch_us: int | None
+    pass_us: int | None
+    tick_us: int | None
+    fall_us: int | None
 
 
 class Observer:
@@ -181,24 +194,24 @@ class Observer:
 
     def deadline_us(self) -> int | None:
         """When the next absence would be a fact; None while nothing is awaited."""
-        return min((us for us in self._dues_us() if us is not None), default=None)
+        return min((us for us in self.dues() if us is not None), default=None)
 
     def expire(self, now_us: int) -> list[Evidence]:
         """What is evident because nothing came until `now_us`."""
         evidence: list[Evidence] = []
         handlers = (self._begin_unseen, self._miss_pass, self._stop, self._miss_fall)
-        for due_us, handle in zip(self._dues_us(), handlers, strict=True):
+        for due_us, handle in zip(self.dues(), handlers, strict=True):
             if due_us is not None and due_us <= now_us:
                 evidence += handle(now_us)
         return evidence
 
-    def _dues_us(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """When each absence is due: beams' pulses of a ball that a head reports, its next pass, a tick, its fall."""
-        return (
-            None if self._games is None else self._games.due_us(),
-            None if self._beams is None else self._pass_due_us(self._beams),
-            None if self._encoder is None else self._tick_due_us(self._encoder),
-            None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
+    def dues(self) -> Dues:
+        """What is awaited now."""
+        return Dues(
+            launch_us=None if self._games is None else self._games.due_us(),
+            pass_us=None if self._beams is None else self._pass_due_us(self._beams),
+            tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
+            fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
         )
 
     # --- ball ---------------------------------------------------------------------------------------------------------
