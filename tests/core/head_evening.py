@@ -1,4 +1,4 @@
-"""A wheel with a commercial head, by hand: its reports as they come, given to a `Table`, a status line each half second.
+"""A wheel with a commercial head, by hand: its reports as they come, given to a `Table`, a status line each 0.5 s.
 
 Beams and the rest of `evening.py`'s world stand beside it, where the setting has them.
 """

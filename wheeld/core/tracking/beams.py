@@ -6,7 +6,7 @@ from wheeld.core.law.facts import Fact
 from wheeld.core.messages.payloads import Figures
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.ball import FEW_US, BallState, BallTracker
+from wheeld.core.tracking.ball import BallState, BallTracker
 from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
 from wheeld.core.tracking.passes import Chain
@@ -41,11 +41,6 @@ class BallFromBeams:
             self.run.disowned = True
         else:
             self.tracker.forget()
-
-    def is_idle(self, now_us: int) -> bool:
-        """Whether no ball is on the track, and no pass came lately that may yet explain where one lies."""
-        run = self.run
-        return run.phase is not Phase.ON_TRACK and (run.last_us is None or now_us - run.last_us > FEW_US)
 
     def launch(self) -> Evidence:
         """The launch that a pulse has proven."""

@@ -47,10 +47,6 @@ class BallFromHead:
         """The run in progress belongs to no coup to come."""
         self._head.disown()
 
-    def is_idle(self, now_us: int) -> bool:  # noqa: ARG002  nothing comes of what was reported before
-        """Whether the head reports no run."""
-        return not self._head.has_run
-
 
 class PocketFromHead:
     """The number as a head reports it (R3), with what is proven of its run."""

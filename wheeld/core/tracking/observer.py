@@ -30,7 +30,7 @@ from wheeld.core.observations import (
 )
 from wheeld.core.setting import TableSetting
 from wheeld.core.table_state import HeadGameKept
-from wheeld.core.tracking.ball import BallState
+from wheeld.core.tracking.ball import FEW_US, BallState
 from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.conclusions import Conclusions
 from wheeld.core.tracking.evidence import Evidence
@@ -166,8 +166,12 @@ class Observer:
         return self.run.phase is Phase.SUSPECTED
 
     def is_idle(self, now_us: int) -> bool:
-        """Whether what was observed lately matters to no coup to come."""
-        return self.ball.is_idle(now_us) and (self._head is None or not self._head.has_run)
+        """Whether what was observed lately matters to no coup to come: no ball runs, and no pass came lately that may
+        yet explain where one lies."""
+        run = self.run
+        if run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run):
+            return False
+        return run.last_us is None or now_us - run.last_us > FEW_US
 
     # --- what the table orders ----------------------------------------------------------------------------------------
 

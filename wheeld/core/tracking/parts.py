@@ -32,10 +32,6 @@ class BallPart(Protocol):
         """The run in progress belongs to no coup to come: it must not hide the next launch."""
         ...
 
-    def is_idle(self, now_us: int) -> bool:
-        """Whether no ball runs, and no pass came lately."""
-        ...
-
 
 class RotorPart(Protocol):
     """The turning rotor: `RotorFromEncoder` or `RotorFromHead`."""
