@@ -22,8 +22,8 @@ class Conclusions:
     def directions(self, t_us: int) -> list[Evidence]:
         """R1, as soon as both directions are known; on a fair wheel the rotor's own first (A7)."""
         run, configured = self._run, self._one_way
-        if run.launched_us is None:
-            return []
+        if run.launched_us is None or (configured is None and Fact.OPPOSITE_DIRECTION in run.reported):
+            return []  # as at most edges of an encoder
         ball = None if run.has_reported(*DIRECTION_FACTS) else run.direction
         rotor = None if ball is None and configured is None else self._rotor.direction
         if rotor is None:
