@@ -26,7 +26,8 @@ from wheeld.core.observations import (
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Evidence, Reply, Step
 from wheeld.core.table import Table
-from wheeld.core.tracking.witness import SensorWitness
+from wheeld.core.tracking.observer import Observer
+from wheeld.core.tracking.pocket import PocketFromReaders
 
 Way = Literal["cw", "ccw"]
 # fmt: off
@@ -228,10 +229,15 @@ class Evening:
         return self.table.state
 
     @property
-    def witness(self) -> SensorWitness:
-        """What the table knows, for tests that look inside."""
-        assert isinstance(self.table._witness, SensorWitness)
-        return self.table._witness
+    def observer(self) -> Observer:
+        """What the table observes with, for tests that look inside."""
+        return self.table._observer
+
+    @property
+    def readers(self) -> PocketFromReaders:
+        """Its pocket part, of a wheel with readers."""
+        assert isinstance(self.observer.pocket, PocketFromReaders)
+        return self.observer.pocket
 
     def _keep(self, t_us: int, step: Step) -> None:
         self.heard += [Heard(t_us, m.topic, m.payload, msgspec.json.decode(m.payload)) for m in step.messages]

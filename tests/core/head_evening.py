@@ -1,4 +1,4 @@
-"""A wheel with a commercial head, by hand: its reports as they come, told to a `Table`, a status line each half second.
+"""A wheel with a commercial head, by hand: its reports as they come, given to a `Table`, a status line each 0.5 s.
 
 Beams and the rest of `evening.py`'s world stand beside it, where the setting has them.
 """
@@ -157,5 +157,5 @@ class HeadEvening(Evening):
 
     def replayed(self) -> list[bytes]:
         """What the stored evidence of every verdict publishes again, replies left out."""
-        told = [line for one in self.evidence for line in replay(one.log.splitlines())]
-        return [line[line.index(b'"payload":') + 10 : -1] for line in told if b'"topic":"reply"' not in line]
+        lines = [line for one in self.evidence for line in replay(one.log.splitlines())]
+        return [line[line.index(b'"payload":') + 10 : -1] for line in lines if b'"topic":"reply"' not in line]

@@ -1,4 +1,4 @@
-"""A SlingShot 2 alone: no line of it tells laps. Its coups are void, or await the chef, as the table is set."""
+"""A SlingShot 2 alone: no line of it has laps. Its coups are void, or await the chef, as the table is set."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_restart_before_his_word_makes_it_a_breakdown() -> None:
 
 
 def test_what_happens_to_a_ball_at_rest_does_not() -> None:
-    """N4, N5 and N6 speak of what comes before the number."""
+    """N4, N5 and N6 are about what comes before the number."""
     evening = awaiting()
     evening.drop()
     for rpm in (2.0, 0.0, 0.0, 0.0):

@@ -8,7 +8,7 @@ import pytest
 from tests.core.evening import FALL_S, ball_passes
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.observations import BallPass, HeadGame, Rotor
-from wheeld.core.tracking.head import HeadWitness
+from wheeld.core.tracking.observer import Observer
 
 ENCODED = msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148)
 AUTO = msgspec.structs.replace(COMBINED, auto_rien_ne_va_plus_rev_s=1.0)
@@ -96,7 +96,7 @@ def test_a_flag_or_an_early_number_does_not_wait_for_beams(*, flag: bool) -> Non
 
 
 def test_beams_that_see_a_run_late_are_of_the_coup_that_the_heads_word_began_and_prove_nothing_of_it() -> None:
-    """4 s after the head's word it is another run, or half of one: one coup, and never a result."""
+    """4 s after the head's report it is another run, or half of one: one coup, and never a result."""
     evening = HeadEvening(COMBINED).ready()
     evening.says("running", 4)
     assert evening.state == "ball_running"
@@ -207,12 +207,12 @@ def test_a_number_sooner_than_a_ball_comes_to_rest_is_another_balls(rest_s: floa
 
 def test_an_edge_may_put_deadlines_off_and_a_pass_does_more() -> None:
     """What one observation said of itself is not said of the next."""
-    witness = HeadWitness(ENCODED)
+    observer = Observer(ENCODED)
     for edge in range(4):
-        witness.observe(Rotor(edge * 20_000, edge, "cw"))
-    assert witness.only_later
-    witness.observe(BallPass(100_000, 0))
-    assert not witness.only_later
+        observer.observe(Rotor(edge * 20_000, edge, "cw"))
+    assert observer.only_postpones
+    observer.observe(BallPass(100_000, 0))
+    assert not observer.only_postpones
 
 
 def test_a_ball_on_an_obstacle_locks_the_bets_when_any_number_is_overdue() -> None:
@@ -372,15 +372,15 @@ def test_stored_evidence_replays_to_the_same_bytes() -> None:
     evening.says("running", 20)
     evening.falls(3)
     published = [heard.bytes for heard in evening.heard]
-    told = evening.replayed()
+    replayed = evening.replayed()
     assert [one.verdict for one in evening.evidence] == ["result", "void"]
-    assert told == published[2 : 2 + len(told)]
-    assert len(told) > 8
+    assert replayed == published[2 : 2 + len(replayed)]
+    assert len(replayed) > 8
 
 
 @pytest.mark.parametrize("late_s", [0.0, 3.0, 8.0])
 def test_a_head_whose_lines_come_late_calls_no_direction_or_stop_that_was_not(late_s: float) -> None:
-    """A SlingShot 2 stops its rotor and turns it round before it fires: late lines tell of that as the ball runs."""
+    """A SlingShot 2 stops its rotor and turns it round before it fires: late lines report that as the ball runs."""
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch(laps=14, rev_s=1.8)
     evening.head_way = "cw"  # as it turned before the launch; since then "ccw", against the ball

@@ -471,7 +471,7 @@ def test_what_is_heard_after_a_silence_is_no_launch_that_was_seen(phase: str) ->
 def test_a_spin_number_that_jumps_is_a_coup_that_nobody_saw(
     state: str, verdicts: list[tuple[str, object]], notices: list[str]
 ) -> None:
-    """1.8: 146 to 147, 9 to 21, no line read: told, never guessed."""
+    """1.8: 146 to 147, 9 to 21, no line read: published, never guessed."""
     evening = HeadEvening()
     if state != "closed":
         evening.ready()
@@ -669,24 +669,24 @@ def test_stored_evidence_replays_to_the_same_bytes(setting: object) -> None:
     laps = 8 if setting is MERCURY else None
     evening.game(8, laps)
     evening.confirm()
-    for word in ("resume", "operations_done", "tout_va"):
-        evening.say(word)
+    for name in ("resume", "operations_done", "tout_va"):
+        evening.say(name)
     evening.goes_on()
     evening.runs(laps)
     slow_down(evening, 30, 0, 0)
     published = [heard.bytes for heard in evening.heard]
-    told = evening.replayed()
+    replayed = evening.replayed()
     assert len(evening.evidence) == 2
-    assert told == published[2 : 2 + len(told)]
+    assert replayed == published[2 : 2 + len(replayed)]
     last_verdict = max(n for n, heard in enumerate(evening.heard) if heard.topic in ("result", "void"))
-    assert 2 + len(told) > last_verdict
+    assert 2 + len(replayed) > last_verdict
 
 
-# --- what is said while the head has not yet told of the ball ---------------------------------------------------------
+# --- what is said before the head has reported the ball --------------------------------------------------------------
 
 
 def test_a_launch_dates_from_before_the_revolution_that_the_head_counts() -> None:
-    """N2: operations that ended 50 ms before the head's word ended after the launch."""
+    """N2: operations that ended 50 ms before the head's report ended after the launch."""
     evening = HeadEvening().ready()
     evening.game(9)
     evening.goes_on()

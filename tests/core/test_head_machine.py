@@ -46,7 +46,7 @@ words = st.sampled_from(
     ("open", "operations_done", "rien_ne_va_plus", "rien_va", "confirm", "tout_va", "suspend", "resume", "close")
 )
 steady = st.tuples(ways, st.none() | st.integers(0, 6), st.integers(0, 36))
-"""A whole run as a wheel tells it, of so many laps the ball that way (None: it tells neither), and its number.
+"""A whole run as a wheel reports it, of so many laps the ball that way (None: it reports neither), and its number.
 
 Chaos alone proves nothing."""
 EVENINGS = 600
@@ -110,10 +110,10 @@ def check(evening: HeadEvening, naive: Naive, result: dict[str, Any], *, said: b
     assert result["ball_direction"] != result["rotor_direction"]
 
 
-def play(evening: HeadEvening, told: list[Any]) -> None:
+def play(evening: HeadEvening, happened: list[Any]) -> None:
     """Tell it all, a line every quarter of a second, and check each result as it comes."""
     naive = Naive()
-    for one in told:
+    for one in happened:
         for seen in whole_run(*one) if isinstance(one, tuple) else [one]:
             evening.wait(0.25)
             before = len(evening.of("result"))
@@ -135,11 +135,11 @@ def play(evening: HeadEvening, told: list[Any]) -> None:
     phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),
 )
-@given(told=happenings)
-def test_no_report_in_any_order_makes_a_result_that_was_not_proven(setting: TableSetting, told: list[Any]) -> None:
+@given(happened=happenings)
+def test_no_report_in_any_order_makes_a_result_that_was_not_proven(setting: TableSetting, happened: list[Any]) -> None:
     evening = HeadEvening(setting)
     evening.say("open")
-    play(evening, told)
+    play(evening, happened)
     verdicts = [one.payload["coup"] for one in evening.heard if one.topic in ("result", "void")]
     assert len(verdicts) == len(set(verdicts)), "a coup with two verdicts"
 

@@ -7,7 +7,7 @@ import pytest
 from tests.core.evening import Evening
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.margin import Margin
-from wheeld.core.tracking.pocket import Seen
+from wheeld.core.tracking.sighting import Seen
 
 
 def seen(offset: float) -> Seen:
@@ -58,9 +58,9 @@ def test_a_coup_of_hardly_three_proven_laps_is_told_apart() -> None:
     (result,) = evening.of("result")
     assert 3 <= result["laps"] < 3.2
     assert (result["margin"], result["margin_of"]) == (round(result["laps"] - 3, 3), "laps")
-    (told,) = [notice for notice in evening.of("notice") if notice["notice"] == "low_margin"]
-    assert told["figures"] == {"verdict": "result", "margin": result["margin"], "margin_of": "laps"}
-    assert told["coup"] == result["coup"]
+    (low,) = [notice for notice in evening.of("notice") if notice["notice"] == "low_margin"]
+    assert low["figures"] == {"verdict": "result", "margin": result["margin"], "margin_of": "laps"}
+    assert low["coup"] == result["coup"]
 
 
 def test_a_void_for_laps_that_the_passes_nearly_show_is_told_apart() -> None:

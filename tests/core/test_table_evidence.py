@@ -192,7 +192,7 @@ def test_idleness_after_a_ball_that_matters_no_more_does_not_grow_the_evidence(
         evening.wait(50)
         assert len(evening.table._observed) <= EVIDENCE_IDLE_MAX + 1
     assert len(evening.seen) > 1.3 * EVIDENCE_IDLE_MAX
-    assert evening.witness.ball.launched == (happened is not stray)
+    assert (evening.observer.run.launched_us is not None) == (happened is not stray)
 
 
 def test_a_long_wait_on_the_obstacle_is_kept_whole() -> None:

@@ -211,10 +211,10 @@ def test_a_new_launch_while_the_first_one_goes_on_the_obstacle_is_a_breakdown() 
     """N8: its first pass came while the table still waited for the fall."""
     evening = Evening().open()
     evening.run(laps=6)
-    due_us = evening.witness._gone_due_us()
+    due_us = evening.observer.dues().pass_us
     assert due_us is not None
     evening.until(due_us + 100_000)
-    fall_us = evening.witness._fall_due_us()
+    fall_us = evening.observer.dues().fall_us
     assert fall_us is not None
     evening.until(fall_us - 250_000)
     passes = evening.launch(rev_s=0.9, laps=6)
@@ -466,7 +466,7 @@ def test_readers_side_by_side_see_one_bounce_not_a_number() -> None:
     evening.run()
     evening.wait(3)
     evening.lying = 30
-    while evening.witness.reading.state.streak_length < 3:
+    while evening.readers.state.streak_length < 3:
         evening.wait(0.005)
     evening.wait(0.2)
     assert evening.verdicts() == []

@@ -208,8 +208,8 @@ def test_also_without_a_last_number_a_ball_that_went_elsewhere_was_moved() -> No
 
 def sighted(evening: Evening, number: int, times: int) -> None:
     """Wait until the ball was seen in `number` so many times in a row."""
-    reading = evening.witness.reading
-    while (reading.number, reading.state.streak_length) != (number, times):
+    pocket = evening.readers.tracker
+    while (pocket.number, pocket.state.streak_length) != (number, times):
         evening.wait(0.1)
 
 
@@ -239,7 +239,7 @@ def test_lost_for_more_than_two_reader_intervals_and_a_fifth_is_too_long() -> No
     for after_us, done in ((2_150_000, True), (2_250_000, False)):
         evening = in_state("rien_va")
         evening.lying = None
-        evening.until(evening.witness.reading.state.streak[-1].t_us + after_us)
+        evening.until(evening.observer.sightings[-1].t_us + after_us)
         assert evening.say("tout_va").done == done, after_us
 
 
@@ -259,7 +259,7 @@ def test_a_ball_that_ran_and_was_seen_once_elsewhere_is_not_in_its_pocket() -> N
     evening.say("rien_va")
     evening._planned.clear()
     evening.lying = 9
-    while evening.witness.reading.number != 9:
+    while evening.readers.tracker.number != 9:
         evening.wait(0.2)
     assert not evening.say("tout_va").done
 

@@ -444,7 +444,7 @@ def test_n8_a_number_without_a_proven_direction_is_no_result() -> None:
     evening.plan(*(BallPass(evening.now_us + 500_000 + us, beam) for us, beam in pulses_us))
     evening.wait(2)
     assert evening.state == "ball_running"
-    assert evening.witness.ball.laps_proven == 1
+    assert evening.observer.ball.record().laps == 1
     evening.fall(9)
     evening.wait(2)
     only_void(evening, "breakdown", "Art. 15")

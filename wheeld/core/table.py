@@ -1,6 +1,6 @@
 """One table, whole: observations in, what to keep and publish out. Live, replay and simulation drive this object.
 
-Each observation runs through the witness (what is proven), the law (what follows) and the scribe (how it is said).
+Each observation runs through the observer (what is proven), the law (what follows) and the scribe (how it is said).
 Before it, every absence whose deadline lies earlier becomes a fact at its own time, so the outcome never depends on
 how often the table is asked.
 """
@@ -36,12 +36,10 @@ from wheeld.core.setting import Header, TableSetting, header_of
 from wheeld.core.step import Evidence, Judged, Message, Reply, Step
 from wheeld.core.table_state import BOULER_US, Called, Coup, Ledger
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Testimony
-from wheeld.core.tracking.head import HeadWitness
+from wheeld.core.tracking.evidence import Evidence as Testimony
 from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.passes import LEAVE_REV_S
-from wheeld.core.tracking.witness import SensorWitness
-from wheeld.core.tracking.witness_state import WitnessState
 
 EVIDENCE_IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
@@ -68,7 +66,7 @@ class Snapshot(msgspec.Struct):
 
     now_us: int
     ledger: Ledger
-    witness: WitnessState
+    observer: ObserverState
     clock: ClockState
 
 
@@ -81,8 +79,7 @@ class Table:
         self._ledger, self._clock = snapshot.ledger, snapshot.clock
         self._started_utc_us = snapshot.clock.utc_at_us(0)
         self._now_us = snapshot.now_us
-        kind = SensorWitness if setting.head is None else HeadWitness
-        self._witness: SensorWitness | HeadWitness = kind(setting, snapshot.witness)
+        self._observer = Observer(setting, snapshot.observer)
         self._scribe = Scribe(setting, boot_id, self._ledger, self._clock)
         self._messages: list[Message] = []
         self._replies: list[Reply] = []
@@ -107,11 +104,11 @@ class Table:
             ledger.stood, ledger.null_us, ledger.null_asked = [], 0, None
         clock = ClockState(utc_us=started_utc_us)
         ledger.stand(0)
-        witness = WitnessState(object_present=ledger.object_present)
-        witness.head.before = ledger.head_game
+        observer = ObserverState(object_present=ledger.object_present)
+        observer.head.before = ledger.head_game
         if ledger.last_number is not None:
-            witness.reading.lying = index_of(ledger.last_number)
-        table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
+            observer.pocket.lying = index_of(ledger.last_number)
+        table = cls(setting, boot_id, Snapshot(0, ledger, observer, clock))
         opening = table.apply(Restarted(0))
         if memory is not None and ledger.state in (*NULL, State.SUSPENDED):
             ledger.null_us = STILL_RUNNING_US
@@ -157,7 +154,7 @@ class Table:
     @property
     def counters(self) -> dict[str, int]:
         """What was seen and counts for nothing, since the start: for diagnosing sensors from afar."""
-        return {"late": self._late, **self._witness.counters}
+        return {"late": self._late, **self._observer.counters}
 
     @property
     def next_deadline_us(self) -> int | None:
@@ -179,14 +176,14 @@ class Table:
         if due or kind is End:
             self._pass_time(seen.t_us, inclusive=kind is End)
         self._now_us = max(self._now_us, seen.t_us)
-        for testimony in self._witness.observe(seen):
+        for testimony in self._observer.observe(seen):
             self._judge(testimony)
         if isinstance(seen, Command):
             self._command(seen)
         elif isinstance(seen, ClockReading):
             self._clock.read(seen)
         self._looked |= kind not in _SELDOM_MATTER
-        if self._looked or not self._witness.only_later:
+        if self._looked or not self._observer.only_postpones:
             self._due_us = self._next_deadline_us()
         return self._finish()
 
@@ -208,13 +205,13 @@ class Table:
             if bouler_us is not None and bouler_us <= self._now_us:
                 self._ledger.bouler_due_told = True
                 self._judge(Testimony(Fact.BOULER_DUE, self._now_us, {"bouler": self._ledger.bouler or ""}))
-            for testimony in self._witness.expire(self._now_us):
+            for testimony in self._observer.expire(self._now_us):
                 self._judge(testimony)
             self._tell_state()
             self._due_us = self._next_deadline_us()
 
     def _next_deadline_us(self) -> int | None:
-        due_us, bouler_us = self._witness.deadline_us(), self._bouler_due_us()
+        due_us, bouler_us = self._observer.deadline_us(), self._bouler_due_us()
         return due_us if bouler_us is None else bouler_us if due_us is None else min(due_us, bouler_us)
 
     def _bouler_due_us(self) -> int | None:
@@ -232,11 +229,11 @@ class Table:
         if missing := joins.missing(asked):
             self._reply(asked, done=False, why=missing)
             return
-        fact = joins.asked(asked, self._witness, self._ledger, self._now_us)
-        by_word = fact in TOUT_VA and joins.place_unseen(self._witness, self._ledger, self._now_us)
+        fact = joins.asked(asked, self._observer, self._ledger, self._now_us)
+        by_word = fact in TOUT_VA and joins.place_unseen(self._observer, self._ledger, self._now_us)
         row = self._judge(Testimony(fact, self._now_us), asked)
         self._reply(asked, done=not row.refuse, why=f"{row.why}; {BY_WORD}" if by_word else row.why)
-        if row.refuse and fact is Fact.CHEF_VOID and self._witness.launch_late_us:
+        if row.refuse and fact is Fact.CHEF_VOID and self._observer.launch_late_us:
             self._ledger.null_asked = asked
         if by_word and not row.refuse:
             said = (asked.by, asked.reason)
@@ -257,18 +254,18 @@ class Table:
         ledger = self._ledger
         self._looked = True
         self._note(told)
-        fact = joins.joined(told, self._witness, ledger)
+        fact = joins.joined(told, self._observer, ledger)
         row = rule(ledger.state, fact)
         said = (asked.by, asked.reason) if asked else None
         for act in row.acts:
             self._act(act, row, told, asked)
         if row.void is not None:
             self._void(row.void, row.why, told, said)
-        late_us = self._witness.launch_late_us
+        late_us = self._observer.launch_late_us
         if row.void is not None and (fact is Fact.CHEF_VOID_AT_LAUNCH or (fact is Fact.CHEF_VOID and late_us)):
             ledger.null_us = self._now_us + 1 + late_us
         if fact in OF_NO_COUP:
-            self._witness.disown()
+            self._observer.disown()
         self._move(row)
         self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
         if fact is Fact.LAUNCHED:
@@ -278,7 +275,7 @@ class Table:
     def _null_already(self) -> None:
         """N7: the chef said so of a ball that ran, before its head had told of it."""
         asked, self._ledger.null_asked = self._ledger.null_asked, None
-        if asked is not None and self._now_us - asked.t_us <= self._witness.launch_late_us:
+        if asked is not None and self._now_us - asked.t_us <= self._observer.launch_late_us:
             self._judge(Testimony(Fact.CHEF_VOID, self._now_us), asked)
 
     def _note(self, told: Testimony) -> None:
@@ -323,8 +320,8 @@ class Table:
             number=int(told.figures["number"]),
             t_us=self._now_us,
             laps=None if laps is None else float(laps),
-            rotor_rpm=self._witness.rotor_rpm(self._now_us),
-            sightings=list(self._witness.sightings),
+            rotor_rpm=self._observer.rotor_rpm(self._now_us),
+            sightings=list(self._observer.sightings),
             margin=told.margin,
             unproven=tuple(str(told.figures.get("unproven", "")).split()),
         )
@@ -378,7 +375,7 @@ class Table:
         if after is State.FAITES_VOS_JEUX:
             ledger.begin_coup()
             ledger.current = Coup()
-            self._witness.new_game()
+            self._observer.new_game()
         if after is not before:
             if {before, after} not in SAME_TO_A_LAUNCH:
                 # A pass of this very microsecond came before: a command is stamped with the latest observation's time.
@@ -401,22 +398,22 @@ class Table:
         self._memory = memory
         step = Step(tuple(self._messages), tuple(self._replies), evidence, changed, tuple(self._facts))
         self._messages, self._replies, self._verdicts, self._facts = [], [], [], []
-        idle = self._ledger.state not in COUP and self._witness.idle(self._now_us)
+        idle = self._ledger.state not in COUP and self._observer.is_idle(self._now_us)
         if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
             self._remember_from_here()
         return step
 
     def _tell_state(self) -> None:
         ledger = self._ledger
-        ledger.object_present = self._witness.object_present
-        ledger.head_game = self._witness.head_game
+        ledger.object_present = self._observer.object_present
+        ledger.head_game = self._observer.head_game
         words = waiting_for(
             ledger.state,
             self.setting.profile.language,
             laps=self.setting.min_laps,
-            object_present=self._witness.object_present,
-            misplaced=None if joins.in_place(self._witness, ledger, self._now_us) else ledger.last_number,
-            faults=self._witness.faults,
+            object_present=self._observer.object_present,
+            misplaced=None if joins.in_place(self._observer, ledger, self._now_us) else ledger.last_number,
+            faults=self._observer.faults,
         )
         view = (ledger.state.published, ledger.bets, ledger.last_number, ledger.last_coup, ledger.bouler, words)
         if view == ledger.view:
@@ -433,7 +430,7 @@ class Table:
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(self._now_us, self._ledger, self._witness.snapshot(), self._clock)
+        snapshot = Snapshot(self._now_us, self._ledger, self._observer.state, self._clock)
         return header_of(
             self.setting,
             started=to_text(self._started_utc_us),

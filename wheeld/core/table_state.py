@@ -9,7 +9,7 @@ from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import Bets, Figures, LastVoid
 from wheeld.core.observations import Command
 from wheeld.core.tracking.margin import Margin
-from wheeld.core.tracking.pocket import Seen
+from wheeld.core.tracking.sighting import Seen
 
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (interfaces)."""

@@ -18,10 +18,9 @@ import msgspec
 
 from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
 from wheeld.core.pockets import POCKET_DEG
-from wheeld.core.tracking.ball import DOUBLE_PULSE_US
+from wheeld.core.tracking.ball import DOUBLE_PULSE_US, FALL_US
 from wheeld.core.tracking.passes import HOP_REV_S_MAX, LEAVE_REV_S
-from wheeld.core.tracking.rotor import RotorTracker
-from wheeld.core.tracking.track import FALL_US
+from wheeld.core.tracking.rotor import RotorFromEncoder
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35
@@ -214,7 +213,7 @@ def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sightin
 
 def learn_readers(edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, pocket_index: int) -> list[Learned]:
     """Each reader's angle, from a ball that lies in pocket `pocket_index` (clockwise from zero) of a turning rotor."""
-    tracker, found, turns = RotorTracker(ticks), dict[int, list[float]](), Counter[int]()
+    tracker, found, turns = RotorFromEncoder(ticks), dict[int, list[float]](), Counter[int]()
     last_us: dict[int, int] = {}
     for seen in edges_and_sightings:
         if isinstance(seen, Rotor):

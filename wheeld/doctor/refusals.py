@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from wheeld.core.tracking.track import FALL_US
+from wheeld.core.tracking.ball import FALL_US
 from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere
 from wheeld.doctor.geometry import (
     LAPS_MIN,

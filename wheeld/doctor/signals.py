@@ -20,7 +20,7 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.tracking.ball import DOUBLE_PULSE_US
-from wheeld.core.tracking.rotor import RotorTracker
+from wheeld.core.tracking.rotor import RotorFromEncoder
 
 KEPT_MAX = 200_000
 """Edges, pulses and sightings kept to learn from, the latest ones: half an hour of a busy wheel, some 20 MB."""
@@ -51,7 +51,7 @@ class Signals:
         self.head_rpm: float | None = None
         self.head_laps = 0
         self.head_numbers: list[int] = []
-        self._rotor = RotorTracker(ticks) if ticks else None
+        self._rotor = RotorFromEncoder(ticks) if ticks else None
         self._pulse_us: dict[int, int] = {}
         self._edge: Rotor | None = None
 

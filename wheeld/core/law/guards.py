@@ -11,7 +11,8 @@ from wheeld.core.law.rows import NULL
 from wheeld.core.observations import Command
 from wheeld.core.pockets import index_of
 from wheeld.core.table_state import Ledger
-from wheeld.core.tracking.evidence import Testimony, Witness
+from wheeld.core.tracking.evidence import Evidence as Testimony
+from wheeld.core.tracking.observer import Observer as Witness
 
 NUMBERS = (Fact.NUMBER, Fact.NUMBER_UNPROVEN, Fact.NUMBER_UNCONFIRMED)
 

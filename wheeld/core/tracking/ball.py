@@ -2,15 +2,19 @@
 
 A pulse proves nothing alone. A *chain* is one reading of the pulses, for one direction: the passes of a ball that
 slows down as balls do. Every pulse may begin chains; a chain takes a pulse that agrees with its speed and leaves the
-others (a stray is a pulse that no chain of the running ball takes). What more passes prove, wins, also later.
+others (a stray is a pulse that no chain of the running ball takes). The chain that more passes support leads, also
+when it comes later.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
-from wheeld.core.observations import Direction
+from wheeld.core.messages.payloads import Figures
 from wheeld.core.tracking.passes import LEAVE_REV_S, Beams, Chain, Pass, hop_rev_s
+from wheeld.core.tracking.run import Phase, Run, RunRecord
 
 DOUBLE_PULSE_US = 120_000
 """One ball can't meet the same beam again sooner: that would be 8 laps a second."""
@@ -38,118 +42,126 @@ AGAIN_SLACK = 0.15
 """A ball found again may be taken for so much faster than it was: two hops' worth of jitter and tilt."""
 AT_REST_US = 700_000
 """From the track to rest in a pocket no ball takes less (2.5 s in every recorded evening, bounces from 0.8 s on)."""
+REST_US = 2_000_000
+"""From the last pass to rest no ball takes less (2.5 s in every recorded evening): seen sooner, it bounces."""
+FALL_US = 6_000_000
+"""From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
-_UNKNOWN = -2
 
 
 class BallState(msgspec.Struct):
-    """What the tracker remembers of pulses and of the run in progress.
+    """What the tracker remembers: the run in progress, the readings of the pulses, and what it counted.
 
-    `disowned`: the run is of no coup to come. `waiting`: pulses came, too few for a launch, and no more are expected;
-    where the ball lies will tell.
+    `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
+    found again. `strays`, `doubles`: pulses that count for nothing, since the start.
     """
 
+    run: Run = msgspec.field(default_factory=Run)
     chains: list[Chain] = msgspec.field(default_factory=list)
     pulse_us: dict[int, int] = msgspec.field(default_factory=dict)
-    launched_us: int | None = None
-    direction: Direction | None = None
-    on_track: bool = False
-    disowned: bool = False
-    waiting: bool = False
     earlier_deg: float = 0.0
     strays: int = 0
     doubles: int = 0
 
 
+class Pulse(NamedTuple):
+    """What one pulse showed: whether it is a pass of the running ball, whether the ball was found again by it, whether
+    it is a stray, whether it proves a launch, and whether the ball's direction is known by it, or is another one."""
+
+    in_run: bool
+    found_again: bool
+    is_stray: bool
+    is_launch: bool
+    is_direction: bool
+
+
 class BallTracker:
-    """Follows one ball past `beams_deg`. All state is in `state`."""
+    """Follows one ball past `beams_deg`. All state is in `state`; the run in it is the same structure always.
+
+    `overdue_us`: when the next pass, and those after it as far as a chain bridges, are all too late; None while no
+    pass is awaited.
+    """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BallState | None = None) -> None:
         self._beams = Beams(beams_deg)
         self._skip_max = 1 if len(beams_deg) < 6 else 2
         self.state = state or BallState()
-        self._due_us: int | None = _UNKNOWN
+        self.run = self.state.run
+        self.overdue_us = self._overdue_us()
 
     @property
     def launched(self) -> bool:
-        """A run has begun and has not been forgotten yet."""
-        return self.state.launched_us is not None
+        """Whether a run has begun and has not been forgotten yet."""
+        return self.run.launched_us is not None
 
     @property
-    def laps_proven(self) -> float:
-        """Turns that passes prove, since the launch; 0 without one."""
-        best = self._best()
-        return 0.0 if best is None or not self.launched else (self.state.earlier_deg + best.proven_deg) / 360
+    def leading(self) -> Chain | None:
+        """The running ball's reading; before a launch the one with the best evidence; None without pulses."""
+        return self._best()
 
-    @property
-    def laps_suggested(self) -> float:
-        """Turns if every pass was the ball's, the first and the last too."""
-        best = self._best()
-        return 0.0 if best is None else (self.state.earlier_deg + best.passes[-1].turn_deg) / 360
+    def record(self) -> RunRecord:
+        """The laps that passes prove since the launch, 0 without one, and by how many passes the leading reading leads
+        the best one that has the ball turn the other way."""
+        best, laps, lead = self._best(), 0.0, 0
+        if best is not None and self.launched:
+            lead = self._lead_passes(best)
+            laps = (self.state.earlier_deg + best.proven_deg) / 360
+        figures: Figures = {
+            "laps_proven": int(laps * 100 + 1e-6) / 100,
+            "first_pass_us": self.run.first_us or 0,
+            "last_pass_us": self.run.last_us or 0,
+        }
+        return RunRecord(figures, laps, lead)
 
-    @property
-    def first_us(self) -> int | None:
-        """Time of the first pass of the best reading."""
-        best = self._best()
-        return None if best is None else best.first_us
+    def laps_suggested(self, chain: Chain) -> float:
+        """Turns if every pass of this reading was the ball's, the first and the last too."""
+        return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
-    @property
-    def last_us(self) -> int | None:
-        """Time of the last pass of the best reading."""
-        best = self._best()
-        return None if best is None else best.last_us
+    def take(self, t_us: int, beam: int) -> Pulse:
+        """Take one pulse in."""
+        strays = self.state.strays
+        in_run = self._pulse(t_us, beam)
+        found_again = not in_run and self._find_again()
+        is_launch = self._launch()
+        is_direction = self._decide_direction()
+        self._follow()
+        return Pulse(in_run or found_again, found_again, self.state.strays > strays, is_launch, is_direction)
 
-    @property
-    def speed_rev_s(self) -> float | None:
-        """Speed over the last hop, laps per second."""
-        best = self._best()
-        return None if best is None else best.speed_rev_s()
-
-    @property
-    def run(self) -> Chain | None:
-        """The running ball's passes; None without a launch."""
-        return self._best() if self.launched else None
-
-    def lead(self) -> int:
-        """By how many passes the run's reading leads the best one that has the ball turn the other way."""
-        run = self.run
-        if run is None:
-            return 0
-        contrary = [chain.score for chain in self.state.chains if chain.direction != run.direction]
-        return run.score - max(contrary, default=0)
-
-    def pulse(self, t_us: int, beam: int) -> bool:
-        """Take one pulse in; True when the running ball's reading took it (False: double, stray, or no run yet)."""
+    def _pulse(self, t_us: int, beam: int) -> bool:
+        """Give the pulse to the readings; True when the running ball's took it (False: double, stray, or no run)."""
         state = self.state
-        self._due_us = _UNKNOWN
         previous_us = state.pulse_us.get(beam)
         if previous_us is not None and t_us - previous_us < DOUBLE_PULSE_US:
             state.doubles += 1
-            self._foretold(t_us, beam)
+            self._swap_double(t_us, beam)
             return False
         state.pulse_us[beam] = t_us
-        state.waiting = False
-        run = self.run
-        # A ball that was gone comes back by passes of its own (`again`): one pulse would bring back strays, too.
-        open_to = [chain for chain in state.chains if chain is not run or state.on_track]
-        taken = [chain for chain in open_to if self._extend(chain, t_us, beam)]
-        if run is not None and any(chain is run for chain in taken):
-            self._lead(run)
-            state.on_track = True
+        chain = self._running()
+        # A ball that was gone comes back by passes of its own (`_find_again`): one pulse would bring back strays, too.
+        open_to = [other for other in state.chains if other is not chain or self.run.phase is Phase.ON_TRACK]
+        taken = [other for other in open_to if self._extend(other, t_us, beam)]
+        if chain is not None and any(other is chain for other in taken):
+            self._lead(chain)
             return True
-        state.strays += run is not None
-        if self._foretold(t_us, beam):
+        state.strays += chain is not None
+        if self._swap_double(t_us, beam):
             return True
         self._seed(t_us, beam)
-        return self._overtaken()
+        return self._overtake()
 
-    def launch(self) -> bool:
-        """Whether the last pulse proves a launch. A run that left the track long ago gives way to it."""
+    def _launch(self) -> bool:
+        """Begin a run if the last pulse proves a launch. It takes the place of a run that left the track long
+        ago."""
         chain = self._fresh()
-        if chain is None or (self.launched and not self.state.disowned and not self._over(chain)):
+        if chain is None or (self.launched and not self.run.disowned and not self._is_over(chain)):
             return False
-        self._begin(chain)
+        rivals = [other for other in self.state.chains if other.first_us >= chain.first_us]
+        self.forget()
+        self.state.chains = rivals
+        self.run.launched_us = chain.first_us
+        self.run.phase = Phase.ON_TRACK
+        self._lead(chain)
         return True
 
     def few_passes(self, now_us: int) -> int:
@@ -157,72 +169,72 @@ class BallTracker:
         best = self._best()
         return 0 if self.launched or best is None or now_us - best.last_us > FEW_US else len(best.passes)
 
-    def weak(self) -> bool:
+    def is_weak(self) -> bool:
         """Whether pulses too few for a launch look like a ball that left the track at once: two beams that stand side
         by side, met at the speed of a ball about to leave. Two strays seldom do."""
         return not self.launched and any(_is_weak(chain) for chain in self.state.chains)
 
-    def again(self) -> bool:
-        """Whether a ball thought gone is running after all: as many passes as a launch, soon, the same way."""
+    def _find_again(self) -> bool:
+        """Go on with the run if the ball thought gone is running: as many passes as a launch, soon, the same way."""
         chain = self._fresh()
-        if chain is None or not self.launched or self.state.disowned:
-            return False
-        if self.state.on_track or self._long_gone(chain):
+        if chain is None or self.run.phase is not Phase.OFF_TRACK or self.run.disowned or self._long_gone(chain):
             return False
         self.state.earlier_deg += self.state.chains[0].proven_deg
         self._lead(chain)
-        self.state.on_track = True
+        self.run.phase = Phase.ON_TRACK
         return True
 
-    def decide_direction(self) -> Direction | None:
-        """The ball's direction when its evidence beats every contrary reading; None while undecided or unchanged.
+    def _decide_direction(self) -> bool:
+        """Take the ball's direction once its evidence beats every contrary reading; False while undecided or unchanged.
 
         Three passes must agree closely: one of them may be a stray, and N1 can't be taken back.
         """
-        run = self.run
-        if run is None or run.direction == self.state.direction:
-            return None
-        if run.score < LAUNCH_PASSES or self.lead() < 1 or (len(run.passes) == LAUNCH_PASSES and not run.tight()):
-            return None
-        self.state.direction = run.direction
-        self._lead(run)
-        return run.direction
+        chain = self._running()
+        if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
+            return False
+        if self._lead_passes(chain) < 1 or (len(chain.passes) == LAUNCH_PASSES and not chain.is_tight()):
+            return False
+        self.run.turn(chain.direction)
+        self._lead(chain)
+        return True
 
-    def overdue_us(self) -> int | None:
-        """When the next pass, and those after it as far as a chain bridges, are all too late; None while nothing runs.
-
-        Before the launch every reading has its say, because the fastest may be the wrong one.
-        """
-        if self._due_us == _UNKNOWN:
-            self._due_us = self._next_overdue_us()
-        return self._due_us
-
-    def at_rest(self, t_us: int) -> None:
+    def rest(self, t_us: int) -> None:
         """The ball was seen lying where it lay: pulses just before, with no launch yet, were strays."""
         kept = [chain for chain in self.state.chains if t_us - chain.last_us >= AT_REST_US]
         if not self.launched and len(kept) < len(self.state.chains):
             self.state.chains = kept
-            self._due_us = _UNKNOWN
+            self.run.phase = self.run.phase if kept else Phase.NONE
+            self._follow()
 
     def leave(self) -> None:
-        """Note that the ball is gone from the track."""
-        self.state.on_track = False
-        self.state.waiting = True
-        self._due_us = _UNKNOWN
+        """Note that the ball is gone from the track; of passes too few for a launch, that no more are expected."""
+        self.run.phase = Phase.OFF_TRACK if self.launched else Phase.NONE
+        self._follow()
 
     def forget(self) -> None:
         """The run is over, and its pulses with it."""
-        kept = self.state
-        self.state = BallState(strays=kept.strays, doubles=kept.doubles, pulse_us=kept.pulse_us)
-        self._due_us = _UNKNOWN
+        self.run.clear()
+        self.state.chains = []
+        self.state.earlier_deg = 0.0
+        self.overdue_us = None
 
-    def _begin(self, chain: Chain) -> None:
-        rivals = [other for other in self.state.chains if other.first_us >= chain.first_us]
-        self.forget()
-        self.state.chains = rivals
-        self.state.launched_us = chain.first_us
-        self.state.on_track = True
-        self._lead(chain)
+    def _follow(self) -> None:
+        """The readings have changed: note which passes the run has now, and until when the next one is awaited."""
+        best = self._best()
+        if best is None:
+            self.run.first_us = self.run.last_us = None
+        else:
+            self.run.first_us, self.run.last_us = best.passes[0].t_us, best.passes[-1].t_us
+        self.overdue_us = self._overdue_us()
+
+    def _running(self) -> Chain | None:
+        """The running ball's reading; None without a launch."""
+        return self._best() if self.launched else None
+
+    def _lead_passes(self, chain: Chain) -> int:
+        """By how many passes this reading leads the best one that has the ball turn the other way."""
+        contrary = [other.score for other in self.state.chains if other.direction != chain.direction]
+        return chain.score - max(contrary, default=0)
 
     def _fresh(self) -> Chain | None:
         """The best chain, other than the run's own, that could be a launch."""
@@ -231,36 +243,37 @@ class BallTracker:
         able = [chain for chain in others if len(chain.passes) >= LAUNCH_PASSES]
         return max(able, key=lambda chain: chain.score, default=None)
 
-    def _over(self, chain: Chain) -> bool:
-        return not self.state.on_track and self._long_gone(chain)
+    def _is_over(self, chain: Chain) -> bool:
+        return self.run.phase is Phase.OFF_TRACK and self._long_gone(chain)
 
     def _long_gone(self, chain: Chain) -> bool:
-        """Whether `chain` can't be the run going on: no ball turns back or gains speed by itself."""
-        run = self.state.chains[0]
-        other_way = self.state.direction not in (chain.direction, None)
-        before, after = run.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
+        """Whether `chain` can't be the run in progress: no ball turns back or gains speed by itself."""
+        own = self.state.chains[0]
+        turned = self.run.direction not in (chain.direction, None)
+        before, after = own.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
         faster = after > before * (1 + AGAIN_SLACK)
-        return other_way or faster or chain.first_us - run.last_us > AGAIN_US
+        return turned or faster or chain.first_us - own.last_us > AGAIN_US
 
     def _best(self) -> Chain | None:
-        """The running ball's chain is kept first once launched and decided; before, the best evidence leads."""
+        """The running ball's chain, which stands first once its direction is known; before, the one with the best
+        evidence."""
         chains = self.state.chains
         if not chains:
             return None
-        if self.launched and (self.state.direction is not None or not self.state.on_track):
+        if self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
             return chains[0]
         return max(chains, key=lambda chain: (chain.score, -chain.first_us))
 
-    def _overtaken(self) -> bool:
-        """Whether another reading has become so much better than the run's that it is the run."""
-        run = self.state.chains[0]
-        if not self.launched or self.state.direction is None:
+    def _overtake(self) -> bool:
+        """Let another reading take the run over that has become so much better; True when one does."""
+        own = self.state.chains[0]
+        if self.run.direction is None:
             return False
         best = max(self.state.chains, key=lambda chain: chain.score)
-        if best.score < run.score + OVERTAKE or best.last_us <= run.last_us:
+        if best.score < own.score + OVERTAKE or best.last_us <= own.last_us:
             return False
         self._lead(best)
-        self.state.on_track = True
+        self.run.phase = Phase.ON_TRACK
         return True
 
     def _extend(self, chain: Chain, t_us: int, beam: int) -> bool:
@@ -279,40 +292,42 @@ class BallTracker:
         """Every unexplained pulse may be the first of a run, either way."""
         chains = self.state.chains
         kept = chains[:1] if self.launched else []
-        rest = [c for c in chains[len(kept) :] if t_us - c.last_us < 1e6 / LEAVE_REV_S]
+        rest = [chain for chain in chains[len(kept) :] if t_us - chain.last_us < 1e6 / LEAVE_REV_S]
         rest.sort(key=lambda chain: (chain.score, chain.last_us), reverse=True)
         seeds = [Chain(direction, [Pass(t_us, beam, 0.0)]) for direction in ("cw", "ccw")]
         self.state.chains = kept + rest[: CHAINS_MAX - 2] + seeds
+        if not self.launched:
+            self.run.phase = Phase.SUSPECTED
 
-    def _foretold(self, t_us: int, beam: int) -> bool:
-        """Of two pulses of one beam in one lap, the running ball's is the one that its slowing foretells."""
-        run = self.run
-        if run is None or not self.state.on_track or len(run.passes) < LAUNCH_PASSES or run.passes[-1].beam != beam:
+    def _swap_double(self, t_us: int, beam: int) -> bool:
+        """Of two pulses of one beam in one lap, keep the one that is nearer to the ball's slowing; True when it is this
+        one."""
+        chain = self._running() if self.run.phase is Phase.ON_TRACK else None
+        if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False
-        before, last = Chain(run.direction, run.passes[:-1]), run.passes[-1]
+        before, last = Chain(chain.direction, chain.passes[:-1]), chain.passes[-1]
         turn_deg = last.turn_deg - before.passes[-1].turn_deg
-        better = before.off_foretold(turn_deg, t_us) < before.off_foretold(turn_deg, last.t_us)
+        better = before.off_forecast(turn_deg, t_us) < before.off_forecast(turn_deg, last.t_us)
         if not better or not before.follows(turn_deg, t_us):
             return False
-        run.passes[-1] = Pass(t_us, beam, last.turn_deg)
+        chain.passes[-1] = Pass(t_us, beam, last.turn_deg)
         self.state.pulse_us[beam] = t_us
         return True
 
-    def _lead(self, run: Chain) -> None:
-        """Put the running ball's chain first. Contrary readings stay in the race while they live."""
-        rivals = [c for c in self.state.chains if c is not run and len(c.passes) >= 2]
-        alive = [c for c in rivals if run.last_us - c.last_us < 1e6 / LEAVE_REV_S]
-        self.state.chains = [run, *alive]
-        self._due_us = _UNKNOWN
+    def _lead(self, chain: Chain) -> None:
+        """Put the running ball's chain first. Other readings are kept while a ball may still go on with them."""
+        rivals = [other for other in self.state.chains if other is not chain and len(other.passes) >= 2]
+        alive = [other for other in rivals if chain.last_us - other.last_us < 1e6 / LEAVE_REV_S]
+        self.state.chains = [chain, *alive]
 
-    def _next_overdue_us(self) -> int | None:
-        best = self._best()
-        if best is None or self.state.waiting or (self.launched and not self.state.on_track):
-            return None
-        readings = [best] if self.launched else self.state.chains
-        return max(self._overdue_us(chain) for chain in readings)
+    def _overdue_us(self) -> int | None:
+        """Before the launch the latest of all readings counts, because the fastest may be the wrong one."""
+        if self.run.phase is Phase.SUSPECTED:
+            return max(self._chain_overdue_us(chain) for chain in self.state.chains)
+        chain = self._running() if self.run.phase is Phase.ON_TRACK else None
+        return None if chain is None else self._chain_overdue_us(chain)
 
-    def _overdue_us(self, chain: Chain) -> int:
+    def _chain_overdue_us(self, chain: Chain) -> int:
         speed = chain.speed_rev_s()
         slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, min(0.8 * speed, LEAVE_REV_S_MAX))
         bridge_deg = self._beams.nth_ahead_deg(chain.passes[-1].beam, self._skip_max, chain.direction)

@@ -1,13 +1,13 @@
 """What a running ball will do: how many laps it can still make, and when it will leave the track.
 
-A forecast decides nothing (only passes prove, R2). It lets the chef stop by hand a ball that will be void, before it
-is, and lets displays know when it will fall.
+A forecast decides nothing (only passes prove, R2). With it the chef can stop a ball by hand before its coup is void,
+and displays can show when the ball will fall.
 
-How balls slow differs from wheel to wheel: captured ones hard at first, often hardest between 1.0 and 0.6 laps/s, then
-hardly at all until they leave the track at 0.43–0.50. On one wheel it is the same from coup to coup. So each run that
-left the track by itself teaches the *habit* of its wheel: the mean slowing at each speed, and the speed at the last
-pass. Before a wheel has taught enough, the least slowing of any captured ball stands in for its own: no ball is called
-too weak that another wheel would carry on.
+How balls slow differs from wheel to wheel: captured ones slow hard at first, often hardest between 1.0 and 0.6 laps/s,
+then hardly at all until they leave the track at 0.43–0.50. On one wheel it is the same from coup to coup. So each run
+that left the track by itself is added to the *habit* of its wheel: the mean slowing at each speed, and the speed at the
+last pass. Before enough runs of a wheel are known, the least slowing of any captured ball is used in place of its own:
+no ball is called too weak that would run on with another wheel.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import msgspec
 from wheeld.core.tracking.passes import Chain, Pass
 
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
-"""Speeds that are told apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
-TAUGHT_RUNS = 3
+"""Speeds that are kept apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
+ENOUGH_RUNS = 3
 KEPT_RUNS = 20
 """A habit counts from so many runs on, and follows the latest of so many: balls are changed, tracks are cleaned."""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
@@ -31,45 +31,47 @@ LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel: tilt, the place where it was launched."""
 LEFT_REV_S_MAX = 0.60
-"""A ball last seen faster was taken by a hand, or not seen to its end: it teaches nothing."""
+"""A ball last seen faster was taken by a hand, or not seen to its end: its run is not added to the habit."""
 STEP_REV_S = 0.02
 
 
 class Habit(msgspec.Struct):
-    """What a wheel does to its balls, by speed: mean slowing, laps/s², how many runs taught it, and where they left."""
+    """How balls slow on a wheel, by speed: mean slowing, laps/s², and of how many runs. `leave_rev_s`: the mean speed
+    at which they left the track, of `left` runs."""
 
     slowing: list[float] = msgspec.field(default_factory=lambda: [0.0] * BINS)
     runs: list[int] = msgspec.field(default_factory=lambda: [0] * BINS)
     leave_rev_s: float = 0.465
     left: int = 0
 
-    def learn(self, passes: list[Pass]) -> None:
-        """Take a whole run in, once the ball has left the track."""
+    def add(self, passes: list[Pass]) -> None:
+        """Add a whole run, once the ball has left the track."""
         last = _laps(passes, passes[-1].beam)
         if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return
         self.left = min(self.left + 1, KEPT_RUNS)
         self.leave_rev_s += (_last_speed(last, passes[-1].t_us) - self.leave_rev_s) / self.left
-        heard: dict[int, list[float]] = {}
+        slowings: dict[int, list[float]] = {}
         for beam in {seen.beam for seen in passes}:
             for (before_us, before), (after_us, after) in pairwise(_laps(passes, beam)):
                 slowing = (before - after) / (after_us - before_us) * 1e6
-                heard.setdefault(_bin((before + after) / 2), []).append(slowing)
-        for place, found in heard.items():
+                slowings.setdefault(_bin((before + after) / 2), []).append(slowing)
+        for place, found in slowings.items():
             self.runs[place] = min(self.runs[place] + 1, KEPT_RUNS)
             self.slowing[place] += (sum(found) / len(found) - self.slowing[place]) / self.runs[place]
 
-    def knows(self, speed_rev_s: float) -> bool:
-        """Whether enough runs taught every speed, or the one beside it, from that one down to where balls leave."""
+    def covers(self, speed_rev_s: float) -> bool:
+        """Whether enough runs are known at every speed, or at the one beside it, from this one down to where balls
+        leave the track."""
         low, high = _bin(self.leave_rev_s + BIN_REV_S), _bin(speed_rev_s)
-        taught = [max(self.runs[place - 1 : place + 2]) >= TAUGHT_RUNS for place in range(max(1, low), high + 1)]
-        return self.left >= TAUGHT_RUNS and all(taught)
+        known = [max(self.runs[place - 1 : place + 2]) >= ENOUGH_RUNS for place in range(max(1, low), high + 1)]
+        return self.left >= ENOUGH_RUNS and all(known)
 
     def profile(self) -> list[float]:
-        """Slowing by speed, laps/s²: the mean where it was taught, else that of the next taught slower speed, or of the
-        slowest taught one; never less than any captured ball's."""
-        taught = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
-        slowing, filled = taught[0] if taught else 0.0, []
+        """Slowing by speed, laps/s²: the mean where one is known, else that of the next slower speed with one, or of
+        the slowest with one; never less than any captured ball's."""
+        known = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
+        slowing, filled = known[0] if known else 0.0, []
         for place in range(BINS):
             slowing = self.slowing[place] if self.runs[place] else slowing
             filled.append(max(slowing, SOFT[place]))
@@ -78,7 +80,7 @@ class Habit(msgspec.Struct):
 
 class Forecast(msgspec.Struct, frozen=True):
     """At a pass: the ball's speed, how many laps it can still make at most, and when it leaves, most likely, at the
-    earliest and at the latest (None of a wheel that has not taught enough)."""
+    earliest and at the latest (None of a wheel of which too few runs are known)."""
 
     speed_rev_s: float
     laps_most: float
@@ -87,13 +89,13 @@ class Forecast(msgspec.Struct, frozen=True):
     latest_us: int | None = None
 
 
-def foresee(chain: Chain, habit: Habit) -> Forecast | None:
+def forecast(chain: Chain, habit: Habit) -> Forecast | None:
     """The forecast at the chain's last pass; None before a whole lap of it was seen (so that tilt evens out)."""
     lap = _last_lap(chain.passes)
     if lap is None:
         return None
     speed, since_us = lap
-    if not habit.knows(speed):
+    if not habit.covers(speed):
         return Forecast(speed, _to_leave(speed, LEAVE_LOW_REV_S, SOFT)[0])
     profile = habit.profile()
     speed -= profile[_bin(speed)] * since_us / 1e6

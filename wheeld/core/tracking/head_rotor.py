@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from wheeld.core.observations import Direction, HeadRotor
+from wheeld.core.tracking.run import Run
 
 LINES_AGREE = 2
-"""A direction, or a stop, stands in so many lines in a row: a status line has no checksum (wheels.md 1.1)."""
+"""A direction, or a stop, stands in so many lines in a row: a status line has no checksum (docs/wheels.md 1.1)."""
 SLOW_RPM_MAX = 40.0
 """Before it stands it was seen slower than this: the hardest braking on record loses 35 rpm from line to line, and a
-runaway whose field wraps to 000 gains ten (wheels.md 1.8)."""
+runaway whose field wraps to 000 gains ten (docs/wheels.md 1.8)."""
 FAST_RPM_MIN = 89.0
 """Its field wraps to 000 only after this: ten from line to line on record. Between the two a 000 is not explained."""
 FRESH_US = 2_000_000
@@ -21,13 +22,15 @@ Surprise: TypeAlias = Literal["stopped", "turned_back"]
 
 
 class HeadRotorState(msgspec.Struct):
-    """`way`: as `LINES_AGREE` lines agree; `reported`: by the latest that turned, `reports` times since `since_us`.
+    """What is remembered of the reports.
 
-    `moved_us`: the latest line in which it turned; `standing`: lines since in which it stood, believably. `slow`,
-    `fast`: by the latest speed that can be read. `unread`: lines since the launch with a 000 that nothing explains.
+    `direction`: as `LINES_AGREE` lines agree; `reported`: by the latest in which it turned, `reports` times since
+    `since_us`. `moved_us`: the latest line in which it turned; `standing`: lines since in which it stood, as far as
+    its speed before allows. `slow`, `fast`: by the latest speed that can be read. `unread`: lines since the launch with
+    a 000 that nothing explains.
     """
 
-    way: Direction | None = None
+    direction: Direction | None = None
     reported: Direction | None = None
     reports: int = 0
     since_us: int = 0
@@ -39,46 +42,55 @@ class HeadRotorState(msgspec.Struct):
     standing: int = 0
     unread: int = 0
 
-
-class HeadRotorTracker:
-    """Follows the reports; all state in `state`."""
-
-    def __init__(self, state: HeadRotorState) -> None:
-        self.state = state
-
-    @property
-    def stands(self) -> bool:
-        """Whether the latest report has it stand; before the first nobody knows."""
-        return self.state.rpm == 0 or self.state.last_us is None
-
-    @property
-    def seen_turning(self) -> bool:
-        """Whether its lines since the launch tell that it turned: one of them may be damaged, more are a rotor that
-        perhaps stood (N8)."""
-        return self.state.unread < LINES_AGREE
-
     def arm(self) -> None:
         """A ball was launched: a stop counts from here on (N4)."""
-        self.state.standing = self.state.unread = 0
+        self.standing = self.unread = 0
 
     def forget(self) -> None:
         """Reports are missing here: the next two must agree anew."""
-        state, self.state.way, self.state.reported = self.state, None, None
-        state.reports, state.standing, state.slow, state.fast, state.last_us = 0, 0, False, False, None
+        self.direction = self.reported = self.last_us = None
+        self.reports = self.standing = 0
+        self.slow = self.fast = False
 
-    def way_since(self, t_us: int) -> Direction | None:
-        """Which way it turns by the latest report, from `t_us` on, that others bear out; None while it stands."""
-        state = self.state
-        fresh = state.last_us is not None and state.last_us >= t_us
-        return state.way if fresh and state.reported == state.way and not state.standing else None
 
-    def rpm(self, now_us: int) -> float | None:
+class RotorFromHead:
+    """The rotor part of a table whose head reports it; all state in `state`. `run` is the run that the head reports."""
+
+    may_turn_back = False
+    """Two lines that agree show a direction: nothing is left open."""
+
+    def __init__(self, state: HeadRotorState, run: Run) -> None:
+        self.state, self._run = state, run
+
+    @property
+    def direction(self) -> Direction | None:
+        """By the latest report since the head's first one of the run, if others confirm it; None while it stands, or
+        while no run is reported."""
+        state, since_us = self.state, self._run.launched_us
+        fresh = since_us is not None and state.last_us is not None and state.last_us >= since_us
+        return state.direction if fresh and state.reported == state.direction and not state.standing else None
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it stands by the latest report; before the first nobody knows."""
+        return self.state.rpm == 0 or self.state.last_us is None
+
+    @property
+    def was_seen_turning(self) -> bool:
+        """Whether its lines since the launch show that it turned: one of them may be damaged, more are a rotor that
+        perhaps stood (N8)."""
+        return self.state.unread < LINES_AGREE
+
+    def stop_margin(self) -> None:
+        """None: a head reports conclusions, and no measure of how sure they are."""
+
+    def rpm(self, at_us: int) -> float | None:
         """As reported last; None when the field cannot be read, or was not lately."""
         last_us = self.state.last_us
-        return self.state.rpm if last_us is not None and now_us - last_us <= FRESH_US else None
+        return self.state.rpm if last_us is not None and at_us - last_us <= FRESH_US else None
 
     def report(self, seen: HeadRotor) -> Surprise | None:
-        """Take one report in, and say when it proves that the rotor stopped, or stopped and turned back."""
+        """Take one report in. What it proves: that the rotor stopped, that it stopped and turned back, or nothing."""
         state = self.state
         state.rpm, state.last_us = seen.rpm, seen.t_us
         state.unread += not (seen.rpm or state.fast or (seen.rpm == 0 and state.slow))
@@ -86,7 +98,7 @@ class HeadRotorTracker:
             state.standing += state.slow
             if state.standing != LINES_AGREE:
                 return None
-            state.way, state.reports, state.reported = None, 0, None
+            state.direction, state.reports, state.reported = None, 0, None
             return "stopped"
         state.standing, state.moved_us = 0, seen.t_us
         state.slow = seen.rpm is not None and seen.rpm <= SLOW_RPM_MAX
@@ -99,8 +111,8 @@ class HeadRotorTracker:
         if seen.direction != state.reported:
             state.reported, state.reports, state.since_us = seen.direction, 0, seen.t_us
         state.reports += 1
-        if state.reports < LINES_AGREE or state.way == seen.direction:
+        if state.reports < LINES_AGREE or state.direction == seen.direction:
             return False
-        back = state.way is not None
-        state.way = seen.direction
+        back = state.direction is not None
+        state.direction = seen.direction
         return back

@@ -1,6 +1,6 @@
 """How far a verdict was from flipping: 0 on the edge, 1 as sure as the sensors can make it.
 
-Each verdict rests on a few measures; its margin is the least of them, and says which. A low one is told as a notice:
+Each verdict rests on a few measures; its margin is the least of them, and names it. A low one is published as a notice:
 the verdict stands, and somebody should look at the wheel, or at how the ball is launched.
 """
 
@@ -10,12 +10,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.tracking.pocket import OFF_CENTRE_MAX, Seen
+from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 
 Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "time"]
 
 LOW = 0.2
-"""Below this a notice is told: a fifth of a lap, or of what makes a measure sure."""
+"""Below this a notice is published: a fifth of a lap, or of what makes a measure sure."""
 SURE_LAPS = 1.0
 SURE_LEAD = 6
 """Passes by which a reading leads every contrary one, or that show a weak launch: one more than two laps of three
@@ -40,6 +40,18 @@ def laps_over(laps_proven: float, laps_needed: float) -> Margin:
     return Margin.part((laps_proven - laps_needed) / SURE_LAPS, "laps")
 
 
+def least(*measures: Margin | None) -> Margin | None:
+    """The least of the measures that were taken; None where none was."""
+    return min((measure for measure in measures if measure is not None), default=None)
+
+
+def run(laps_proven: float | None, laps_needed: float, lead_passes: int | None) -> Margin | None:
+    """R1 and R2 of a valid coup; None of a run whose passes nobody measured."""
+    if laps_proven is None or lead_passes is None:
+        return None
+    return min(laps_over(laps_proven, laps_needed), direction(lead_passes))
+
+
 def laps_under(laps_suggested: float, laps_needed: float) -> Margin:
     """Too few laps: what all passes together suggest, strays or not, below those that C10 asks."""
     return Margin.part((laps_needed - laps_suggested) / SURE_LAPS, "laps")
@@ -51,12 +63,12 @@ def direction(lead_passes: int) -> Margin:
 
 
 def passes(count: int) -> Margin:
-    """A launch too weak to be followed: how many passes speak for it."""
+    """A launch too weak to be followed: how many passes support it."""
     return Margin.part(count / SURE_LEAD, "passes")
 
 
 def pocket(sightings: list[Seen]) -> Margin:
-    """R3: how far from where no sighting is believed any more the ball was seen, on average of its sightings."""
+    """R3: how far the ball was seen from where a sighting no longer counts, on average of its sightings."""
     mean = sum(seen.offset for seen in sightings) / len(sightings)
     return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 

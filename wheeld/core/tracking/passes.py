@@ -12,11 +12,12 @@ HOP_REV_S_MAX = 4.0
 """Mean speed between two passes: no hand launches at 4 (captures: at most 2.6)."""
 SLOWING_REV_S2 = 0.22
 SLOWING_PER_REV = 0.08
-"""Hardest slowing believed, laps/s²: constant part and factor of speed². Captured balls reach 0.27 between 1.0 and 0.6
+"""Hardest slowing allowed, laps/s²: constant part and factor of speed². Captured balls reach 0.27 between 1.0 and 0.6
 laps/s, where many rub, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
-"""How far a hop's speed may stray from the law: tilt and reading error, and the jitter of its two pulses."""
+"""How far a hop's speed may be from what the slowing gives: tilt and reading error, and the jitter of its two pulses.
+"""
 TIGHT_SLACK = 0.03
 TIGHT_JITTER_US = 2_000
 """The same where a decision rests on three passes: at a launch's speed a tilt of 0.3° moves a hop by less than 1 %,
@@ -32,7 +33,7 @@ class Pass(msgspec.Struct, frozen=True):
 
 
 class Chain(msgspec.Struct):
-    """One reading of the pulses; `skipped` counts beams that it passed unseen."""
+    """One reading of the pulses: passes of one ball; `skipped` counts the beams that it must have passed unseen."""
 
     direction: Direction
     passes: list[Pass]
@@ -40,7 +41,7 @@ class Chain(msgspec.Struct):
 
     @property
     def score(self) -> int:
-        """Evidence for it: passes seen less passes that should have been."""
+        """How much supports it: the passes that were seen, less those that were not and should have been."""
         return len(self.passes) - self.skipped
 
     @property
@@ -49,7 +50,7 @@ class Chain(msgspec.Struct):
         two passes or more.
 
         R2: a stray before the launch, or one after the ball has gone, looks like a pass; only a pass beyond it, on
-        either side, proves a hop. With two beams one short run in six would take a stray's lap for its own. Where it
+        either side, proves a hop. With two beams one short run in six would count a stray's lap as its own. While it
         speeds up at its beginning, it was still in the hand.
         """
         first = self._released()
@@ -98,7 +99,7 @@ class Chain(msgspec.Struct):
         between_s = (t_us - self.passes[-2].t_us) / 2e6
         return (before - _slowing(before) * between_s) * (1 - slack) <= speed <= before * (1 + slack)
 
-    def tight(self) -> bool:
+    def is_tight(self) -> bool:
         """Whether its first three passes agree as closely as those of one ball do."""
         first, middle, third = self.passes[:3]
         one_us, two_us = middle.t_us - first.t_us, third.t_us - middle.t_us
@@ -107,7 +108,7 @@ class Chain(msgspec.Struct):
         slowest = before - _slowing(before) * (one_us + two_us) / 2e6
         return slowest * (1 - slack) <= after <= before * (1 + slack)
 
-    def off_foretold(self, turn_deg: float, t_us: int) -> float:
+    def off_forecast(self, turn_deg: float, t_us: int) -> float:
         """How far, laps/s, a next hop of `turn_deg` until `t_us` is from the speed of a ball that slows as most do."""
         before = self.speed_rev_s() or 0.0
         between_s = (t_us - self.passes[-2].t_us) / 2e6
@@ -115,7 +116,7 @@ class Chain(msgspec.Struct):
 
 
 class Beams:
-    """Where the beams stand on the track, and what lies between them the way the ball runs."""
+    """Where the beams stand on the track, and what lies between them in the ball's direction."""
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
         self.count = len(beams_deg)
@@ -125,7 +126,7 @@ class Beams:
         }
 
     def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
-        """Degrees from `beam` to `other` the way the ball runs, in (0, 360]."""
+        """Degrees from `beam` to `other` in the ball's direction, in (0, 360]."""
         return self._ahead_deg[direction][beam][other]
 
     def between(self, beam: int, other: int, direction: Direction) -> int:

@@ -1,14 +1,22 @@
-"""Where the ball lies: sightings of the readers joined with the rotor's angle, until several agree (R3)."""
+"""Where the ball lies by readers: their sightings placed by the rotor's angle, until several agree (R3)."""
 
 from __future__ import annotations
 
 import msgspec
 
+from wheeld.core.law.facts import Fact
+from wheeld.core.messages.payloads import Figures
+from wheeld.core.observations import Sighting
 from wheeld.core.pockets import ROTOR_ORDER
-from wheeld.core.tracking.rotor import RotorTracker
+from wheeld.core.setting import TableSetting
+from wheeld.core.tracking import margin
+from wheeld.core.tracking.ball import FALL_US, REST_US
+from wheeld.core.tracking.beams import BallFromBeams
+from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.rotor import RotorFromEncoder
+from wheeld.core.tracking.run import Phase
+from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 
-OFF_CENTRE_MAX = 0.40
-"""In pockets: nearer to a wall than this the ball isn't lying in a pocket, or the rotor isn't where it is thought."""
 SAME_PASS_US = 50_000
 """One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""
 HALF_TURN_DEG = 180.0
@@ -18,21 +26,24 @@ PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
 """Seen twice in a pocket, and missed by a reader at most once since, the ball lies there (C11, before "tout va")."""
 SIGHTINGS_KEPT = 8
+"""Of one streak: a ball may lie in its pocket for minutes."""
+PICKED_UP_TURNS = 1.3
+"""Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
+FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
+"""A pocket seen filled so often while the ball runs holds something else; seen so often before the ball is called in
+it, it may: one sighting may be a glint."""
+STILL_THERE = 2
+"""Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """One sighting placed on the rotor; `offset` in pockets from the centre, `turned_deg` the rotor's own angle."""
+class PocketState(msgspec.Struct):
+    """What is remembered of the sightings.
 
-    t_us: int
-    reader: int
-    pocket_index: int
-    offset: float
-    turned_deg: float
-
-
-class ReadingState(msgspec.Struct):
-    """`streak`: the latest consecutive sightings in one pocket. `lying`: the pocket last called, or at a
-    start the one of the last number, where the ball belongs."""
+    `streak`: the latest consecutive ones in one pocket, `streak_length` in all; `called`: it has called its pocket.
+    `lying`: the pocket last called, or at a start the one of the last number, where the ball belongs. `last_us`: the
+    latest sighting that counted; `latest`: of each reader. `filled`: how often each pocket was seen filled while the
+    ball ran; `glimpsed`: the pockets seen filled since its latest pass. `unplaced`: sightings that count for nothing.
+    """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
     streak_length: int = 0
@@ -40,17 +51,19 @@ class ReadingState(msgspec.Struct):
     called: bool = False
     last_us: int | None = None
     latest: dict[int, Seen] = msgspec.field(default_factory=dict)
+    filled: dict[int, int] = msgspec.field(default_factory=dict)
+    glimpsed: list[int] = msgspec.field(default_factory=list)
     unplaced: int = 0
 
 
-class PocketReading:
+class PocketTracker:
     """Calls a pocket when `needed` consecutive sightings agree. All state is in `state`."""
 
-    def __init__(self, readers_deg: tuple[float, ...], needed: int, state: ReadingState | None = None) -> None:
+    def __init__(self, readers_deg: tuple[float, ...], needed: int, state: PocketState | None = None) -> None:
         self._readers_deg = readers_deg
         self._needed = needed
         self._widest_deg = _widest_gap_deg(readers_deg)
-        self.state = state or ReadingState()
+        self.state = state or PocketState()
 
     @property
     def pocket(self) -> int | None:
@@ -62,21 +75,21 @@ class PocketReading:
         """The number of that pocket."""
         return None if self.pocket is None else ROTOR_ORDER[self.pocket]
 
-    def sighting(self, t_us: int, reader: int, rotor: RotorTracker) -> bool:
+    def sighting(self, t_us: int, reader: int, rotor: RotorFromEncoder) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
-        placed, fitted = rotor.pocket_under(self._readers_deg[reader], t_us), rotor.fit(t_us)
-        if placed is None or fitted is None or abs(placed[1]) > OFF_CENTRE_MAX:
+        placed = rotor.pocket_under(self._readers_deg[reader], t_us)
+        if placed is None or abs(placed[1]) > OFF_CENTRE_MAX:
             state.unplaced += 1
             return False
-        seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(fitted[0], 2))
+        seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
         before = state.latest.get(reader)
         if before is not None and _same_pass(before, seen, rotor.state.begun_us):
             return False
         state.latest[reader] = seen
         return self._count(seen, rotor.state.begun_us)
 
-    def lies_in(self, pocket_index: int, rotor: RotorTracker, now_us: int) -> bool:
+    def lies_in(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> bool:
         """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
         state = self.state
         if self.pocket != pocket_index or state.streak_length < PLACED_SIGHTINGS:
@@ -85,12 +98,12 @@ class PocketReading:
         return rotor.state.stopped or now_us <= state.streak[-1].t_us + PLACED_TURNS * interval_us
 
     def restart(self) -> None:
-        """The ball is known to be elsewhere: what was seen before proves nothing of where it will lie."""
+        """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
         self.state.streak = []
         self.state.streak_length = 0
         self.state.called = False
 
-    def turn_us(self, rotor: RotorTracker, t_us: int) -> int:
+    def turn_us(self, rotor: RotorFromEncoder, t_us: int) -> int:
         """Longest time between two sightings of a lying ball at the rotor's speed; 5 s when that isn't known."""
         rpm = rotor.rpm(t_us)
         if not rpm:
@@ -110,6 +123,130 @@ class PocketReading:
         state.called = True
         state.lying = seen.pocket_index
         return True
+
+
+class PocketFromReaders:
+    """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
+
+    def __init__(self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder) -> None:
+        self._min_laps = setting.min_laps
+        self.state = state
+        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, state)
+        self._ball, self._pulses, self._rotor, self._run = ball, ball.tracker, rotor, ball.run
+
+    @property
+    def sightings(self) -> list[Seen]:
+        """The latest consecutive ones in one pocket."""
+        return self.state.streak
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Sightings that no pocket was found for, since the start."""
+        return {"unplaced_sightings": self.state.unplaced}
+
+    def lies_in(self, pocket_index: int, now_us: int) -> bool:
+        """Whether the readers see the ball in that pocket."""
+        return self.tracker.lies_in(pocket_index, self._rotor, now_us)
+
+    def begin_run(self) -> None:
+        """A launch was proven: the ball lies in no pocket, and none was seen filled yet."""
+        self.state.filled, self.state.glimpsed = {}, []
+        self.state.lying = None
+        self.tracker.restart()
+
+    def forget_place(self) -> None:
+        """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
+        self.tracker.restart()
+
+    def note_pass(self, t_us: int) -> list[Evidence]:
+        """A pocket that readers saw filled again and again before passes of the running ball holds something else.
+
+        Another ball, or dirt: its number would be called in place of the running ball's (N8).
+        """
+        state = self.state
+        self.tracker.restart()
+        for pocket in state.glimpsed:
+            state.filled[pocket] = state.filled.get(pocket, 0) + 1
+        state.glimpsed = []
+        filled = [pocket for pocket, count in state.filled.items() if count == FILLED_SIGHTINGS]
+        if not filled:
+            return []
+        state.filled[filled[0]] += 1  # reported once
+        what = f"readers see the pocket of {ROTOR_ORDER[filled[0]]} filled while the ball runs"
+        return [Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "reader", "what": what})]
+
+    def gone_from_us(self, overdue_us: int) -> int:
+        """Not while the readers may still meet the ball where it lay."""
+        seen_us = self.state.last_us
+        if seen_us is None:
+            return overdue_us
+        turn_us = self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or seen_us)
+        return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
+
+    def fall_due_us(self, left_us: int) -> int:
+        """Longer than a fall takes, and than a reader needs to meet the ball; each sighting makes it later."""
+        wait_us = round(1.5 * self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or left_us))
+        return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
+
+    def fall_overdue(self, now_us: int) -> Evidence:
+        """The ball rests on an obstacle, perhaps (N5)."""
+        return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
+
+    def take(self, seen: Sighting) -> list[Evidence]:
+        """What one sighting proves."""
+        run, state = self._run, self.state
+        lay_in, before_us, is_launched = state.lying, state.last_us, run.launched_us is not None
+        if is_launched and seen.t_us < (run.last_us or 0) + REST_US:
+            self.tracker.restart()
+        called = self.tracker.sighting(seen.t_us, seen.reader, self._rotor)
+        if run.phase is Phase.ON_TRACK and state.last_us != before_us and state.streak:
+            state.glimpsed.append(state.streak[-1].pocket_index)
+        if not is_launched:
+            return self._at_rest(lay_in, seen.t_us, called=called)
+        if not called:
+            return []
+        evidence = [self._ball.leave()] if run.phase is Phase.ON_TRACK else []
+        evidence.append(self._number(seen.t_us, state.streak))
+        self._pulses.forget()
+        return evidence
+
+    def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
+        """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
+        launched, or moved by a hand."""
+        streak = self.state.streak
+        if self.tracker.pocket == lay_in:
+            self._pulses.rest(t_us)
+            since_us = self._run.last_us or 0
+            if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
+                self._pulses.forget()
+            return []
+        if not called:
+            return []
+        evidence = []
+        began_us = streak[0].t_us
+        if lay_in is not None and (self._run.last_us or 0) <= began_us and self._pulses.few_passes(began_us):
+            evidence.append(self._ball.weak_launch())
+        self._pulses.forget()
+        came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
+        return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
+
+    def _number(self, t_us: int, streak: list[Seen]) -> Evidence:
+        placed, record = _placed(streak), self._pulses.record()
+        figures: Figures = {**record.figures, **placed}
+        filled = self.state.filled.get(streak[-1].pocket_index, 0) >= FILLED_BEFORE
+        if filled or not self._run.opposite or record.is_short_of(self._min_laps):
+            return Evidence(Fact.NUMBER_UNPROVEN, t_us, figures)
+        sure = margin.least(margin.run(record.laps, self._min_laps, record.lead_passes), margin.pocket(streak))
+        return Evidence(Fact.NUMBER, t_us, figures, sure)
+
+
+def _placed(streak: list[Seen]) -> Figures:
+    last = streak[-1]
+    return {
+        "number": ROTOR_ORDER[last.pocket_index],
+        "pocket_index": last.pocket_index,
+        "first_sighting_us": streak[0].t_us,
+    }
 
 
 def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:

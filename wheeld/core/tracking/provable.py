@@ -42,7 +42,7 @@ def _void(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("N2", "Art. 11", "launched too early", f"{_launch(setting)}, with what people said"),
         Provable("N3", "Art. 11", "fewer laps", _few_laps(setting)),
         Provable("N4", "Art. 11", "the rotor stops while the ball runs", stop),
-        Provable("N5", "Art. 11", "the rotor stops, the ball on an obstacle", drop or f"{stop}, told as N4"),
+        Provable("N5", "Art. 11", "the rotor stops, the ball on an obstacle", drop or f"{stop}, reported as N4"),
         Provable("N6", "Art. 11", "a foreign object", "an object sensor, if one is fitted" if own else None),
         Provable("N7", "Art. 11", "the chef declares it null", "his word"),
         Provable("N8", "Art. 15", "breakdown of what observes it", _faults(setting)),
@@ -66,7 +66,7 @@ def _around(setting: TableSetting) -> tuple[Provable, ...]:
 
 
 def _head(setting: TableSetting) -> str:
-    assert setting.head is not None, "check() has said so"
+    assert setting.head is not None, "check() asks for one"
     return f"the {HEADS[setting.head].name}"
 
 
@@ -74,7 +74,7 @@ def _directions(setting: TableSetting) -> str:
     rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     if setting.ball == "sensors":
         return f"{BEAMS} and {rotor}"
-    assert setting.head is not None, "check() has said so"
+    assert setting.head is not None, "check() asks for one"
     if HEADS[setting.head].opposite_by_state:
         return f"{_head(setting)}'s own conclusion (its state 4, its warning 2)"
     return _head(setting) if setting.rotor == "head" else f"{_head(setting)} and {rotor}"
@@ -87,7 +87,7 @@ def _laps(setting: TableSetting) -> str | None:
 
 
 def _few_laps(setting: TableSetting) -> str | None:
-    """N3 asks to say it before the ball can reach a pocket."""
+    """N3: to be published before the ball can reach a pocket."""
     if setting.ball == "sensors":
         return f"{BEAMS}, as the ball leaves the track"
     laps = _laps(setting)

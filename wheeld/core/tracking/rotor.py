@@ -1,7 +1,7 @@
-"""The rotor from its encoder: where pocket zero stands at a time, which way it turns, and when it stopped.
+"""The rotor by its encoder: where pocket zero stands at a time, its direction, and when it stopped.
 
-Ticks are absolute, so a lost one does no harm. Between ticks the rotor goes on as the latest ones show: how fast, and
-how fast it slows.
+Ticks are absolute, so a lost one does no harm. Between ticks the rotor is taken to go on as the latest ones show: how
+fast it turns, and how fast it slows.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ import msgspec
 
 from wheeld.core.observations import Direction, Rotor
 from wheeld.core.pockets import POCKET_DEG
+from wheeld.core.tracking import margin
+from wheeld.core.tracking.margin import Margin
 
 STOP_SILENCE_US = 1_500_000
 """No tick for this long is a stop: the rulebook allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
 REVERSAL_TICKS = 3
 """A hand that stops the rotor rattles the encoder at one border; three ticks the other way are a turn."""
 GLITCH_TICKS = 4
-"""So many impossible ticks in a row are the truth: the encoder slipped, begin again from them."""
+"""So many impossible ticks in a row are right: the encoder slipped, and the rotor is measured anew from them."""
 REV_S_MAX = 3.0
-"""Twice the worst runaway on record (90 rpm): a tick that implies more is not where it says."""
+"""Twice the worst runaway on record (90 rpm): a tick that implies more is wrong."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
 """The stretch that a parabola goes through: little more than a pocket, so that a hand that begins to brake bends it
 little; jitter of 0.25 ms is 0.1°."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
-"""Older ticks, by the time or by how often they came, say nothing of where the rotor is now."""
+"""Older ticks, by the time or by how often they came, do not show where the rotor is now."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
 """A jump by so much, of the encoder's sectors and of pockets, is a slip; less moves no ball into another pocket."""
 HAND_REV_S2, FREE_REV_S2 = 0.5, 0.05
@@ -35,12 +37,15 @@ JITTER_US = 2_000
 """What else moves a tick: the hardest hand, one that leaves no change of speed behind, one that holds the rotor and
 sends it on in so much time, edges early or late. In less, the next sector so late is a hole: edges were lost there."""
 LOST_EDGE_STEPS = 1.2
+"""One edge may be lost as the rotor turns back or stands: so many sectors further are no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
-    """What the tracker remembers: `points` are (t_us, turned degrees, clockwise positive, never wrapped
-    since `begun_us`, when the rotor last began to turn). `opposite_us`: the latest first edge the other way."""
+    """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees, clockwise positive, never
+    wrapped since `begun_us`, when it last began to turn). `opposite_ticks`: in a row in the other direction, the first
+    of them at `opposite_us`; `glitch_ticks`: in a row from impossible places. `stopped`: it is known to stand, or not
+    known to turn. `odd`: the latest tick came from elsewhere than expected."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -53,8 +58,8 @@ class RotorState(msgspec.Struct):
     odd: bool = False
 
 
-class RotorTracker:
-    """Follows one rotor of `ticks` sectors; all state in `state`, so that it can be stored and resumed."""
+class RotorFromEncoder:
+    """The rotor part of a table with an encoder of `ticks` sectors; all state in `state`, to be stored and resumed."""
 
     def __init__(self, ticks: int, state: RotorState | None = None) -> None:
         self._step_deg = 360 / ticks
@@ -64,32 +69,54 @@ class RotorTracker:
 
     @property
     def direction(self) -> Direction | None:
-        """Which way it turns, or last turned; None until as many ticks agree as a reversal needs."""
-        return self.state.direction if len(self.state.points) >= REVERSAL_TICKS else None
+        """Which way it turns; None while it stands, or until as many ticks agree as a reversal needs."""
+        state = self.state
+        return state.direction if not state.stopped and len(state.points) >= REVERSAL_TICKS else None
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it is known to stand, or not known to turn."""
+        return self.state.stopped
+
+    @property
+    def may_turn_back(self) -> bool:
+        """Whether the latest ticks are of the other way, too few for a reversal."""
+        return self.state.opposite_ticks > 0
+
+    @property
+    def was_seen_turning(self) -> bool:
+        """True: silence of the encoder is a stop, which is evidence of its own."""
+        return True
 
     def tick(self, seen: Rotor) -> Surprise | None:
-        """Take one encoder edge in, and say what it proves: that the rotor stopped and turned back, or that the
-        encoder lost its place on the rotor."""
+        """Take one encoder edge in. What it proves: that the rotor stopped and turned back, that the encoder lost its
+        place on the rotor, or nothing."""
         state = self.state
         angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg
         if state.direction is None or not state.points:
             self._begin(seen, angle_deg)
             return None
         if seen.direction != state.direction:
-            way = 1 if seen.direction == "cw" else -1
-            border_deg = state.points[-1][1] + way * state.opposite_ticks * self._step_deg
-            if self._torn(border_deg, angle_deg):
+            forward = 1 if seen.direction == "cw" else -1
+            border_deg = state.points[-1][1] + forward * state.opposite_ticks * self._step_deg
+            if self._is_misplaced(border_deg, angle_deg):
                 self._begin(seen, angle_deg)
                 return "slipped"
             return "turned_back" if self._opposite(seen, angle_deg) else None
         rattled, state.opposite_ticks = state.opposite_ticks > 0, 0
         return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
 
-    def stop_deadline_us(self) -> int | None:
-        """When silence becomes a stop; None while it already stands."""
-        if self.state.stopped or self.state.last_tick_us is None:
-            return None
-        return self.state.last_tick_us + STOP_SILENCE_US
+    def stop_due_us(self, launched_us: int | None) -> int | None:
+        """When silence is a stop; None while it already stands. With a ball launched silence counts from the launch at
+        the earliest: a bouler may spin both at once."""
+        last_us = self.state.last_tick_us
+        if launched_us is not None:
+            return max(last_us or launched_us, launched_us) + STOP_SILENCE_US
+        return None if self.state.stopped or last_us is None else last_us + STOP_SILENCE_US
+
+    def stop_margin(self) -> Margin:
+        """How sure a stop is, by how often its ticks came."""
+        return margin.rotor(self.tick_interval_us() or 0, STOP_SILENCE_US)
 
     def stand(self) -> None:
         """Note the stop, once its deadline has passed."""
@@ -115,14 +142,15 @@ class RotorTracker:
         late, bend = y1 / x1, (y1 / x1 - (y1 - y0) / (x1 - x0)) / -x0
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
-    def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float] | None:
-        """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5)."""
+    def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float, float] | None:
+        """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
+        rotor's own angle in turned degrees); None when the rotor isn't known."""
         fitted = self.fit(at_us)
         if fitted is None:
             return None
         place = ((bowl_deg - fitted[0]) % 360) / POCKET_DEG
         index = round(place)
-        return index % 37, place - index
+        return index % 37, place - index, fitted[0]
 
     def rpm(self, at_us: int) -> float | None:
         """Speed without sign, turns per minute; None when not known."""
@@ -154,7 +182,7 @@ class RotorTracker:
         self.state.opposite_ticks += 1
         if self.state.opposite_ticks == 1:
             self.state.opposite_us = seen.t_us
-        was_turning = not self.state.stopped and self.direction is not None
+        was_turning = self.direction is not None
         if was_turning and self.state.opposite_ticks < REVERSAL_TICKS:
             return False
         self._begin(seen, angle_deg)
@@ -164,10 +192,10 @@ class RotorTracker:
         """Take a tick the same way in; True when it shows that the encoder slipped."""
         state = self.state
         if state.stopped:
-            way = 1 if seen.direction == "cw" else -1
-            torn = not rattled and self._torn(state.points[-1][1] + way * self._step_deg, angle_deg)
+            forward = 1 if seen.direction == "cw" else -1
+            misplaced = not rattled and self._is_misplaced(state.points[-1][1] + forward * self._step_deg, angle_deg)
             self._begin(seen, angle_deg)
-            return torn
+            return misplaced
         last_us, last_deg = state.points[-1]
         forward = 1 if seen.direction == "cw" else -1
         moved_deg = (forward * (angle_deg - last_deg)) % 360
@@ -204,16 +232,16 @@ class RotorTracker:
         self._begin(seen, angle_deg)
         return True
 
-    def _torn(self, border_deg: float, angle_deg: float) -> bool:
+    def _is_misplaced(self, border_deg: float, angle_deg: float) -> bool:
         """Whether a rotor that turned back, or stood, shows another place than the border it must be at.
 
-        One edge may have been lost just there: a slip by one sector can't be told from it.
+        One edge may have been lost just there: a slip by one sector can't be distinguished from it.
         """
         off_deg = abs((angle_deg - border_deg + 180) % 360 - 180)
         return off_deg > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
 
     def _is_odd(self, moved_deg: float, passed_us: int) -> bool:
-        """Whether a tick came from elsewhere than the ticks before it foretell; the next one shows why."""
+        """Whether the latest tick is elsewhere than those before it let expect; the next one shows why."""
         if len(self.state.points) < 3:
             return False
         (before_us, before_deg), (last_us, last_deg) = self.state.points[-3:-1]

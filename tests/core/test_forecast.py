@@ -1,4 +1,4 @@
-"""Forecasts: what wheels teach, and what is told of a ball before it leaves."""
+"""Forecasts: how balls slow on a wheel, and what is published of a ball before it leaves the track."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.core.evening import FALL_S, Evening, ball_passes
 from wheeld.core.observations import BallPass
-from wheeld.core.tracking.forecast import BINS, KEPT_RUNS, SOFT, TAUGHT_RUNS, Habit, foresee
+from wheeld.core.tracking.forecast import BINS, ENOUGH_RUNS, KEPT_RUNS, SOFT, Habit, forecast
 from wheeld.core.tracking.passes import Beams, Chain, Pass
 
 TWO, FOUR = (0.0, 100.0), (0.0, 90.0, 180.0, 270.0)
@@ -39,83 +39,85 @@ def whole_run(rev_s: float, beams_deg: tuple[float, ...] = FOUR, from_deg: float
     return chain(ball_passes(beams_deg, "cw", start_us=0, rev_s=rev_s, laps=laps, from_deg=from_deg), beams_deg)
 
 
-def taught(beams_deg: tuple[float, ...] = FOUR, runs: int = TAUGHT_RUNS + 1) -> Habit:
+def habit_of(beams_deg: tuple[float, ...] = FOUR, runs: int = ENOUGH_RUNS + 1) -> Habit:
     habit = Habit()
     for run in range(runs):
-        habit.learn(whole_run(1.5 + 0.1 * (run % 5), beams_deg, from_deg=37.0 * run).passes)
+        habit.add(whole_run(1.5 + 0.1 * (run % 5), beams_deg, from_deg=37.0 * run).passes)
     return habit
 
 
 @pytest.mark.parametrize("beams_deg", [TWO, FOUR])
 @pytest.mark.parametrize("rev_s", [0.7, 0.9, 1.3])
-def test_a_wheel_that_taught_enough_tells_when_its_balls_leave(beams_deg: tuple[float, ...], rev_s: float) -> None:
-    habit, run = taught(beams_deg), whole_run(rev_s, beams_deg)
+def test_of_a_wheel_with_enough_runs_it_is_known_when_its_balls_leave(
+    beams_deg: tuple[float, ...], rev_s: float
+) -> None:
+    habit, run = habit_of(beams_deg), whole_run(rev_s, beams_deg)
     for known in range(len(run.passes) // 2, len(run.passes)):
-        told = foresee(Chain("cw", run.passes[:known]), habit)
-        if told is None:
+        found = forecast(Chain("cw", run.passes[:known]), habit)
+        if found is None:
             continue
-        assert told.leaves_us is not None, known
-        assert told.earliest_us is not None, known
-        assert told.latest_us is not None, known
-        assert told.earliest_us <= leaves_us(rev_s) <= told.latest_us + 1, known
-        assert abs(told.leaves_us - leaves_us(rev_s)) < 1_500_000, known
+        assert found.leaves_us is not None, known
+        assert found.earliest_us is not None, known
+        assert found.latest_us is not None, known
+        assert found.earliest_us <= leaves_us(rev_s) <= found.latest_us + 1, known
+        assert abs(found.leaves_us - leaves_us(rev_s)) < 1_500_000, known
         left = laps_from(rev_s) - run.passes[known - 1].turn_deg / 360 - 1
-        assert told.laps_most >= left, known
+        assert found.laps_most >= left, known
 
 
 def test_no_ball_is_called_too_weak_that_makes_its_laps() -> None:
-    for habit in (Habit(), taught()):
+    for habit in (Habit(), habit_of()):
         for laps in (3.1, 3.5, 4.0, 6.0):
             run = whole_run(LEAVE_REV_S * math.exp(LOSS * laps))
             for known in range(1, len(run.passes)):
-                told = foresee(Chain("cw", run.passes[:known]), habit)
+                found = forecast(Chain("cw", run.passes[:known]), habit)
                 so_far = run.passes[known - 1].turn_deg / 360
-                assert told is None or so_far + told.laps_most >= run.passes[-1].turn_deg / 360, (laps, known)
+                assert found is None or so_far + found.laps_most >= run.passes[-1].turn_deg / 360, (laps, known)
 
 
-def test_of_a_new_wheel_nobody_knows_when_a_ball_leaves() -> None:
+def test_of_a_new_wheel_it_is_not_known_when_a_ball_leaves() -> None:
     run = whole_run(1.2)
-    told = foresee(run, Habit())
-    assert told is not None
-    assert (told.leaves_us, told.earliest_us, told.latest_us) == (None, None, None)
+    found = forecast(run, Habit())
+    assert found is not None
+    assert (found.leaves_us, found.earliest_us, found.latest_us) == (None, None, None)
 
 
-def test_before_a_whole_lap_was_seen_nothing_is_foreseen() -> None:
+def test_before_a_whole_lap_was_seen_there_is_no_forecast() -> None:
     run = whole_run(1.2)
-    assert foresee(Chain("cw", run.passes[:4]), taught()) is None
-    assert foresee(Chain("cw", run.passes[:5]), taught()) is not None
+    assert forecast(Chain("cw", run.passes[:4]), habit_of()) is None
+    assert forecast(Chain("cw", run.passes[:5]), habit_of()) is not None
 
 
-def test_speeds_that_no_run_has_taught_are_not_known() -> None:
-    habit = taught()
-    assert habit.knows(1.2)
-    assert not taught(runs=TAUGHT_RUNS - 1).knows(1.2)
+def test_speeds_of_no_run_are_not_covered() -> None:
+    habit = habit_of()
+    assert habit.covers(1.2)
+    assert not habit_of(runs=ENOUGH_RUNS - 1).covers(1.2)
     slow = Habit()
-    for _ in range(TAUGHT_RUNS):
-        slow.learn(whole_run(0.8).passes)
-    assert slow.knows(0.6)
-    assert not slow.knows(1.2)
+    for _ in range(ENOUGH_RUNS):
+        slow.add(whole_run(0.8).passes)
+    assert slow.covers(0.6)
+    assert not slow.covers(1.2)
 
 
-def test_a_ball_stopped_by_a_hand_teaches_nothing() -> None:
-    habit, before = taught(), taught()
-    habit.learn(whole_run(1.8).passes[:12])
-    habit.learn(whole_run(1.8).passes[:3])
+def test_a_ball_stopped_by_a_hand_is_not_added() -> None:
+    habit, before = habit_of(), habit_of()
+    habit.add(whole_run(1.8).passes[:12])
+    habit.add(whole_run(1.8).passes[:3])
     assert habit == before
 
 
 def test_a_wheel_that_changes_is_learnt_anew() -> None:
     """The latest twenty runs count: balls are changed, tracks are cleaned."""
-    habit = taught(runs=100)
+    habit = habit_of(runs=100)
     assert habit.left == KEPT_RUNS
     assert abs(habit.leave_rev_s - LEAVE_REV_S) < 0.03
     for _ in range(60):
-        habit.learn(chain(ball_passes(FOUR, "cw", start_us=0, rev_s=1.5, laps=math.log(1.5 / 0.54) / LOSS)).passes)
+        habit.add(chain(ball_passes(FOUR, "cw", start_us=0, rev_s=1.5, laps=math.log(1.5 / 0.54) / LOSS)).passes)
     assert abs(habit.leave_rev_s - 0.54) < 0.03
 
 
-def test_speeds_that_were_not_taught_borrow_from_their_neighbours() -> None:
-    profile = taught().profile()
+def test_speeds_without_a_mean_take_that_of_the_next() -> None:
+    profile = habit_of().profile()
     assert len(profile) == BINS
     assert profile[0] == pytest.approx(profile[1], rel=0.5)
     assert all(slowing >= soft for slowing, soft in zip(profile, SOFT, strict=True))
@@ -137,27 +139,27 @@ def evening_after(coups: int) -> Evening:
     return evening
 
 
-def test_the_chef_is_told_of_a_ball_too_weak_before_it_leaves() -> None:
+def test_the_chef_learns_of_a_ball_too_weak_before_it_leaves() -> None:
     evening = evening_after(5)
     notices = len(evening.of("notice"))
     rev_s = LEAVE_REV_S * math.exp(LOSS * 2.2)
     passes = evening.launch(rev_s=rev_s, laps=2.2)
     evening.until(passes[-1].t_us)
-    (told,) = [notice for notice in evening.of("notice")[notices:] if notice["notice"] == "void_foreseen"]
-    assert told["figures"]["laps_at_most"] < 3
-    assert told["t_us"] < passes[-1].t_us
+    (warning,) = [notice for notice in evening.of("notice")[notices:] if notice["notice"] == "void_foreseen"]
+    assert warning["figures"]["laps_at_most"] < 3
+    assert warning["t_us"] < passes[-1].t_us
     assert evening.state == "ball_running"
     evening.wait(4)
     assert evening.verdicts()[-1] == ("void", "too_few_laps")
 
 
-def test_leaving_is_told_once_a_coup_and_near_the_time() -> None:
+def test_leaving_is_published_once_a_coup_and_near_the_time() -> None:
     evening = evening_after(5)
     for notice in evening.of("notice"):
         assert notice["notice"] == "leaving_foreseen", notice
-    told = evening.of("notice")
-    assert 1 <= len(told) <= 2
-    for notice in told:
+    notices = evening.of("notice")
+    assert 1 <= len(notices) <= 2
+    for notice in notices:
         figures = notice["figures"]
         assert figures["leaves_earliest_us"] <= figures["leaves_us"] <= figures["leaves_latest_us"]
         assert notice["t_us"] < figures["leaves_us"] < notice["t_us"] + 4_000_000
@@ -169,5 +171,5 @@ def test_a_new_wheel_warns_only_of_what_no_wheel_would_carry_on() -> None:
     passes = evening.launch(rev_s=0.46, laps=1.3)
     evening.until(passes[-1].t_us)
     assert evening.notices() == ["void_foreseen"]
-    (told,) = evening.of("notice")
-    assert "leaves_us" not in told["figures"]
+    (warning,) = evening.of("notice")
+    assert "leaves_us" not in warning["figures"]

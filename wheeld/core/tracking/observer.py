@@ -1,0 +1,322 @@
+"""The observer of one wheel: turns observations into evidence. It decides nothing.
+
+It is composed of a ball part, a rotor part and a pocket part, each from sensors of our own or from the wheel's head, as
+the setting says. Absences (a rotor that stopped, a ball that is gone, a fall that is overdue) become evidence when
+their deadline passes on the sensing clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from wheeld.core.law.facts import Fact
+from wheeld.core.observations import (
+    BallPass,
+    ForeignObject,
+    HeadBall,
+    HeadGame,
+    HeadJump,
+    HeadNumber,
+    HeadRotor,
+    HeadWarning,
+    Observation,
+    Restarted,
+    Rotor,
+    SensorState,
+    Sighting,
+)
+from wheeld.core.setting import TableSetting
+from wheeld.core.table_state import HeadGameKept
+from wheeld.core.tracking.ball import FEW_US, BallState
+from wheeld.core.tracking.beams import BallFromBeams
+from wheeld.core.tracking.conclusions import Conclusions
+from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.forecast import Habit
+from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGames, HeadState
+from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
+from wheeld.core.tracking.head_rotor import RotorFromHead
+from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
+from wheeld.core.tracking.pocket import PocketFromReaders, PocketState
+from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
+from wheeld.core.tracking.run import ROTOR_FACTS, Phase
+from wheeld.core.tracking.sighting import Seen
+
+
+class ObserverState(msgspec.Struct):
+    """All that the observer remembers, whichever parts it has.
+
+    `object_last_us`: when the object sensor last changed; `faults`: the sensors that fail, by name.
+    """
+
+    ball: BallState = msgspec.field(default_factory=BallState)
+    rotor: RotorState = msgspec.field(default_factory=RotorState)
+    pocket: PocketState = msgspec.field(default_factory=PocketState)
+    habit: Habit = msgspec.field(default_factory=Habit)
+    head: HeadState = msgspec.field(default_factory=HeadState)
+    object_present: bool = False
+    object_last_us: int = -1
+    faults: list[str] = msgspec.field(default_factory=list)
+
+
+class Dues(NamedTuple):
+    """When each absence becomes evidence; None of what is not awaited. In the order in which they are expired.
+
+    `launch_us`: beams' proof of a launch that a head reports. `pass_us`: the ball's next pass. `tick_us`: an encoder's
+    next tick. `fall_us`: the ball's fall into a pocket.
+    """
+
+    launch_us: int | None
+    pass_us: int | None
+    tick_us: int | None
+    fall_us: int | None
+
+
+class Observer:
+    """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
+
+    `only_postpones`: whether the latest observation can only have moved deadlines to a later time, as most encoder
+    edges do. `launch_late_us`: how much later than the launch it may be reported without a sign of it before, as
+    pulses of beams are. `rotor_rpm`, `lies_in`: asked of the part itself (see `RotorPart.rpm`, `PocketPart.lies_in`).
+    """
+
+    def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
+        self.state = state or ObserverState()
+        self.only_postpones = False
+        head = self.state.head
+        self._encoder = RotorFromEncoder(setting.rotor_ticks, self.state.rotor) if setting.rotor == "sensors" else None
+        self._beams = BallFromBeams(setting, self.state.ball, self.state.habit) if setting.ball == "sensors" else None
+        self.rotor: RotorPart = self._encoder or RotorFromHead(head.rotor, head.run)
+        self.ball: BallPart = self._beams or BallFromHead(head)
+        self.run = self.ball.run
+        self.launch_late_us = 0 if self._beams else LAUNCH_LATE_US
+        self._conclusions = Conclusions(setting, self.ball, self.rotor)
+        self._head: HeadState | None = None
+        self._games: HeadGames | None = None
+        self._take: dict[type, Callable[[Any], list[Evidence]]] = {
+            ForeignObject: self._object,
+            SensorState: self._sensor,
+            Restarted: lambda seen: [Evidence(Fact.RESTARTED, seen.t_us)],
+        }
+        if self._encoder is not None:
+            self._take[Rotor] = self._edge
+        if self._beams is not None:
+            self._take[BallPass] = self._pulse
+        self.pocket: PocketPart = self._readers(setting) if setting.head is None else self._follow_head(setting)
+        self.rotor_rpm, self.lies_in = self.rotor.rpm, self.pocket.lies_in
+
+    def _readers(self, setting: TableSetting) -> PocketFromReaders:
+        """The pocket by readers, which need beams and an encoder beside them."""
+        assert self._beams is not None, "without a head beams watch the ball"
+        assert self._encoder is not None, "without a head an encoder watches the rotor"
+        pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder)
+        self._take[Sighting] = pocket.take
+        return pocket
+
+    def _follow_head(self, setting: TableSetting) -> PocketFromHead:
+        """The pocket by a head, whose lines say more than the number."""
+        self._head = self.state.head
+        self._games = games = HeadGames(setting, self._head, self.ball, self.rotor, self._conclusions)
+        pocket = PocketFromHead(setting, self._head, self.ball, self.rotor, games)
+        self._take |= {
+            HeadGame: games.take_game,
+            HeadBall: games.take_ball,
+            HeadRotor: games.take_rotor,
+            HeadWarning: games.take_warning,
+            HeadJump: games.take_jump,
+            HeadNumber: pocket.take,
+        }
+        return pocket
+
+    # --- what the table may ask ---------------------------------------------------------------------------------------
+
+    @property
+    def object_present(self) -> bool:
+        """Whether a foreign object lies in the cylinder."""
+        return self.state.object_present
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The sensors that fail, by name."""
+        return tuple(self.state.faults)
+
+    @property
+    def sightings(self) -> list[Seen]:
+        """The latest ones of the ball in one pocket; none where no reader looks."""
+        return self.pocket.sightings
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was seen and counts for nothing, since the start."""
+        return {**self.ball.counters, **self.pocket.counters}
+
+    @property
+    def head_game(self) -> HeadGameKept | None:
+        """Where a head's games stand, as reported last; None where there is no head, or it has reported nothing."""
+        return None if self._head is None else self._head.kept
+
+    def object_since(self, t_us: int) -> bool:
+        """Whether a foreign object was in the cylinder at any time from `t_us` on."""
+        return self.state.object_present or self.state.object_last_us >= t_us
+
+    def passes_pending(self) -> bool:
+        """Whether pulses came that may yet prove a launch."""
+        return self.run.phase is Phase.SUSPECTED
+
+    def is_idle(self, now_us: int) -> bool:
+        """Whether what was observed lately matters to no coup to come: no ball runs, and no pass came lately that may
+        yet explain where one lies."""
+        run = self.run
+        if run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run):
+            return False
+        return run.last_us is None or now_us - run.last_us > FEW_US
+
+    # --- what the table orders ----------------------------------------------------------------------------------------
+
+    def new_game(self) -> None:
+        """The table is ready for a launch: a run that ended in somebody's hand must not hide the next one."""
+        if self.run.launched_us is not None:
+            self.ball.disown()
+        if self._head is not None:
+            self._head.disown()
+
+    def disown(self) -> None:
+        """The run in progress belongs to no coup to come: it must not hide the next launch."""
+        self.ball.disown()
+        if self._head is not None:
+            self._head.disown()
+
+    # --- observations and deadlines -----------------------------------------------------------------------------------
+
+    def observe(self, seen: Observation) -> list[Evidence]:
+        """What one observation proves; commands and clock readings prove nothing."""
+        self.only_postpones = False
+        take = self._take.get(type(seen))
+        return [] if take is None else take(seen)
+
+    def deadline_us(self) -> int | None:
+        """When the next absence would be a fact; None while nothing is awaited."""
+        return min((us for us in self.dues() if us is not None), default=None)
+
+    def expire(self, now_us: int) -> list[Evidence]:
+        """What is evident because nothing came until `now_us`."""
+        evidence: list[Evidence] = []
+        handlers = (self._begin_unseen, self._miss_pass, self._stop, self._miss_fall)
+        for due_us, handle in zip(self.dues(), handlers, strict=True):
+            if due_us is not None and due_us <= now_us:
+                evidence += handle(now_us)
+        return evidence
+
+    def dues(self) -> Dues:
+        """What is awaited now."""
+        return Dues(
+            launch_us=None if self._games is None else self._games.due_us(),
+            pass_us=None if self._beams is None else self._pass_due_us(self._beams),
+            tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
+            fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
+        )
+
+    # --- ball ---------------------------------------------------------------------------------------------------------
+
+    def _pulse(self, seen: BallPass) -> list[Evidence]:
+        beams, games, t_us = self._beams, self._games, seen.t_us
+        assert beams is not None, "only beams pulse"
+        pulse = beams.tracker.take(t_us, seen.beam)
+        evidence = self.pocket.note_pass(t_us) if pulse.in_run else []
+        if pulse.is_stray:
+            evidence.append(Evidence(Fact.STRAY_PULSE, t_us, {"beam": seen.beam}))
+        if pulse.is_launch:
+            launch = beams.launch()
+            self.pocket.begin_run()
+            if games is None or games.take_launch():
+                evidence.append(launch)
+        return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
+
+    def _pass_due_us(self, beams: BallFromBeams) -> int | None:
+        """When a ball that no beam meets any more is gone."""
+        overdue_us = beams.tracker.overdue_us
+        if overdue_us is None or self.run.phase is not Phase.SUSPECTED:
+            return overdue_us
+        return self.pocket.gone_from_us(overdue_us)
+
+    def _miss_pass(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
+        beams = self._beams
+        assert beams is not None, "only beams miss a pass"
+        evidence = beams.miss(rotor_stands=self.rotor.is_standing)
+        if any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
+            self.pocket.forget_place()
+        return evidence
+
+    def _begin_unseen(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the head's report
+        assert self._games is not None, "only a head reports a ball that beams have not seen"
+        return self._games.begin_coup()
+
+    def _fall_due_us(self) -> int | None:
+        """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
+        run = self.run
+        awaited = run.last_us is not None and not run.has_reported(Fact.FALL_OVERDUE)
+        return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
+
+    def _miss_fall(self, now_us: int) -> list[Evidence]:
+        self.run.report(Fact.FALL_OVERDUE)
+        return [self.pocket.fall_overdue(now_us)]
+
+    # --- rotor --------------------------------------------------------------------------------------------------------
+
+    def _edge(self, seen: Rotor) -> list[Evidence]:
+        encoder, launched_us = self._encoder, self.run.launched_us
+        assert encoder is not None, "only an encoder has edges"
+        last_us = encoder.state.last_tick_us
+        self.only_postpones = not encoder.state.stopped
+        surprise = encoder.tick(seen)
+        if surprise == "slipped":
+            return self._slipped(seen.t_us)
+        if launched_us is None:
+            return []
+        # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
+        stopped = surprise == "turned_back" and encoder.state.opposite_us > launched_us
+        evidence = self._conclusions.rotor_stopped(last_us) if stopped else []
+        return evidence + self._conclusions.directions(seen.t_us)
+
+    def _slipped(self, t_us: int) -> list[Evidence]:
+        """The encoder lost its place: until someone has seen to it no pocket can be known (N8)."""
+        self.pocket.forget_place()
+        return [Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "rotor", "what": "the encoder slipped"})]
+
+    def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
+        """When the encoder's silence is a stop; None after it was reported of this run."""
+        run = self.run
+        stopped = run.launched_us is not None and run.has_reported(*ROTOR_FACTS)
+        return None if stopped else encoder.stop_due_us(run.launched_us)
+
+    def _stop(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the last tick
+        encoder = self._encoder
+        assert encoder is not None, "only an encoder falls silent"
+        evidence = self._conclusions.rotor_stopped(encoder.state.last_tick_us)
+        encoder.stand()
+        return evidence
+
+    # --- cylinder and sensors -----------------------------------------------------------------------------------------
+
+    def _object(self, seen: ForeignObject) -> list[Evidence]:
+        """The object sensor, reported when it changes."""
+        state = self.state
+        if seen.present == state.object_present:
+            return []
+        state.object_present, state.object_last_us = seen.present, seen.t_us
+        return [Evidence(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
+
+    def _sensor(self, seen: SensorState) -> list[Evidence]:
+        """A sensor that fails or works again, each reported once."""
+        faults = self.state.faults
+        if self._games is not None:
+            self._games.take_sensor(seen)
+        if seen.ok == (seen.sensor not in faults):
+            return []
+        if seen.ok:
+            faults.remove(seen.sensor)
+            return [Evidence(Fact.SENSOR_MENDED, seen.t_us, {"sensor": seen.sensor})]
+        faults.append(seen.sensor)
+        return [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]

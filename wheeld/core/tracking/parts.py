@@ -1,0 +1,107 @@
+"""What the observer asks of its three parts, whichever sensors or head they are made of."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from wheeld.core.observations import Direction
+from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.run import Run, RunRecord
+from wheeld.core.tracking.sighting import Seen
+
+
+class BallPart(Protocol):
+    """The ball on its track: `BallFromBeams` or `BallFromHead`."""
+
+    @property
+    def run(self) -> Run:
+        """The run in progress; the same structure always, cleared when a run is over."""
+        ...
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Pulses that count for nothing, since the start."""
+        ...
+
+    def record(self) -> RunRecord:
+        """What was measured of the run."""
+        ...
+
+    def disown(self) -> None:
+        """The run in progress belongs to no coup to come: it must not hide the next launch."""
+        ...
+
+
+class RotorPart(Protocol):
+    """The turning rotor: `RotorFromEncoder` or `RotorFromHead`."""
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way it turns; None while it stands, or is not known."""
+        ...
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it is known to stand, or not known to turn."""
+        ...
+
+    @property
+    def may_turn_back(self) -> bool:
+        """Whether the latest edges show that it may just have been turned round."""
+        ...
+
+    @property
+    def was_seen_turning(self) -> bool:
+        """Whether it was observed to turn since the launch."""
+        ...
+
+    def rpm(self, at_us: int) -> float | None:
+        """Speed without sign, turns per minute; None when not known."""
+        ...
+
+    def stop_margin(self) -> Margin | None:
+        """How sure a stop is; None where that is not measured."""
+        ...
+
+
+class PocketPart(Protocol):
+    """The pocket where the ball lies: `PocketFromReaders` or `PocketFromHead`."""
+
+    @property
+    def sightings(self) -> list[Seen]:
+        """The latest consecutive ones in one pocket; none where no reader looks."""
+        ...
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Sightings that count for nothing, since the start."""
+        ...
+
+    def lies_in(self, pocket_index: int, now_us: int) -> bool | None:
+        """Whether the ball lies in that pocket now; None where nothing watches that."""
+        ...
+
+    def begin_run(self) -> None:
+        """A launch was proven: the ball lies nowhere."""
+        ...
+
+    def forget_place(self) -> None:
+        """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
+        ...
+
+    def note_pass(self, t_us: int) -> list[Evidence]:
+        """The running ball passed a beam: what that shows of where it was thought to lie."""
+        ...
+
+    def gone_from_us(self, overdue_us: int) -> int:
+        """From when on a ball that no beam has met by `overdue_us`, its launch not proven, counts as gone."""
+        ...
+
+    def fall_due_us(self, left_us: int) -> int:
+        """Until when a ball off the track since `left_us` may be on its ordinary way into a pocket."""
+        ...
+
+    def fall_overdue(self, now_us: int) -> Evidence:
+        """What is evident when it was not seen in one by then."""
+        ...
