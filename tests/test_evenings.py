@@ -88,8 +88,8 @@ def test_the_stored_evidence_of_each_coup_replays_to_the_payloads_that_were_publ
     for line in lines:
         step = table.apply(msgspec.json.decode(line, type=Observation))
         since_last += told(step)
-        if step.evidence:
-            for evidence in step.evidence:
+        if step.coup_logs:
+            for evidence in step.coup_logs:
                 assert list(replay(evidence.log.splitlines())) == since_last, f"seed {seed}, coup {evidence.coup}"
                 coups += 1
             since_last = []

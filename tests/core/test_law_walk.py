@@ -1,6 +1,6 @@
 """The table of the law against the rulebook's second statement: every short history, and every pair both can reach.
 
-The table has no memory but its state; what a suspension hides, and la dernière, are the ledger's: a few lines here.
+The table has no memory but its state; what a suspension hides, and la dernière, are the table's: a few lines here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The table of the law, and what a ledger adds to it."""
+    """The table of the law, and what the table's state adds to it."""
 
     state: State = State.CLOSED
     hidden: State | None = None

@@ -12,7 +12,7 @@ from tests.broker.feed import Feed
 from tests.core.evening import FRENCH, START_UTC_US, Evening
 from tests.journal.test_migration import NOW, write_version_1
 from wheeld.core.observations import Command, Observation
-from wheeld.core.step import Evidence, Message, Reply, Step
+from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.rows import CommandRecord
 from wheeld.journal.writer import JournalFile
 
@@ -155,7 +155,7 @@ def migration() -> Script:
     assert replayed.seq == feed.seq
     ops = _opened(NOW + 1)
     for coup in range(31, 37):
-        step = feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log %d" % coup))
+        step = feed.step("notice", "result", "table", evidence=CoupLog(coup, "result", b"log %d" % coup))
         ops += [Op("append", (step, NOW + coup)), Op("publish")]
     ops += [Op("answer", (Reply(0, None, "rien_va", "button", done=True), NOW + 40)), Op("acknowledge")]
     ops += [Op("prune", (NOW + 50, None, 1)), Op("seal", ("migrated", NOW + 51)), Op("close")]

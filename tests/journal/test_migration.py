@@ -12,7 +12,7 @@ import pytest
 
 from tests.broker.feed import Feed
 from wheeld.cli.main import main
-from wheeld.core.step import Evidence, Reply
+from wheeld.core.step import CoupLog, Reply
 from wheeld.exits import Exit
 from wheeld.journal import chain as journal_chain
 from wheeld.journal import schema as journal_schema
@@ -114,7 +114,7 @@ def test_everything_is_there_and_chained(tmp_path: Path) -> None:
         assert (
             journal.receive(CommandRecord(id="c3", name="open", by="Anna", reason="time"), NOW + 2) is Receipt.REPEATED
         )
-        journal.append(feed.step("result", evidence=Evidence(COUPS + 1, "result", b"log")), NOW)
+        journal.append(feed.step("result", evidence=CoupLog(COUPS + 1, "result", b"log")), NOW)
         journal.answer(Reply(0, f"c{COUPS}", "open", "Anna", done=True), NOW)
         assert verify(journal).faults == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.broker.feed import Feed
-from wheeld.core.step import Evidence
+from wheeld.core.step import CoupLog
 from wheeld.journal.verify import FAULTS_MAX, verify
 from wheeld.journal.writer import JournalFile
 
@@ -31,7 +31,7 @@ def edit(path: Path, *statements: str) -> None:
 def filled(path: Path) -> None:
     journal, feed = JournalFile(path), Feed()
     for coup in range(1, 6):
-        journal.append(feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log")), NOW)
+        journal.append(feed.step("notice", "result", "table", evidence=CoupLog(coup, "result", b"log")), NOW)
     journal.close()
 
 

@@ -1,4 +1,4 @@
-"""Observation logs, format 1: read strictly, judged by the same object as the live wheel, told line by line."""
+"""Observation logs, format 1: read strictly, applied by the same object as the live wheel, told line by line."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from wheeld.core.observations import (
 )
 from wheeld.core.pockets import POCKETS
 from wheeld.core.setting import TableSetting, from_header
-from wheeld.core.step import Judged, Step
+from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
-from wheeld.core.table_state import Ledger
+from wheeld.core.table_state import TableState
 
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
@@ -132,8 +132,8 @@ class Replay:
 
     def _told(self, step: Step) -> Iterator[bytes]:
         if self._facts:
-            for judged in step.facts:
-                yield _fact_line(judged)
+            for applied in step.facts:
+                yield _fact_line(applied)
         yield from told(step)
 
     def _read(self, line: bytes) -> Observation | None:
@@ -174,10 +174,10 @@ def told(step: Step) -> Iterator[bytes]:
         yield msgspec.json.encode(Told(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
 
 
-def _fact_line(judged: Judged) -> bytes:
-    fact, state = judged.fact, judged.state
-    payload = FactPayload(fact.name.lower(), fact.value, state.value, judged.evidence_us, judged.figures)
-    return msgspec.json.encode(Told(judged.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
+def _fact_line(applied: AppliedFact) -> bytes:
+    fact, state = applied.fact, applied.state
+    payload = FactPayload(fact.name.lower(), fact.value, state.value, applied.evidence_us, applied.figures)
+    return msgspec.json.encode(Told(applied.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
@@ -199,12 +199,13 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
 
 def _refuse_snapshot(snapshot: dict[str, Any], now_us: int) -> None:
     """ValueError for a snapshot whose next message would be none of a feed, or of no day in the calendar."""
-    ledger, clock = msgspec.convert(snapshot["ledger"], Ledger), msgspec.convert(snapshot["clock"], ClockState)
-    _counts("snapshot's seq", ledger.seq, SEQ_MAX)
-    if not re.fullmatch("[0-9a-f]{64}", ledger.prev) or (ledger.seq == 0) != (ledger.prev == GENESIS):
-        message = f"the snapshot's prev {ledger.prev[:64]!r} is not the hash of seq {ledger.seq}"
+    table_state = msgspec.convert(snapshot["table_state"], TableState)
+    clock = msgspec.convert(snapshot["clock"], ClockState)
+    _counts("snapshot's seq", table_state.seq, SEQ_MAX)
+    if not re.fullmatch("[0-9a-f]{64}", table_state.prev) or (table_state.seq == 0) != (table_state.prev == GENESIS):
+        message = f"the snapshot's prev {table_state.prev[:64]!r} is not the hash of seq {table_state.seq}"
         raise ValueError(message)
-    for numbers in (ledger.numbers, [ledger.last_number or 0]):
+    for numbers in (table_state.numbers, [table_state.last_number or 0]):
         for number in numbers:
             _counts("snapshot's number", number, 37)
     _counts("snapshot's now_us", now_us, T_US_MAX)

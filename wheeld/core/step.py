@@ -44,7 +44,7 @@ class Reply(msgspec.Struct, frozen=True):
     last_seq: int | None = None
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class CoupLog(msgspec.Struct, frozen=True):
     """All that was observed for one coup: an observation log (JSON lines, uncompressed), ready to replay."""
 
     coup: int
@@ -52,7 +52,7 @@ class Evidence(msgspec.Struct, frozen=True):
     log: bytes
 
 
-class Judged(msgspec.Struct, frozen=True):
+class AppliedFact(msgspec.Struct, frozen=True):
     """One fact as the law took it, for whoever asks why: when, its evidence, and the state that it led to."""
 
     t_us: int
@@ -67,12 +67,12 @@ class Step(msgspec.Struct, frozen=True):
 
     messages: tuple[Message, ...] = ()
     replies: tuple[Reply, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
+    coup_logs: tuple[CoupLog, ...] = ()
     memory: bytes | None = None
-    facts: tuple[Judged, ...] = ()
+    facts: tuple[AppliedFact, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.messages or self.replies or self.evidence or self.memory is not None)
+        return bool(self.messages or self.replies or self.coup_logs or self.memory is not None)
 
 
 def joined(steps: Sequence[Step]) -> Step:
@@ -81,7 +81,7 @@ def joined(steps: Sequence[Step]) -> Step:
     return Step(
         tuple(message for step in steps for message in step.messages),
         tuple(reply for step in steps for reply in step.replies),
-        tuple(evidence for step in steps for evidence in step.evidence),
+        tuple(log for step in steps for log in step.coup_logs),
         memories[-1] if memories else None,
-        tuple(judged for step in steps for judged in step.facts),
+        tuple(applied for step in steps for applied in step.facts),
     )

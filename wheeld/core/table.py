@@ -18,7 +18,7 @@ from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, NULL, Act, Goto, Row
 from wheeld.core.law.table import rule
 from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.waiting import waiting_for
-from wheeld.core.messages.writer import Scribe
+from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
@@ -34,8 +34,8 @@ from wheeld.core.observations import (
 )
 from wheeld.core.pockets import index_of
 from wheeld.core.setting import TableSetting, header_of
-from wheeld.core.step import Evidence, Judged, Message, Reply, Step
-from wheeld.core.table_state import BOULER_US, Called, Coup, Ledger
+from wheeld.core.step import AppliedFact, CoupLog, Message, Reply, Step
+from wheeld.core.table_state import BOULER_US, Called, Coup, TableState
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.evidence import Testimony
 from wheeld.core.tracking.head import HeadWitness
@@ -68,8 +68,8 @@ class Snapshot(msgspec.Struct):
     """The whole adjudicator between two observations; stored at the head of each coup's evidence."""
 
     now_us: int
-    ledger: Ledger
-    witness: WitnessState
+    table_state: TableState
+    observer: WitnessState
     clock: ClockState
 
 
@@ -79,16 +79,16 @@ class Table:
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self.setting, self.boot_id = setting, boot_id
         self._late = 0
-        self._ledger, self._clock = snapshot.ledger, snapshot.clock
+        self._table_state, self._clock = snapshot.table_state, snapshot.clock
         self._started_utc_us = snapshot.clock.utc_at_us(0)
         self._now_us = snapshot.now_us
         kind = SensorWitness if setting.head is None else HeadWitness
-        self._witness: SensorWitness | HeadWitness = kind(setting, snapshot.witness)
-        self._scribe = Scribe(setting, boot_id, self._ledger, self._clock)
+        self._observer: SensorWitness | HeadWitness = kind(setting, snapshot.observer)
+        self._writer = MessageWriter(setting, boot_id, self._table_state, self._clock)
         self._messages: list[Message] = []
         self._replies: list[Reply] = []
-        self._verdicts: list[Evidence] = []
-        self._facts: list[Judged] = []
+        self._verdicts: list[CoupLog] = []
+        self._facts: list[AppliedFact] = []
         self._memory = b""
         self._looked = False
         self._due_us = self._next_deadline_us()
@@ -100,23 +100,23 @@ class Table:
     ) -> tuple[Table, Step]:
         """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last remembered, if anything.
 
-        ValueError (msgspec's) when `memory` is not a ledger of this version.
+        ValueError (msgspec's) when `memory` is not a table_state of this version.
         """
-        ledger = Ledger(last_number=setting.last_number, since_utc_us=started_utc_us)
+        table_state = TableState(last_number=setting.last_number, since_utc_us=started_utc_us)
         if memory is not None:
-            ledger = msgspec.json.decode(memory, type=Ledger)
-            ledger.stood, ledger.null_us, ledger.null_asked = [], 0, None
+            table_state = msgspec.json.decode(memory, type=TableState)
+            table_state.stood, table_state.null_us, table_state.null_asked = [], 0, None
         clock = ClockState(utc_us=started_utc_us)
-        ledger.stand(0)
-        witness = WitnessState(object_present=ledger.object_present)
-        witness.head.before = ledger.head_game
-        if ledger.last_number is not None:
-            witness.reading.lying = index_of(ledger.last_number)
-        table = cls(setting, boot_id, Snapshot(0, ledger, witness, clock))
+        table_state.stand(0)
+        witness = WitnessState(object_present=table_state.object_present)
+        witness.head.before = table_state.head_game
+        if table_state.last_number is not None:
+            witness.reading.lying = index_of(table_state.last_number)
+        table = cls(setting, boot_id, Snapshot(0, table_state, witness, clock))
         opening = table.apply(Restarted(0))
-        if memory is not None and ledger.state in (*NULL, State.SUSPENDED):
-            ledger.null_us = STILL_RUNNING_US
-            ledger.stand(STILL_RUNNING_US)
+        if memory is not None and table_state.state in (*NULL, State.SUSPENDED):
+            table_state.null_us = STILL_RUNNING_US
+            table_state.stand(STILL_RUNNING_US)
         table._remember_from_here()
         return table, opening
 
@@ -127,38 +127,38 @@ class Table:
 
     @property
     def now_us(self) -> int:
-        """The sensing time up to which everything is judged."""
+        """The sensing time up to which everything is applied."""
         return self._now_us
 
     @property
     def state(self) -> str:
         """Where the table stands, as published."""
-        return self._ledger.state.published
+        return self._table_state.state.published
 
     @property
     def is_running(self) -> bool:
         """Whether a coup runs: from the launch to its verdict."""
-        return self._ledger.state in COUP
+        return self._table_state.state in COUP
 
     @property
     def is_closed(self) -> bool:
         """Whether no game is on."""
-        return self._ledger.state is State.CLOSED
+        return self._table_state.state is State.CLOSED
 
     @property
     def coup(self) -> int:
         """Number of the coup at hand."""
-        return self._ledger.coup
+        return self._table_state.coup
 
     @property
     def bouler(self) -> str | None:
         """Who launches, as last told."""
-        return self._ledger.bouler
+        return self._table_state.bouler
 
     @property
     def counters(self) -> dict[str, int]:
         """What was seen and counts for nothing, since the start: for diagnosing sensors from afar."""
-        return {"late": self._late, **self._witness.counters}
+        return {"late": self._late, **self._observer.counters}
 
     @property
     def next_deadline_us(self) -> int | None:
@@ -180,20 +180,20 @@ class Table:
         if due or kind is End:
             self._pass_time(seen.t_us, inclusive=kind is End)
         self._now_us = max(self._now_us, seen.t_us)
-        for testimony in self._witness.observe(seen):
+        for testimony in self._observer.observe(seen):
             self._judge(testimony)
         if isinstance(seen, Command):
             self._command(seen)
         elif isinstance(seen, ClockReading):
             self._clock.read(seen)
         self._looked |= kind not in _SELDOM_MATTER
-        if self._looked or not self._witness.only_later:
+        if self._looked or not self._observer.only_later:
             self._due_us = self._next_deadline_us()
         return self._finish()
 
     def remark(self, kind: str, text: str, figures: Figures, said: Said = None) -> Step:
         """A notice from around the table, dated now. It changes nothing here, so no replay of evidence repeats it."""
-        return Step((self._scribe.notice(self._now_us, kind, text, figures, said),))
+        return Step((self._writer.notice(self._now_us, kind, text, figures, said),))
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
@@ -207,22 +207,22 @@ class Table:
             self._now_us = max(self._now_us, due_us)
             bouler_us = self._bouler_due_us()
             if bouler_us is not None and bouler_us <= self._now_us:
-                self._ledger.bouler_due_told = True
-                self._judge(Testimony(Fact.BOULER_DUE, self._now_us, {"bouler": self._ledger.bouler or ""}))
-            for testimony in self._witness.expire(self._now_us):
+                self._table_state.bouler_due_told = True
+                self._judge(Testimony(Fact.BOULER_DUE, self._now_us, {"bouler": self._table_state.bouler or ""}))
+            for testimony in self._observer.expire(self._now_us):
                 self._judge(testimony)
             self._tell_state()
             self._due_us = self._next_deadline_us()
 
     def _next_deadline_us(self) -> int | None:
-        due_us, bouler_us = self._witness.deadline_us(), self._bouler_due_us()
+        due_us, bouler_us = self._observer.deadline_us(), self._bouler_due_us()
         return due_us if bouler_us is None else bouler_us if due_us is None else min(due_us, bouler_us)
 
     def _bouler_due_us(self) -> int | None:
-        ledger = self._ledger
-        if ledger.bouler_since_utc_us is None or ledger.bouler_due_told:
+        table_state = self._table_state
+        if table_state.bouler_since_utc_us is None or table_state.bouler_due_told:
             return None
-        return self._clock.t_us + ledger.bouler_since_utc_us + BOULER_US - self._clock.utc_us
+        return self._clock.t_us + table_state.bouler_since_utc_us + BOULER_US - self._clock.utc_us
 
     # --- people -------------------------------------------------------------------------------------------------------
 
@@ -233,15 +233,15 @@ class Table:
         if missing := joins.missing(asked):
             self._reply(asked, done=False, why=missing)
             return
-        fact = joins.asked(asked, self._witness, self._ledger, self._now_us)
-        by_word = fact in TOUT_VA and joins.place_unseen(self._witness, self._ledger, self._now_us)
+        fact = joins.asked(asked, self._observer, self._table_state, self._now_us)
+        by_word = fact in TOUT_VA and joins.place_unseen(self._observer, self._table_state, self._now_us)
         row = self._judge(Testimony(fact, self._now_us), asked)
         self._reply(asked, done=not row.refuse, why=f"{row.why}; {BY_WORD}" if by_word else row.why)
-        if row.refuse and fact is Fact.CHEF_VOID and self._witness.launch_late_us:
-            self._ledger.null_asked = asked
+        if row.refuse and fact is Fact.CHEF_VOID and self._observer.launch_late_us:
+            self._table_state.null_asked = asked
         if by_word and not row.refuse:
             said = (asked.by, asked.reason)
-            self._messages.append(self._scribe.notice(self._now_us, "chefs_word", BY_WORD, {}, said))
+            self._messages.append(self._writer.notice(self._now_us, "chefs_word", BY_WORD, {}, said))
 
     def _reply(self, asked: Command, *, done: bool, why: str) -> None:
         """Each is answered; a button can't read, so one that must not pass is told to the table as a notice."""
@@ -249,42 +249,42 @@ class Table:
         if asked.id is None and not done:
             said = (asked.by, asked.reason)
             text = f"{asked.name} refused; {why}"
-            self._messages.append(self._scribe.notice(self._now_us, "refused", text, {}, said))
+            self._messages.append(self._writer.notice(self._now_us, "refused", text, {}, said))
 
     # --- the law ------------------------------------------------------------------------------------------------------
 
     def _judge(self, told: Testimony, asked: Command | None = None) -> Row:
         """Look the fact up, and do what its row says: begin, decide, move, tell."""
-        ledger = self._ledger
+        table_state = self._table_state
         self._looked = True
         self._note(told)
-        fact = joins.joined(told, self._witness, ledger)
-        row = rule(ledger.state, fact)
+        fact = joins.joined(told, self._observer, table_state)
+        row = rule(table_state.state, fact)
         said = (asked.by, asked.reason) if asked else None
         for act in row.acts:
             self._act(act, row, told, asked)
         if row.void is not None:
             self._void(row.void, row.why, told, said)
-        late_us = self._witness.launch_late_us
+        late_us = self._observer.launch_late_us
         if row.void is not None and (fact is Fact.CHEF_VOID_AT_LAUNCH or (fact is Fact.CHEF_VOID and late_us)):
-            ledger.null_us = self._now_us + 1 + late_us
+            table_state.null_us = self._now_us + 1 + late_us
         if fact in OF_NO_COUP:
-            self._witness.disown()
+            self._observer.disown()
         self._move(row)
-        self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
+        self._facts.append(AppliedFact(self._now_us, fact, table_state.state, told.evidence_us, told.figures))
         if fact is Fact.LAUNCHED:
             self._null_already()
         return row
 
     def _null_already(self) -> None:
         """N7: the chef said so of a ball that ran, before its head had told of it."""
-        asked, self._ledger.null_asked = self._ledger.null_asked, None
-        if asked is not None and self._now_us - asked.t_us <= self._witness.launch_late_us:
+        asked, self._table_state.null_asked = self._table_state.null_asked, None
+        if asked is not None and self._now_us - asked.t_us <= self._observer.launch_late_us:
             self._judge(Testimony(Fact.CHEF_VOID, self._now_us), asked)
 
     def _note(self, told: Testimony) -> None:
         """Times and directions that the result will carry."""
-        coup = self._ledger.current
+        coup = self._table_state.current
         match told.fact:
             case Fact.LEFT_TRACK:
                 coup.left_track_us = told.evidence_us
@@ -292,27 +292,27 @@ class Table:
                 coup.directions = dict(told.figures)
 
     def _act(self, act: Act, row: Row, told: Testimony, asked: Command | None) -> None:
-        ledger, now_us = self._ledger, self._now_us
+        table_state, now_us = self._table_state, self._now_us
         match act:
             case Act.BEGIN:
-                ledger.begin_coup()
-                ledger.current.launched_us = told.evidence_us
+                table_state.begin_coup()
+                table_state.current.launched_us = told.evidence_us
             case Act.CLOSE_BETS:
-                if ledger.current.bets_closed_us is None:
+                if table_state.current.bets_closed_us is None:
                     seen_us = told.figures.get("first_sighting_us", now_us)
-                    ledger.current.bets_closed_us = int(seen_us)
+                    table_state.current.bets_closed_us = int(seen_us)
             case Act.RESULT:
                 self._result(told, (asked.by, asked.reason) if asked else None)
             case Act.AWAIT:
-                ledger.current.called = self._called(told)
+                table_state.current.called = self._called(told)
             case Act.NOTE_LAST:
-                ledger.last_coup = True
+                table_state.last_coup = True
             case Act.FORGET_LAST:
-                ledger.last_coup = ledger.closing = False
+                table_state.last_coup = table_state.closing = False
             case Act.NOTE_BOULER:
                 assert asked is not None
-                ledger.bouler, ledger.bouler_due_told = asked.who, False
-                ledger.bouler_since_utc_us = self._clock.utc_at_us(now_us)
+                table_state.bouler, table_state.bouler_due_told = asked.who, False
+                table_state.bouler_since_utc_us = self._clock.utc_at_us(now_us)
             case _:
                 assert act is Act.NOTICE
                 self._notice(row, told, asked)
@@ -324,39 +324,39 @@ class Table:
             number=int(told.figures["number"]),
             t_us=self._now_us,
             laps=None if laps is None else float(laps),
-            rotor_rpm=self._witness.rotor_rpm(self._now_us),
-            sightings=list(self._witness.sightings),
+            rotor_rpm=self._observer.rotor_rpm(self._now_us),
+            sightings=list(self._observer.sightings),
             margin=told.margin,
             unproven=tuple(str(told.figures.get("unproven", "")).split()),
         )
 
     def _result(self, told: Testimony, said: Said) -> None:
         """A number just called, or the one that awaited the chef."""
-        called = self._ledger.current.called or self._called(told)
-        self._messages.append(self._scribe.result(self._now_us, called, said))
+        called = self._table_state.current.called or self._called(told)
+        self._messages.append(self._writer.result(self._now_us, called, said))
         self._tell_margin(called.margin, "result")
-        self._ledger.come_out(called.number)
-        self._ledger.end_coup()
-        self._verdicts.append(Evidence(self.coup, "result", b""))
+        self._table_state.come_out(called.number)
+        self._table_state.end_coup()
+        self._verdicts.append(CoupLog(self.coup, "result", b""))
 
     def _void(self, cause: Cause, why: str, told: Testimony, said: Said) -> None:
         if cause is Cause.TOO_FEW_LAPS:
             told = msgspec.structs.replace(told, figures={**told.figures, "laps_needed": self.setting.min_laps})
         sure = told.margin
-        if told.fact is Fact.LAUNCHED and told.evidence_us < self._ledger.ready_us:
-            sure = margin.early(self._ledger.ready_us - told.evidence_us)
-        message = self._scribe.void(self._now_us, cause, why, told.evidence_us, told.figures, said, sure)
+        if told.fact is Fact.LAUNCHED and told.evidence_us < self._table_state.ready_us:
+            sure = margin.early(self._table_state.ready_us - told.evidence_us)
+        message = self._writer.void(self._now_us, cause, why, told.evidence_us, told.figures, said, sure)
         self._messages.append(message)
         self._tell_margin(sure, cause.value)
-        self._ledger.end_coup()
-        self._verdicts.append(Evidence(self.coup, "void", b""))
+        self._table_state.end_coup()
+        self._verdicts.append(CoupLog(self.coup, "void", b""))
 
     def _tell_margin(self, sure: Margin | None, verdict: str) -> None:
         """A verdict that was near to flipping is told apart: it stands, and somebody should look why."""
         if sure is not None and sure.value < margin.LOW:
             figures: Figures = {"verdict": verdict, "margin": sure.value, "margin_of": sure.of}
             text = f"{verdict}: near to flipping by its {sure.of}; it stands"
-            self._messages.append(self._scribe.notice(self._now_us, "low_margin", text, figures))
+            self._messages.append(self._writer.notice(self._now_us, "low_margin", text, figures))
 
     def _notice(self, row: Row, told: Testimony, asked: Command | None) -> None:
         figures = dict(told.figures)
@@ -364,29 +364,29 @@ class Table:
             figures["who"] = asked.who
         said = (asked.by, asked.reason) if asked else None
         text = f"{told.fact.value}; {row.why}"
-        self._messages.append(self._scribe.notice(self._now_us, row.notice or "", text, figures, said))
+        self._messages.append(self._writer.notice(self._now_us, row.notice or "", text, figures, said))
 
     def _move(self, row: Row) -> None:
-        ledger = self._ledger
-        before = ledger.state
+        table_state = self._table_state
+        before = table_state.state
         if row.next is Goto.STAY:
             return
-        after = ledger.resume_to if row.next is Goto.RETURN else row.next
+        after = table_state.resume_to if row.next is Goto.RETURN else row.next
         assert isinstance(after, State)
         if after is State.SUSPENDED:
-            hidden = ledger.resume_to if before is State.SUSPENDED else before
-            ledger.resume_to = _owed_after(hidden) if row.void is not None else hidden
+            hidden = table_state.resume_to if before is State.SUSPENDED else before
+            table_state.resume_to = _owed_after(hidden) if row.void is not None else hidden
         if after is State.FAITES_VOS_JEUX:
-            ledger.begin_coup()
-            ledger.current = Coup()
-            self._witness.new_game()
+            table_state.begin_coup()
+            table_state.current = Coup()
+            self._observer.new_game()
         if after is not before:
             if {before, after} not in SAME_TO_A_LAUNCH:
                 # A pass of this very microsecond came before: a command is stamped with the latest observation's time.
-                ledger.state = after
-                ledger.stand(self._now_us + 1)
-            ledger.state = after
-            ledger.since_utc_us = self._clock.utc_at_us(self._now_us)
+                table_state.state = after
+                table_state.stand(self._now_us + 1)
+            table_state.state = after
+            table_state.since_utc_us = self._clock.utc_at_us(self._now_us)
 
     # --- what is said of it -------------------------------------------------------------------------------------------
 
@@ -396,49 +396,56 @@ class Table:
             return NOTHING
         self._looked = False
         self._tell_state()
-        evidence = tuple(self._sealed_evidence())
+        evidence = tuple(self._coup_logs())
         memory = self._durable()
         changed = None if memory == self._memory else memory
         self._memory = memory
         step = Step(tuple(self._messages), tuple(self._replies), evidence, changed, tuple(self._facts))
         self._messages, self._replies, self._verdicts, self._facts = [], [], [], []
-        idle = self._ledger.state not in COUP and self._witness.idle(self._now_us)
+        idle = self._table_state.state not in COUP and self._observer.idle(self._now_us)
         if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
             self._remember_from_here()
         return step
 
     def _tell_state(self) -> None:
-        ledger = self._ledger
-        ledger.object_present = self._witness.object_present
-        ledger.head_game = self._witness.head_game
+        table_state = self._table_state
+        table_state.object_present = self._observer.object_present
+        table_state.head_game = self._observer.head_game
         words = waiting_for(
-            ledger.state,
+            table_state.state,
             self.setting.profile.language,
             laps=self.setting.min_laps,
-            object_present=self._witness.object_present,
-            misplaced=None if joins.in_place(self._witness, ledger, self._now_us) else ledger.last_number,
-            faults=self._witness.faults,
+            object_present=self._observer.object_present,
+            misplaced=None if joins.in_place(self._observer, table_state, self._now_us) else table_state.last_number,
+            faults=self._observer.faults,
         )
-        view = (ledger.state.published, ledger.bets, ledger.last_number, ledger.last_coup, ledger.bouler, words)
-        if view == ledger.view:
+        view = (
+            table_state.state.published,
+            table_state.bets,
+            table_state.last_number,
+            table_state.last_coup,
+            table_state.bouler,
+            words,
+        )
+        if view == table_state.view:
             return
-        before, ledger.view = ledger.view, view
-        self._messages.append(self._scribe.table(self._now_us, words))
+        before, table_state.view = table_state.view, view
+        self._messages.append(self._writer.table(self._now_us, words))
         if before is None or view[:3] != before[:3] or self._verdicts:
-            self._messages.append(self._scribe.board(self._now_us))
+            self._messages.append(self._writer.board(self._now_us))
 
     def _durable(self) -> bytes:
-        return msgspec.json.encode(self._ledger)
+        return msgspec.json.encode(self._table_state)
 
     # --- evidence -----------------------------------------------------------------------------------------------------
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(self._now_us, self._ledger, self._witness.snapshot(), self._clock)
+        snapshot = Snapshot(self._now_us, self._table_state, self._observer.snapshot(), self._clock)
         return header_of(
             self.setting,
             started=to_text(self._started_utc_us),
-            last_number=self._ledger.last_number,
+            last_number=self._table_state.last_number,
             boot_id=self.boot_id,
             snapshot=msgspec.to_builtins(snapshot, str_keys=True),
         )
@@ -447,11 +454,11 @@ class Table:
         self._observed: list[Observation] = []
         self._head = msgspec.json.encode(self.header())
 
-    def _sealed_evidence(self) -> list[Evidence]:
+    def _coup_logs(self) -> list[CoupLog]:
         if not self._verdicts:
             return []
         log = b"\n".join([self._head, *map(msgspec.json.encode, self._observed), b""])
-        return [Evidence(verdict.coup, verdict.verdict, log) for verdict in self._verdicts]
+        return [CoupLog(verdict.coup, verdict.verdict, log) for verdict in self._verdicts]
 
 
 def _owed_after(hidden: State) -> State:

@@ -62,7 +62,7 @@ class Stood(msgspec.Struct):
     state: State
 
 
-class Ledger(msgspec.Struct):
+class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
     `coup` counts launches for ever; `decided` says that coup `coup` has had its verdict. `last_coup`: la dernière is

@@ -17,24 +17,24 @@ _SEALED = re.compile(
 )
 
 
-class SealError(ValueError):
+class ChainError(ValueError):
     """A message that is not what was sealed; the text says what is wrong with it."""
 
 
-def seal(payload: bytes) -> tuple[bytes, str]:
+def close_with_hash(payload: bytes) -> tuple[bytes, str]:
     """Close a JSON object whose last member is `prev` with its hash: (the final bytes, the hash)."""
     body = payload[:-1]
     digest = hashlib.sha256(body).hexdigest()
     return body + b',"hash":"%b"}' % digest.encode(), digest
 
 
-def sealed_hash(payload: bytes) -> bytes:
-    """The hash that a sealed message carries: what a signature covers. SealError when it carries none."""
+def hash_of(payload: bytes) -> bytes:
+    """The hash that a sealed message carries: what a signature covers. ChainError when it carries none."""
     return _parts(payload)["hash"]
 
 
 def signature(payload: bytes) -> bytes | None:
-    """The signature of a sealed message, in base64; None when nobody signed it. SealError when it is not sealed."""
+    """The signature of a sealed message, in base64; None when nobody signed it. ChainError when it is not sealed."""
     return _parts(payload)["signature"]
 
 
@@ -50,18 +50,18 @@ def unsigned(payload: bytes) -> bytes:
 
 
 def verify_link(payload: bytes, prev_hash: str) -> str:
-    """Check one sealed message against its predecessor's hash; its own hash, or SealError saying what differs."""
+    """Check one sealed message against its predecessor's hash; its own hash, or ChainError saying what differs."""
     parts = _parts(payload)
     if not parts["body"].endswith(b',"prev":"' + prev_hash.encode() + b'"'):
-        raise SealError("its prev is not the hash of the message before it: one was removed, inserted or moved")
+        raise ChainError("its prev is not the hash of the message before it: one was removed, inserted or moved")
     digest = hashlib.sha256(parts["body"]).hexdigest()
     if parts["hash"] != digest.encode():
-        raise SealError("its bytes do not have its hash: it was edited")
+        raise ChainError("its bytes do not have its hash: it was edited")
     return digest
 
 
 def _parts(payload: bytes) -> dict[str, bytes]:
     found = _SEALED.fullmatch(payload)
     if found is None:
-        raise SealError("it carries no hash at its end: it was not sealed, or was cut")
+        raise ChainError("it carries no hash at its end: it was not sealed, or was cut")
     return found.groupdict()

@@ -1,4 +1,4 @@
-"""Writes what the table publishes: payloads from the ledger, dated, numbered and chained."""
+"""Writes what the table publishes: payloads from the table_state, dated, numbered and chained."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import msgspec
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.facts import Cause
 from wheeld.core.messages import payloads as messages
-from wheeld.core.messages.chain import seal
+from wheeld.core.messages.chain import close_with_hash
 from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.phrases import announcement
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import facts_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Message, Topic
-from wheeld.core.table_state import Called, Ledger
+from wheeld.core.table_state import Called, TableState
 from wheeld.core.tracking.margin import Margin
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
@@ -40,22 +40,22 @@ class _Common(TypedDict):
     t_us: int
 
 
-class Scribe:
-    """Writes for one table; what it must remember is in the ledger and the clock."""
+class MessageWriter:
+    """Writes for one table; what it must remember is in the table_state and the clock."""
 
-    def __init__(self, setting: TableSetting, boot_id: str, ledger: Ledger, clock: ClockState) -> None:
+    def __init__(self, setting: TableSetting, boot_id: str, table_state: TableState, clock: ClockState) -> None:
         self._setting, self._boot_id = setting, boot_id
-        self._ledger, self._clock = ledger, clock
+        self._table_state, self._clock = table_state, clock
 
     def result(self, now_us: int, called: Called, confirmed: tuple[str, str] | None) -> Message:
         """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
-        coup, sure = self._ledger.current, called.margin
-        return self._sealed(
+        coup, sure = self._table_state.current, called.margin
+        return self._chained(
             "result",
             now_us,
             messages.Result(
                 **self._common("result", now_us),
-                seq=self._ledger.seq,
+                seq=self._table_state.seq,
                 **msgspec.structs.asdict(facts_of(called.number)),
                 announcement=announcement(called.number),
                 laps=called.laps,
@@ -72,7 +72,7 @@ class Scribe:
                 confirmed_reason=confirmed[1] if confirmed else None,
                 margin=sure.value if sure else None,
                 margin_of=sure.of if sure else None,
-                prev=self._ledger.prev,
+                prev=self._table_state.prev,
             ),
         )
 
@@ -88,15 +88,15 @@ class Scribe:
     ) -> Message:
         """The coup at hand, null; `said` is who declared it and why."""
         words = self._setting.profile.phrases.void
-        self._ledger.last_void = messages.LastVoid(
-            self._ledger.coup, cause.value, cause.article, words, self._text(now_us)
+        self._table_state.last_void = messages.LastVoid(
+            self._table_state.coup, cause.value, cause.article, words, self._text(now_us)
         )
-        return self._sealed(
+        return self._chained(
             "void",
             now_us,
             messages.Void(
                 **self._common("void", now_us),
-                seq=self._ledger.seq,
+                seq=self._table_state.seq,
                 cause=cause,
                 article=cause.article,
                 words=words,
@@ -107,27 +107,27 @@ class Scribe:
                 reason=said[1] if said else None,
                 margin=margin.value if margin else None,
                 margin_of=margin.of if margin else None,
-                prev=self._ledger.prev,
+                prev=self._table_state.prev,
             ),
         )
 
     def table(self, now_us: int, waiting_for: str) -> Message:
         """Where the table stands."""
-        ledger = self._ledger
-        return self._sealed(
+        table_state = self._table_state
+        return self._chained(
             "table",
             now_us,
             messages.Table(
                 **self._common("table", now_us),
-                seq=ledger.seq,
-                state=ledger.state.published,
-                bets=ledger.bets,
-                since=to_text(ledger.since_utc_us),
-                last_number=ledger.last_number,
-                last_coup=ledger.last_coup,
-                bouler=ledger.bouler,
+                seq=table_state.seq,
+                state=table_state.state.published,
+                bets=table_state.bets,
+                since=to_text(table_state.since_utc_us),
+                last_number=table_state.last_number,
+                last_coup=table_state.last_coup,
+                bouler=table_state.bouler,
                 waiting_for=waiting_for,
-                prev=ledger.prev,
+                prev=table_state.prev,
             ),
         )
 
@@ -147,20 +147,20 @@ class Scribe:
 
     def board(self, now_us: int) -> Message:
         """What a display shows."""
-        ledger = self._ledger
+        table_state = self._table_state
         payload = messages.Board(
             **self._common("board", now_us),
-            state=ledger.state.published,
-            bets=ledger.bets,
-            numbers=tuple(ledger.numbers),
-            last_void=ledger.last_void,
+            state=table_state.state.published,
+            bets=table_state.bets,
+            numbers=tuple(table_state.numbers),
+            last_void=table_state.last_void,
         )
         return Message(now_us, "board", msgspec.json.encode(payload))
 
     def _common(self, topic: Topic, now_us: int) -> _Common:
-        site, table, coup = self._setting.site, self._setting.table, self._ledger.coup
+        site, table, coup = self._setting.site, self._setting.table, self._table_state.coup
         if topic in ("result", "void", "table"):
-            self._ledger.seq += 1
+            self._table_state.seq += 1
         return {
             "schema": f"{topic}/1",
             "site": site,
@@ -172,9 +172,9 @@ class Scribe:
             "t_us": now_us,
         }
 
-    def _sealed(self, topic: Topic, now_us: int, payload: messages.Common) -> Message:
-        sealed, self._ledger.prev = seal(msgspec.json.encode(payload))
-        return Message(now_us, topic, sealed, self._ledger.seq)
+    def _chained(self, topic: Topic, now_us: int, payload: messages.Common) -> Message:
+        closed, self._table_state.prev = close_with_hash(msgspec.json.encode(payload))
+        return Message(now_us, topic, closed, self._table_state.seq)
 
     def _text(self, t_us: int | None) -> str:
         return to_text(self._clock.utc_at_us(t_us or 0))
