@@ -9,7 +9,7 @@ import pytest
 
 from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import RETURN, STAY, Act, Row
-from wheeld.core.law.table import CLAUSES, LAW, rule
+from wheeld.core.law.table import CLAUSES, LAW, collected, rule
 
 RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
 COUP = RUNNING | {State.AWAITING_CHEF}
@@ -38,6 +38,13 @@ def test_every_state_and_fact_is_ruled_exactly_once() -> None:
     assert set(told) == {(state, fact) for state in State for fact in Fact}
     assert [pair for pair, times in told.items() if times > 1] == []
     assert len(LAW) == len(State) * len(Fact)
+
+
+def test_a_table_with_a_pair_missing_or_ruled_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="no row for LAUNCHED in FAITES_VOS_JEUX"):
+        collected(CLAUSES[1:])
+    with pytest.raises(ValueError, match="two rows for LAUNCHED in FAITES_VOS_JEUX"):
+        collected((*CLAUSES, CLAUSES[0]))
 
 
 def test_the_look_up_gives_the_clause_that_was_written() -> None:
@@ -176,7 +183,7 @@ def test_every_state_can_be_reached_and_left() -> None:
 
 
 def test_states_and_facts_of_people_have_the_names_of_the_wire() -> None:
-    assert {state.published for state in State} == {
+    assert {state.wire_name for state in State} == {
         "closed",
         "faites_vos_jeux",
         "ball_running",

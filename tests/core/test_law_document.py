@@ -42,7 +42,9 @@ def arrows() -> list[tuple[str, str, list[str]]]:
 
 def test_the_diagram_has_every_move_and_no_other() -> None:
     drawn = {
-        (state.value, target) for source, target, _ in arrows() for state in GROUPS.get(source) or (State(source),)
+        (state.value, target)
+        for source, target, _ in arrows()
+        for state in GROUPS.get(source) or (State[source.upper()],)
     }
     moves = {
         (state.value, "where_it_was" if row.next is Goto.RETURN else row.next.value)

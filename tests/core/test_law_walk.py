@@ -81,7 +81,7 @@ class Seen:
     after: Bench
 
     def fits(self, way: Way) -> bool:
-        mine = (self.verdict, self.begins, self.refused, self.after.state.published, self.after.bets)
+        mine = (self.verdict, self.begins, self.refused, self.after.state.wire_name, self.after.bets)
         return mine == way.seen and self.notice >= way.notice
 
 

@@ -74,7 +74,7 @@ class HeadTable:
 
     def _people(self, now_us: int) -> None:
         name = ASKED.get(self._table.state)
-        if self._confirms and self._table._table_state.state is State.AWAITING_CHEF:
+        if self._confirms and self._table._state.state is State.AWAITING_CHEF:
             name = "confirm"
         if name is not None:
             self._tell(Command(now_us, name, "chef", "a test", coup=self._table.coup if name == "confirm" else None))

@@ -78,7 +78,7 @@ def _lifted() -> list[tuple[str, str, Fact]]:
 
 def _label(source: str, fact: Fact) -> str:
     """The fact; or, in a group or state that it voids, the cause."""
-    states = _GROUPS.get(source) or (State(source),)
+    states = _GROUPS.get(source) or (State[source.upper()],)
     causes = {rule(state, fact).void for state in states}
     cause = causes.pop() if len(causes) == 1 else None
     return f"void {cause.value}" if cause else fact.name.lower()

@@ -18,41 +18,46 @@ StateName: TypeAlias = Literal[
 """How interfaces name the states of a table."""
 
 
+Bets: TypeAlias = Literal["open", "closed", "locked"]
+"""Whether bets are taken; `locked`: none is added or withdrawn (N5)."""
+
+
 @unique
 class State(Enum):
-    """Where the table stands."""
+    """Where the table stands: its name, its name in messages, and what it means for the bets (rulebook 6)."""
 
-    CLOSED = "closed"
-    FAITES_VOS_JEUX = "faites_vos_jeux"
-    BETS_CLOSED_EARLY = "bets_closed_early"  # "rien ne va plus" was said, the launch is still awaited
-    BALL_RUNNING = "ball_running"
-    RIEN_NE_VA_PLUS = "rien_ne_va_plus"
-    BALL_ON_OBSTACLE = "ball_on_obstacle"
-    AWAITING_CHEF = "awaiting_chef"  # the number is out, and of its run only what no sensor here proves is open
-    OPERATIONS = "operations"
-    RIEN_VA = "rien_va"
-    RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed"
-    SUSPENDED = "suspended"
+    wire_name: StateName
+    bets: Bets
 
-    @property
-    def published(self) -> StateName:
-        """Its name on the wire (interfaces, `table`)."""
-        return _PUBLISHED[self]
+    CLOSED = "closed", "closed", "closed"
+    """No game is on."""
+    FAITES_VOS_JEUX = "faites_vos_jeux", "faites_vos_jeux", "open"
+    """The launch is awaited."""
+    BETS_CLOSED_EARLY = "bets_closed_early", "rien_ne_va_plus", "closed"
+    """The chef said "rien ne va plus" before the launch, which is still awaited."""
+    BALL_RUNNING = "ball_running", "ball_running", "open"
+    """Launched; late bets are at the chef's discretion."""
+    RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien_ne_va_plus", "closed"
+    """Launched, and "rien ne va plus" was said."""
+    BALL_ON_OBSTACLE = "ball_on_obstacle", "ball_on_obstacle", "locked"
+    """Off the track for longer than a fall takes, and in no pocket."""
+    AWAITING_CHEF = "awaiting_chef", "rien_ne_va_plus", "closed"
+    """The number is out; the chef must answer for what no sensor of this table proves of its run."""
+    OPERATIONS = "operations", "operations", "closed"
+    """The number is out and is being paid."""
+    RIEN_VA = "rien_va", "rien_va", "closed"
+    """The coup was void: "tout va" is owed."""
+    RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed", "rien_va", "closed"
+    """Launched before the operations were done: they and "tout va" are owed."""
+    SUSPENDED = "suspended", "suspended", "closed"
+    """Play is suspended, by the direction or by a breakdown."""
 
-
-_PUBLISHED: dict[State, StateName] = {
-    State.CLOSED: "closed",
-    State.FAITES_VOS_JEUX: "faites_vos_jeux",
-    State.BETS_CLOSED_EARLY: "rien_ne_va_plus",
-    State.BALL_RUNNING: "ball_running",
-    State.RIEN_NE_VA_PLUS: "rien_ne_va_plus",
-    State.BALL_ON_OBSTACLE: "ball_on_obstacle",
-    State.AWAITING_CHEF: "rien_ne_va_plus",
-    State.OPERATIONS: "operations",
-    State.RIEN_VA: "rien_va",
-    State.RIEN_VA_OPERATIONS_OWED: "rien_va",
-    State.SUSPENDED: "suspended",
-}
+    def __new__(cls, name: str, wire_name: StateName, bets: Bets) -> State:
+        """The value is the name alone."""
+        state = object.__new__(cls)
+        state._value_ = name
+        state.wire_name, state.bets = wire_name, bets
+        return state
 
 
 @unique

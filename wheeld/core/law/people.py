@@ -1,8 +1,9 @@
-"""The law's clauses for what people ask (A1-A6, N7)."""
+"""What people ask: commands and buttons (A1–A6, N7; rulebook 3 and 6)."""
 
 from __future__ import annotations
 
 from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.law.guards import CommandGuard, Known, is_in_place, is_place_unseen
 from wheeld.core.law.rows import (
     BEFORE_LAUNCH,
     COUP,
@@ -19,10 +20,72 @@ from wheeld.core.law.rows import (
     refuse,
     void,
 )
+from wheeld.core.observations import Command, CommandName
 
 S, F = State, Fact
 
-PEOPLE = (
+BY_WORD = "no sensor sees where the ball lies: the chef's word serves"
+"""C11 asks that it lies in the pocket of the last number."""
+
+
+def missing(command: Command) -> str:
+    """The member without which a command can't be understood; empty when it has them all."""
+    if command.name == "bouler" and not command.who:
+        return 'it names nobody: give "who"'
+    if command.name == "confirm" and command.coup is None:
+        return 'it names no coup, and another may have come: give "coup"'
+    if command.name == "confirm" and not command.reason:
+        return 'it gives no reason, and the result records one: give "reason"'
+    return ""
+
+
+def rests_on_word(fact: Fact, known: Known) -> bool:
+    """Whether "tout va" is granted on the chef's word, because no sensor sees where the ball lies."""
+    return fact in (F.TOUT_VA, F.TOUT_VA_LAST) and is_place_unseen(known)
+
+
+def _tout_va(known: Known) -> Fact:
+    if known.observer.object_present:
+        return F.TOUT_VA_OBJECT
+    if not is_in_place(known):
+        return F.TOUT_VA_MISPLACED
+    return F.TOUT_VA_LAST if known.table_state.closing else F.TOUT_VA
+
+
+def _operations_done(known: Known) -> Fact:
+    if known.observer.object_present:
+        return F.OPERATIONS_DONE_OBJECT
+    return F.OPERATIONS_DONE_LAST if known.table_state.closing else F.OPERATIONS_DONE
+
+
+def _resume(known: Known) -> Fact:
+    return F.RESUME_FAULTY if known.observer.faults else F.RESUME
+
+
+def _open(known: Known) -> Fact:
+    return F.OPEN_FAULTY if known.observer.faults else F.OPEN
+
+
+def _rien_va(known: Known) -> Fact:
+    return F.CHEF_VOID_AT_LAUNCH if known.observer.passes_pending() else F.CHEF_VOID
+
+
+GUARDS: dict[CommandName, CommandGuard] = {
+    "tout_va": _tout_va,
+    "operations_done": _operations_done,
+    "resume": _resume,
+    "open": _open,
+    "rien_va": _rien_va,
+}
+
+
+def fact_of(command: Command, known: Known) -> Fact:
+    """The fact that a command is at this table now. Without a guard it has the command's own name."""
+    guard = GUARDS.get(command.name)
+    return Fact[command.name.upper()] if guard is None else guard(known)
+
+
+ROWS = (
     on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1, V: faites vos jeux"),
     *(refuse(fact, (s for s in State if s is not S.CLOSED), "the table is open") for fact in (F.OPEN, F.OPEN_FAULTY)),
     refuse(F.OPEN_FAULTY, S.CLOSED, "N8: a sensor still fails, no coup could be observed whole"),

@@ -6,18 +6,17 @@ Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wheeld.core.law.facts import Cause, StateName
+from wheeld.core.law.facts import Bets, Cause, StateName
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
 from wheeld.core.step import Reply
 from wheeld.core.tracking.margin import Measure
 
-Bets: TypeAlias = Literal["open", "closed", "locked"]
 Figures: TypeAlias = dict[str, int | float | str]
 """The few numbers that decide, by name; names carry their units."""
 
