@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from wheeld.core.houses import PROFILES
 from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import RETURN, STAY, Act, Row
 from wheeld.core.law.table import CLAUSES, LAW, collected, rule
@@ -65,20 +66,26 @@ def test_every_cause_of_the_rulebook_can_come_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "wire", "article"),
+    ("cause", "name", "rule"),
     [
-        (Cause.SAME_DIRECTION, "same_direction", "Art. 11"),
-        (Cause.EARLY_LAUNCH, "early_launch", "Art. 11"),
-        (Cause.TOO_FEW_LAPS, "too_few_laps", "Art. 11"),
-        (Cause.ROTOR_STOPPED_RUNNING, "rotor_stopped_running", "Art. 11"),
-        (Cause.ROTOR_STOPPED_BEFORE_DROP, "rotor_stopped_before_drop", "Art. 11"),
-        (Cause.FOREIGN_OBJECT, "foreign_object", "Art. 11"),
-        (Cause.CHEF, "chef", "Art. 11"),
-        (Cause.BREAKDOWN, "breakdown", "Art. 15"),
+        (Cause.SAME_DIRECTION, "same_direction", "N1"),
+        (Cause.EARLY_LAUNCH, "early_launch", "N2"),
+        (Cause.TOO_FEW_LAPS, "too_few_laps", "N3"),
+        (Cause.ROTOR_STOPPED_RUNNING, "rotor_stopped_running", "N4"),
+        (Cause.ROTOR_STOPPED_BEFORE_DROP, "rotor_stopped_before_drop", "N5"),
+        (Cause.FOREIGN_OBJECT, "foreign_object", "N6"),
+        (Cause.CHEF, "chef", "N7"),
+        (Cause.BREAKDOWN, "breakdown", "N8"),
     ],
 )
-def test_each_cause_has_its_name_and_article(cause: Cause, wire: str, article: str) -> None:
-    assert (cause.value, cause.article) == (wire, article)
+def test_each_cause_has_its_name_and_rule(cause: Cause, name: str, rule: str) -> None:
+    assert (cause.value, cause.rule) == (name, rule)
+
+
+def test_each_void_has_its_article_at_every_table() -> None:
+    for profile in PROFILES.values():
+        articles = [profile.articles[cause.rule] for cause in Cause]
+        assert articles == [*["Art. 11"] * 7, "Art. 15"]
 
 
 def test_each_voids_row_names_its_rulebook_row() -> None:

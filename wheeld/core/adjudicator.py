@@ -37,12 +37,13 @@ class Adjudicator:
     ) -> None:
         self._setting, self._state, self._observer = setting, state, observer
         self._clock, self._writer, self._pending = clock, writer, pending
+        self._pockets = setting.profile.pockets
 
     def apply(self, evidence: Testimony, now_us: int, command: Command | None = None) -> Row:
         """Apply the law to evidence, or to a command, at sensing time `now_us`; the row that it has there."""
         state = self._state
         self._note(evidence)
-        fact, row = ruling(evidence, Known(state, self._observer, now_us))
+        fact, row = ruling(evidence, Known(state, self._observer, self._pockets, now_us))
         person = (command.by, command.reason) if command else None
         for act in row.acts:
             self._act(act, row, evidence, now_us, command)

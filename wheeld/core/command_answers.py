@@ -8,6 +8,7 @@ from wheeld.core.law.guards import Known, Observer
 from wheeld.core.law.people import BY_WORD, fact_of, missing, rests_on_word
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.observations import Command
+from wheeld.core.setting import TableSetting
 from wheeld.core.step import PendingStep, Reply
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Testimony
@@ -18,6 +19,7 @@ class CommandAnswers:
 
     def __init__(
         self,
+        setting: TableSetting,
         state: TableState,
         observer: Observer,
         adjudicator: Adjudicator,
@@ -26,6 +28,7 @@ class CommandAnswers:
     ) -> None:
         self._state, self._observer, self._adjudicator = state, observer, adjudicator
         self._writer, self._pending = writer, pending
+        self._pockets = setting.profile.pockets
 
     def answer(self, command: Command, now_us: int) -> None:
         """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
@@ -39,7 +42,7 @@ class CommandAnswers:
             self._apply(command, now_us)
 
     def _apply(self, command: Command, now_us: int) -> None:
-        known = Known(self._state, self._observer, now_us)
+        known = Known(self._state, self._observer, self._pockets, now_us)
         fact = fact_of(command, known)
         by_word = rests_on_word(fact, known)
         row = self._adjudicator.apply(Testimony(fact, now_us), now_us, command)

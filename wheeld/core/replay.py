@@ -32,7 +32,6 @@ from wheeld.core.observations import (
     SensorState,
     Sighting,
 )
-from wheeld.core.pockets import POCKETS
 from wheeld.core.setting import TableSetting, from_header
 from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
@@ -190,14 +189,14 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
         if header.snapshot is not None:
             table = Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot)
-            _refuse_snapshot(header.snapshot, table.now_us)
+            _refuse_snapshot(header.snapshot, setting, table.now_us)
             return table, Step(), True
         return *Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us), False
     except (ValueError, LookupError, ArithmeticError, RecursionError) as problem:
         raise LogError(number, f"not a header that a table can be made of: {problem}") from problem
 
 
-def _refuse_snapshot(snapshot: dict[str, Any], now_us: int) -> None:
+def _refuse_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int) -> None:
     """ValueError for a snapshot whose next message would be none of a feed, or of no day in the calendar."""
     table_state = msgspec.convert(snapshot["table_state"], TableState)
     clock = msgspec.convert(snapshot["clock"], ClockState)
@@ -207,7 +206,7 @@ def _refuse_snapshot(snapshot: dict[str, Any], now_us: int) -> None:
         raise ValueError(message)
     for numbers in (table_state.numbers, [table_state.last_number or 0]):
         for number in numbers:
-            _counts("snapshot's number", number, 37)
+            _counts("snapshot's number", number, len(setting.profile.pockets.order))
     _counts("snapshot's now_us", now_us, T_US_MAX)
     _refuse_clock(clock.utc_us, clock.error_us, clock.rate_ppb)
 
@@ -268,7 +267,7 @@ def _of_head(seen: HeadReport, setting: TableSetting) -> None:
             raise ValueError(message)
         case HeadNumber():
             _counts("spin", seen.spin, SPIN_MAX + 1)
-            _counts("number", seen.number or 0, POCKETS)
+            _counts("number", seen.number or 0, len(setting.profile.pockets.order))
         case HeadJump():
             _counts("from_spin", seen.from_spin, SPIN_MAX + 1)
             _counts("to_spin", seen.to_spin, SPIN_MAX + 1)

@@ -21,7 +21,7 @@ class StatePublisher:
         writer: MessageWriter,
         pending: PendingStep,
     ) -> None:
-        self._min_laps, self._language = setting.min_laps, setting.profile.language
+        self._min_laps, self._profile = setting.min_laps, setting.profile
         self._state, self._observer = state, observer
         self._writer, self._pending = writer, pending
 
@@ -32,10 +32,10 @@ class StatePublisher:
         state.head_game = observer.head_game
         words = waiting_for(
             state.state,
-            self._language,
+            self._profile.phrases,
             laps=self._min_laps,
             object_present=state.object_present,
-            misplaced=None if is_in_place(Known(state, observer, now_us)) else state.last_number,
+            misplaced=None if is_in_place(Known(state, observer, self._profile.pockets, now_us)) else state.last_number,
             faults=observer.faults,
         )
         wire_name, bets = state.state.wire_name, state.state.bets

@@ -35,7 +35,6 @@ from wheeld.core.observations import (
     SensorState,
     TimePassed,
 )
-from wheeld.core.pockets import index_of
 from wheeld.core.setting import TableSetting, header_of
 from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
@@ -78,7 +77,7 @@ class Table:
         self._deadlines = Deadlines(self._state, self._observer, self._clock)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
         self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
-        self._commands = CommandAnswers(self._state, self._observer, self._adjudicator, writer, pending)
+        self._commands = CommandAnswers(setting, self._state, self._observer, self._adjudicator, writer, pending)
         self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
         self._due_us = self._deadlines.next_us()
         self._recorder.begin(self.header())
@@ -98,7 +97,7 @@ class Table:
         observed = WitnessState(object_present=state.object_present)
         observed.head.before = state.head_game
         if state.last_number is not None:
-            observed.reading.lying = index_of(state.last_number)
+            observed.reading.lying = setting.profile.pockets.index_of[state.last_number]
         table = cls(setting, boot_id, Snapshot(0, state, observed, ClockState(utc_us=started_utc_us)))
         opening = table.apply(Restarted(0))
         if memory is not None:

@@ -103,7 +103,7 @@ def _states(states: tuple[State, ...]) -> str:
 
 def _then(row: Row) -> str:
     """What happens, in a few words."""
-    parts = [f"**void** `{row.void.value}` ({row.void.article})"] if row.void else []
+    parts = [f"**void** `{row.void.value}` ({row.void.rule})"] if row.void else []
     parts += ["refused"] if row.refuse else []
     parts += [f"notice `{row.notice}`"] if row.notice else []
     parts += [act.value for act in row.acts if act.name != "NOTICE"]

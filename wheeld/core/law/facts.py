@@ -1,4 +1,4 @@
-"""The words of the law: where a table stands, what can be proven or asked for, why a coup is null."""
+"""What the law speaks of: where a table stands, what can be proven or asked for, why a coup is void."""
 
 from __future__ import annotations
 
@@ -120,18 +120,22 @@ class Fact(Enum):
 
 @unique
 class Cause(Enum):
-    """Why a coup is null: its name on the wire."""
+    """Why a coup is void: its name in messages, and its rule. The article is the house's (`houses.Profile`)."""
 
-    SAME_DIRECTION = "same_direction"
-    EARLY_LAUNCH = "early_launch"
-    TOO_FEW_LAPS = "too_few_laps"
-    ROTOR_STOPPED_RUNNING = "rotor_stopped_running"
-    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop"
-    FOREIGN_OBJECT = "foreign_object"
-    CHEF = "chef"
-    BREAKDOWN = "breakdown"
+    rule: str
 
-    @property
-    def article(self) -> str:
-        """The article that voids it: Campione's, which the rulebook applies at every table."""
-        return "Art. 15" if self is Cause.BREAKDOWN else "Art. 11"
+    SAME_DIRECTION = "same_direction", "N1"
+    EARLY_LAUNCH = "early_launch", "N2"
+    TOO_FEW_LAPS = "too_few_laps", "N3"
+    ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "N4"
+    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop", "N5"
+    FOREIGN_OBJECT = "foreign_object", "N6"
+    CHEF = "chef", "N7"
+    BREAKDOWN = "breakdown", "N8"
+
+    def __new__(cls, name: str, rule: str) -> Cause:
+        """The value is the name alone."""
+        cause = object.__new__(cls)
+        cause._value_ = name
+        cause.rule = rule
+        return cause

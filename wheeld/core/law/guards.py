@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from wheeld.core.law.facts import Fact
-from wheeld.core.pockets import index_of
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Testimony
 from wheeld.core.tracking.head import HeadWitness
@@ -24,6 +24,7 @@ class Known(NamedTuple):
 
     table_state: TableState
     observer: Observer
+    pockets: PocketLayout
     now_us: int
 
 
@@ -34,10 +35,10 @@ CommandGuard: TypeAlias = Callable[[Known], Fact]
 def is_in_place(known: Known) -> bool:
     """Whether the ball lies in the pocket of the last number; True without a last number, or without a sensor."""
     number = known.table_state.last_number
-    return number is None or known.observer.lies_in(index_of(number), known.now_us) is not False
+    return number is None or known.observer.lies_in(known.pockets.index_of[number], known.now_us) is not False
 
 
 def is_place_unseen(known: Known) -> bool:
     """Whether the ball belongs in a pocket, and no sensor can see whether it lies there."""
     number = known.table_state.last_number
-    return number is not None and known.observer.lies_in(index_of(number), known.now_us) is None
+    return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is None

@@ -14,7 +14,6 @@ from wheeld.core.messages.chain import close_with_hash
 from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.phrases import announcement
 from wheeld.core.observations import Direction
-from wheeld.core.pockets import facts_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
 from wheeld.core.table_state import Called, TableState
@@ -48,7 +47,11 @@ class MessageWriter:
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._boot_id = setting, boot_id
         self._state, self._clock = state, clock
-        self._void_words = setting.profile.phrases.void
+        profile = setting.profile
+        self._void_words, self._articles, self._facts = profile.phrases.void, profile.articles, profile.pockets.facts
+        self._announcements = {
+            number: announcement(facts, profile.announced_in) for number, facts in profile.pockets.facts.items()
+        }
 
     def result(self, now_us: int, called: Called, confirmed: Person) -> Message:
         """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
@@ -63,8 +66,8 @@ class MessageWriter:
             messages.Result(
                 **common,
                 seq=self._state.seq,
-                **msgspec.structs.asdict(facts_of(called.number)),
-                announcement=announcement(called.number),
+                **msgspec.structs.asdict(self._facts[called.number]),
+                announcement=self._announcements[called.number],
                 laps=called.laps,
                 ball_direction=ball,
                 rotor_direction=rotor,
@@ -85,15 +88,16 @@ class MessageWriter:
 
     def void(self, now_us: int, cause: Cause, why: str, evidence: Testimony, person: Person = None) -> Message:
         """The coup at hand, void; `person` is who declared it and why."""
-        state, sure, words = self._state, evidence.margin, self._void_words
+        state, sure = self._state, evidence.margin
+        article, words = self._articles.get(cause.rule, ""), self._void_words
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
-        state.last_void = messages.LastVoid(state.coup, cause.value, cause.article, words, common["at"])
+        state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"])
         return self._chained(
             messages.Void(
                 **common,
                 seq=state.seq,
                 cause=cause,
-                article=cause.article,
+                article=article,
                 words=words,
                 why=why,
                 evidence_at=evidence_at,
