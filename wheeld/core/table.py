@@ -13,7 +13,7 @@ import msgspec
 
 from wheeld.core.adjudicator import Adjudicator
 from wheeld.core.command_answers import CommandAnswers
-from wheeld.core.coup_recorder import CoupRecorder
+from wheeld.core.coup_recorder import CoupRecorder, Snapshot
 from wheeld.core.deadlines import Deadlines
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.facts import State
@@ -35,7 +35,7 @@ from wheeld.core.observations import (
     SensorState,
     TimePassed,
 )
-from wheeld.core.setting import TableSetting, header_of
+from wheeld.core.setting import TableSetting
 from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
 from wheeld.core.table_state import TableState
@@ -51,36 +51,26 @@ LEVELS = (SensorState, *HeadReport.__args__)
 and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 
 
-class Snapshot(msgspec.Struct):
-    """The whole table between two observations; stored at the head of each coup's log."""
-
-    now_us: int
-    table_state: TableState
-    observer: WitnessState
-    clock: ClockState
-
-
 class Table:
     """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of a stored log)."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
-        self.setting, self.boot_id = setting, boot_id
+        self.setting = setting
         self._now_us = snapshot.now_us
         self._state, self._clock = snapshot.table_state, snapshot.clock
-        self._started_at = to_text(snapshot.clock.utc_at_us(0))
         kind = SensorWitness if setting.head is None else HeadWitness
         self._observer: Observer = kind(setting, snapshot.observer)
         self._late = 0
         self._memory = b""
         self._pending = pending = PendingStep()
-        self._recorder = CoupRecorder()
+        self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock)
         self._deadlines = Deadlines(self._state, self._observer, self._clock)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
         self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
         self._commands = CommandAnswers(setting, self._state, self._observer, self._adjudicator, writer, pending)
         self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
         self._due_us = self._deadlines.next_us()
-        self._recorder.begin(self.header())
+        self._recorder.begin(self._now_us)
 
     @classmethod
     def start(
@@ -102,7 +92,7 @@ class Table:
         opening = table.apply(Restarted(0))
         if memory is not None:
             state.launches.restart(state.state)
-        table._recorder.begin(table.header())
+        table._recorder.begin(table.now_us)
         return table, opening
 
     @classmethod
@@ -152,14 +142,7 @@ class Table:
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(self._now_us, self._state, self._observer.snapshot(), self._clock)
-        return header_of(
-            self.setting,
-            started=self._started_at,
-            last_number=self._state.last_number,
-            boot_id=self.boot_id,
-            snapshot=msgspec.to_builtins(snapshot, str_keys=True),
-        )
+        return self._recorder.header(self._now_us)
 
     def remark(self, kind: str, text: str, figures: Figures, person: Person = None) -> Step:
         """A notice from around the table, dated now. It changes nothing here, so no replay of a log repeats it."""
@@ -212,5 +195,5 @@ class Table:
         changed = None if memory == self._memory else memory
         self._memory = memory
         if logs or (self._recorder.is_long and not self.is_running and self._observer.idle(self._now_us)):
-            self._recorder.begin(self.header())
+            self._recorder.begin(self._now_us)
         return self._pending.take(logs, changed)

@@ -10,7 +10,7 @@ import msgspec
 from wheeld.core.instants import ClockState
 from wheeld.core.law.facts import Cause
 from wheeld.core.messages import payloads as messages
-from wheeld.core.messages.chain import close_with_hash
+from wheeld.core.messages.chain import chained
 from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.phrases import announcement
 from wheeld.core.observations import Direction
@@ -57,34 +57,35 @@ class MessageWriter:
         """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
         coup, sure = self._state.current, called.margin
         ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
+        sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)
         common, (launched_at, bets_closed_at, left_track_at, number_at) = self._common(
             "result",
             now_us,
             (coup.launched_us or 0, coup.bets_closed_us or 0, coup.left_track_us or 0, called.t_us),
         )
-        return self._chained(
-            messages.Result(
-                **common,
-                seq=self._state.seq,
-                **msgspec.structs.asdict(self._facts[called.number]),
-                announcement=self._announcements[called.number],
-                laps=called.laps,
-                ball_direction=ball,
-                rotor_direction=rotor,
-                rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
-                launched_at=launched_at,
-                bets_closed_at=bets_closed_at,
-                left_track_at=None if coup.left_track_us is None else left_track_at,
-                number_at=number_at,
-                sightings=tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings),
-                unproven=called.unproven,
-                confirmed_by=confirmed[0] if confirmed else None,
-                confirmed_reason=confirmed[1] if confirmed else None,
-                margin=sure.value if sure else None,
-                margin_of=sure.of if sure else None,
-                prev=self._state.prev,
-            ),
+        payload = messages.Result(
+            **common,
+            seq=self._state.seq,
+            **msgspec.structs.asdict(self._facts[called.number]),
+            announcement=self._announcements[called.number],
+            laps=called.laps,
+            ball_direction=ball,
+            rotor_direction=rotor,
+            rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
+            launched_at=launched_at,
+            bets_closed_at=bets_closed_at,
+            left_track_at=None if coup.left_track_us is None else left_track_at,
+            number_at=number_at,
+            sightings=sightings,
+            unproven=called.unproven,
+            confirmed_by=confirmed[0] if confirmed else None,
+            confirmed_reason=confirmed[1] if confirmed else None,
+            margin=sure.value if sure else None,
+            margin_of=sure.of if sure else None,
+            prev=self._state.prev,
         )
+        message, self._state.prev = chained("result", payload)
+        return message
 
     def void(self, now_us: int, cause: Cause, why: str, evidence: Testimony, person: Person = None) -> Message:
         """The coup at hand, void; `person` is who declared it and why."""
@@ -92,44 +93,43 @@ class MessageWriter:
         article, words = self._articles.get(cause.rule, ""), self._void_words
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
         state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"])
-        return self._chained(
-            messages.Void(
-                **common,
-                seq=state.seq,
-                cause=cause,
-                article=article,
-                words=words,
-                why=why,
-                evidence_at=evidence_at,
-                evidence=evidence.figures,
-                by=person[0] if person else None,
-                reason=person[1] if person else None,
-                margin=sure.value if sure else None,
-                margin_of=sure.of if sure else None,
-                prev=state.prev,
-            ),
+        payload = messages.Void(
+            **common,
+            seq=state.seq,
+            cause=cause,
+            article=article,
+            words=words,
+            why=why,
+            evidence_at=evidence_at,
+            evidence=evidence.figures,
+            by=person[0] if person else None,
+            reason=person[1] if person else None,
+            margin=sure.value if sure else None,
+            margin_of=sure.of if sure else None,
+            prev=state.prev,
         )
+        message, self._state.prev = chained("void", payload)
+        return message
 
     def standing(self, now_us: int, waiting_for: str, *, with_board: bool) -> list[Message]:
         """Where the table stands; `with_board`: what a display shows as well."""
         state = self._state
         common, _ = self._common("table", now_us)
-        table = self._chained(
-            messages.Table(
-                **common,
-                seq=state.seq,
-                state=state.state.wire_name,
-                bets=state.state.bets,
-                since=state.since_at,
-                last_number=state.last_number,
-                last_coup=state.last_coup,
-                bouler=state.bouler,
-                waiting_for=waiting_for,
-                prev=state.prev,
-            ),
+        payload = messages.Table(
+            **common,
+            seq=state.seq,
+            state=state.state.wire_name,
+            bets=state.state.bets,
+            since=state.since_at,
+            last_number=state.last_number,
+            last_coup=state.last_coup,
+            bouler=state.bouler,
+            waiting_for=waiting_for,
+            prev=state.prev,
         )
+        message, self._state.prev = chained("table", payload)
         if not with_board:
-            return [table]
+            return [message]
         common["schema"] = "board/1"
         board = messages.Board(
             **common,
@@ -138,7 +138,7 @@ class MessageWriter:
             numbers=tuple(state.numbers),
             last_void=state.last_void,
         )
-        return [table, Message(now_us, "board", msgspec.json.encode(board))]
+        return [message, Message(now_us, "board", msgspec.json.encode(board))]
 
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person = None) -> Message:
         """A fact that settles nothing; `person` is who asked, and why."""
@@ -174,19 +174,6 @@ class MessageWriter:
             "t_us": now_us,
         }
         return common, texts
-
-    def _chained(self, payload: messages.Result | messages.Void | messages.Table) -> Message:
-        """A message of the feed: its payload closed with the hash that the next one carries as `prev`."""
-        topic, t_us = _TOPICS[type(payload)], payload.t_us
-        closed, self._state.prev = close_with_hash(msgspec.json.encode(payload))
-        return Message(t_us, topic, closed, payload.seq)
-
-
-_TOPICS: dict[type[messages.Common], Topic] = {
-    messages.Result: "result",
-    messages.Void: "void",
-    messages.Table: "table",
-}
 
 
 def _direction(figures: Figures, key: str) -> Direction | None:
