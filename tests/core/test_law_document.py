@@ -30,7 +30,7 @@ def test_the_page_is_current() -> None:
 
 def test_every_clause_is_on_the_page() -> None:
     page = law_document.document()
-    assert all(f"| {clause.fact.value} |" in page and clause.row.why in page for clause in CLAUSES)
+    assert all(f"| {clause.fact.value} |" in page and clause.row.text in page for clause in CLAUSES)
     assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES)
 
 
@@ -65,7 +65,7 @@ def test_the_page_changes_with_the_table(monkeypatch: pytest.MonkeyPatch) -> Non
     for n, clause in enumerate(CLAUSES):
         row = clause.row
         for other in (
-            msgspec.structs.replace(row, why=row.why + "!"),
+            msgspec.structs.replace(row, text=row.text + "!"),
             msgspec.structs.replace(row, next=State.CLOSED if row.next is not State.CLOSED else Goto.STAY),
             msgspec.structs.replace(row, void=Cause.CHEF if row.void is not Cause.CHEF else None),
         ):

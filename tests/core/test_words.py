@@ -70,6 +70,13 @@ def test_the_ritual_words_of_article_11() -> None:
     assert (italian_words.void, italian_words.tout_va) == ("nulla vale", "«tutto vale»")
 
 
+def test_a_reason_cites_each_rule_with_the_houses_article() -> None:
+    profile = PROFILES["campione", "roulette"]
+    assert profile.cited(("N8", "A7"), "it turns") == "N8, Art. 15; A7: it turns"
+    assert profile.cited(("3",), "put it back") == "rulebook 3, Art. 11: put it back"
+    assert profile.cited((), "the table is open") == "the table is open"
+
+
 def test_every_table_announces_in_french_and_asks_three_laps() -> None:
     """R4, VF; R2: the setting's default is the house's minimum."""
     for profile in PROFILES.values():

@@ -37,18 +37,18 @@ class Adjudicator:
     ) -> None:
         self._setting, self._state, self._observer = setting, state, observer
         self._clock, self._writer, self._pending = clock, writer, pending
-        self._pockets = setting.profile.pockets
+        self._profile = setting.profile
 
     def apply(self, evidence: Testimony, now_us: int, command: Command | None = None) -> Row:
         """Apply the law to evidence, or to a command, at sensing time `now_us`; the row that it has there."""
         state = self._state
         self._note(evidence)
-        fact, row = ruling(evidence, Known(state, self._observer, self._pockets, now_us))
+        fact, row = ruling(evidence, Known(state, self._observer, self._profile.pockets, now_us))
         person = (command.by, command.reason) if command else None
         for act in row.acts:
             self._act(act, row, evidence, now_us, command)
         if row.void is not None:
-            self._void(row.void, row.why, evidence, now_us, person)
+            self._void(row, row.void, evidence, now_us, person)
             self._disregard_launch(fact, now_us)
         if fact in OF_NO_COUP:
             self._observer.disown()
@@ -114,7 +114,7 @@ class Adjudicator:
         self._state.come_out(called.number)
         self._decide("result", "result", called.margin, now_us)
 
-    def _void(self, cause: Cause, why: str, evidence: Testimony, now_us: int, person: Person) -> None:
+    def _void(self, row: Row, cause: Cause, evidence: Testimony, now_us: int, person: Person) -> None:
         """Publish the coup as void. The margin of an early launch is how long it was before the table was ready."""
         if cause is Cause.TOO_FEW_LAPS:
             figures = {**evidence.figures, "laps_needed": self._setting.min_laps}
@@ -122,6 +122,7 @@ class Adjudicator:
         before_us = self._state.launches.ready_us - evidence.evidence_us
         if evidence.fact is Fact.LAUNCHED and before_us > 0:
             evidence = msgspec.structs.replace(evidence, margin=margin.early(before_us))
+        why = self._profile.cited(row.rules, row.text)
         self._pending.messages.append(self._writer.void(now_us, cause, why, evidence, person))
         self._decide("void", cause.value, evidence.margin, now_us)
 
@@ -130,7 +131,7 @@ class Adjudicator:
         somebody should look why."""
         if sure is not None and sure.value < margin.LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
-            text = f"{name}: near to flipping by its {sure.of}; it stands"
+            text = f"{name}: its {sure.of} was close to another verdict; it stands"
             self._pending.messages.append(self._writer.notice(now_us, "low_margin", text, figures))
         self._state.decided = True
         self._pending.verdicts.append((self._state.coup, verdict))
@@ -140,7 +141,7 @@ class Adjudicator:
         if command is not None and command.who is not None:
             figures["who"] = command.who
         person = (command.by, command.reason) if command else None
-        text = f"{evidence.fact.value}; {row.why}"
+        text = f"{evidence.fact.value}; {self._profile.cited(row.rules, row.text)}"
         self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, figures, person))
 
     # --- the registers beside the table of rows -----------------------------------------------------------------------

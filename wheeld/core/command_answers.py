@@ -28,7 +28,7 @@ class CommandAnswers:
     ) -> None:
         self._state, self._observer, self._adjudicator = state, observer, adjudicator
         self._writer, self._pending = writer, pending
-        self._pockets = setting.profile.pockets
+        self._profile = setting.profile
 
     def answer(self, command: Command, now_us: int) -> None:
         """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
@@ -42,11 +42,12 @@ class CommandAnswers:
             self._apply(command, now_us)
 
     def _apply(self, command: Command, now_us: int) -> None:
-        known = Known(self._state, self._observer, self._pockets, now_us)
+        known = Known(self._state, self._observer, self._profile.pockets, now_us)
         fact = fact_of(command, known)
         by_word = rests_on_word(fact, known)
         row = self._adjudicator.apply(Testimony(fact, now_us), now_us, command)
-        self._reply(command, now_us, done=not row.refuse, why=f"{row.why}; {BY_WORD}" if by_word else row.why)
+        why = self._profile.cited(row.rules, row.text)
+        self._reply(command, now_us, done=not row.refuse, why=f"{why}; {BY_WORD}" if by_word else why)
         if row.refuse and fact is Fact.CHEF_VOID and self._observer.launch_late_us:
             self._state.launches.void_asked = command
         if by_word and not row.refuse:

@@ -32,6 +32,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     phrases: Phrases
     announced_in: Language
 
+    def cited(self, rules: tuple[str, ...], text: str) -> str:
+        """`text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …"."""
+        return f"{'; '.join(map(self._rule, rules))}: {text}" if rules else text
+
+    def _rule(self, rule: str) -> str:
+        name = f"rulebook {rule}" if rule.isdecimal() else rule
+        return f"{name}, {self.articles[rule]}" if rule in self.articles else name
+
 
 _ARTICLES = {
     **dict.fromkeys(("R1", "R2"), "Art. 10"),

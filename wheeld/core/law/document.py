@@ -85,11 +85,16 @@ def _label(source: str, fact: Fact) -> str:
 
 
 def _clauses() -> list[str]:
-    head = ["| fact | in | then | why |", "|---|---|---|---|"]
+    head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     return head + [
-        f"| {clause.fact.value} | {_states(clause.states)} | {_then(clause.row)} | {clause.row.why} |"
+        f"| {clause.fact.value} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
+        f"{clause.row.text} |"
         for clause in CLAUSES
     ]
+
+
+def _rules(row: Row) -> str:
+    return ", ".join(row.rules) or "–"
 
 
 def _states(states: tuple[State, ...]) -> str:
@@ -103,7 +108,7 @@ def _states(states: tuple[State, ...]) -> str:
 
 def _then(row: Row) -> str:
     """What happens, in a few words."""
-    parts = [f"**void** `{row.void.value}` ({row.void.rule})"] if row.void else []
+    parts = [f"**void** `{row.void.value}`"] if row.void else []
     parts += ["refused"] if row.refuse else []
     parts += [f"notice `{row.notice}`"] if row.notice else []
     parts += [act.value for act in row.acts if act.name != "NOTICE"]

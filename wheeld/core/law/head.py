@@ -22,7 +22,7 @@ ROWS = (
         BEFORE_LAUNCH,
         S.SUSPENDED,
         Cause.BREAKDOWN,
-        "N8, C15: a ball runs whose launch was not observed",
+        "a ball runs whose launch was not observed",
         Act.BEGIN,
     ),
     void(
@@ -30,14 +30,14 @@ ROWS = (
         S.OPERATIONS,
         S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
-        "N2, C11: whenever it was, the operations of the previous coup are not finished",
+        "whenever the ball was launched, the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    ignore(F.LAUNCH_UNSEEN, NULL, "it is the ball of the coup that is void already"),
-    notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "rulebook 6: no game is on"),
-    notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "rulebook 6: no game is on"),
+    ignore(F.LAUNCH_UNSEEN, NULL, "", "it is the ball of the coup that is void already"),
+    notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "6", "no game is on"),
+    notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
     *(
-        void(fact, COUP, S.SUSPENDED, Cause.BREAKDOWN, "N8, C15: the coup that runs was not observed whole")
+        void(fact, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the coup that runs was not observed whole")
         for fact in (F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP)
     ),
     void(
@@ -45,29 +45,33 @@ ROWS = (
         S.BETS_CLOSED_EARLY,
         S.SUSPENDED,
         Cause.BREAKDOWN,
-        "N8, C15: the wheel has counted a coup that nobody observed",
+        "the wheel has counted a coup that nobody observed",
         Act.BEGIN,
     ),
     notice(
         F.UNOBSERVED_COUP,
         (s for s in NO_COUP if s is not S.BETS_CLOSED_EARLY),
         "unobserved_coup",
-        "N8: what came of it is not known, and no number is guessed",
+        "N8",
+        "what came of it is not known, and no number is guessed",
     ),
-    void(F.WHEEL_VOID, COUP, S.SUSPENDED, Cause.BREAKDOWN, "N8, C15: the wheel itself declares its game void"),
-    notice(F.WHEEL_VOID, (s for s in NO_COUP if s not in NULL), "wheel_void", "no coup is running; a result stands"),
-    ignore(F.WHEEL_VOID, NULL, "its coup is void already"),
+    void(F.WHEEL_VOID, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
+    notice(
+        F.WHEEL_VOID, (s for s in NO_COUP if s not in NULL), "wheel_void", "", "no coup is running; a result stands"
+    ),
+    ignore(F.WHEEL_VOID, NULL, "", "its coup is void already"),
     void(
         F.NUMBER_CORRECTED,
         COUP,
         S.SUSPENDED,
         Cause.BREAKDOWN,
-        "N8, C15: a wheel that contradicts its own number proves none; nobody confirms it",
+        "a wheel that contradicts its own number proves none; nobody confirms it",
     ),
     notice(
         F.NUMBER_CORRECTED,
         NO_COUP,
         "number_corrected",
-        "N7, N8: a verdict stands; the chef looks at the ball before anything is paid",
+        "N7 N8",
+        "a verdict stands; the chef looks at the ball before anything is paid",
     ),
 )

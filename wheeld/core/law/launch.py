@@ -43,14 +43,21 @@ def _launch_before(evidence: Testimony, known: Known) -> Fact:
 GUARDS: dict[Fact, EvidenceGuard] = {F.LAUNCHED: _launch, F.WEAK_LAUNCH: _launch}
 
 ROWS = (
-    on(F.LAUNCHED, S.FAITES_VOS_JEUX, S.BALL_RUNNING, "A1: the launch starts the coup", Act.BEGIN),
-    on(F.LAUNCHED, S.BETS_CLOSED_EARLY, S.RIEN_NE_VA_PLUS, "A1: the launch awaited since rien ne va plus", Act.BEGIN),
+    on(F.LAUNCHED, S.FAITES_VOS_JEUX, S.BALL_RUNNING, "A1", "the launch starts the coup", Act.BEGIN),
+    on(
+        F.LAUNCHED,
+        S.BETS_CLOSED_EARLY,
+        S.RIEN_NE_VA_PLUS,
+        "A1",
+        'the launch that was awaited since "rien ne va plus"',
+        Act.BEGIN,
+    ),
     void(
         F.LAUNCHED_OVER_OBJECT,
         BEFORE_LAUNCH,
         S.RIEN_VA,
         Cause.FOREIGN_OBJECT,
-        "N6, C11: the object lay in the cylinder before the number",
+        "the object lay in the cylinder before the number was out",
         Act.BEGIN,
     ),
     *(
@@ -62,16 +69,16 @@ ROWS = (
                 S.OPERATIONS,
                 S.RIEN_VA_OPERATIONS_OWED,
                 Cause.EARLY_LAUNCH,
-                "N2, C11: the operations of the previous coup are not finished",
+                "the operations of the previous coup are not finished",
                 Act.BEGIN,
             ),
-            void(fact, S.RIEN_VA, S.RIEN_VA, Cause.EARLY_LAUNCH, 'N2, C11: launched before "tout va"', Act.BEGIN),
+            void(fact, S.RIEN_VA, S.RIEN_VA, Cause.EARLY_LAUNCH, 'launched before "tout va"', Act.BEGIN),
             void(
                 fact,
                 S.RIEN_VA_OPERATIONS_OWED,
                 S.RIEN_VA_OPERATIONS_OWED,
                 Cause.EARLY_LAUNCH,
-                'N2, C11: launched before "tout va", operations not finished either',
+                'launched before "tout va"; the operations are not finished either',
                 Act.BEGIN,
             ),
             void(
@@ -79,10 +86,10 @@ ROWS = (
                 COUP,
                 S.SUSPENDED,
                 Cause.BREAKDOWN,
-                "N8: a second launch within a coup means that the first was not observed whole",
+                "a second launch within a coup means that the first was not observed whole",
             ),
-            notice(fact, S.CLOSED, "launch_while_closed", "rulebook 6: no game is on"),
-            notice(fact, S.SUSPENDED, "launch_while_suspended", "rulebook 6: no game is on"),
+            notice(fact, S.CLOSED, "launch_while_closed", "6", "no game is on"),
+            notice(fact, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
         )
     ),
     # --- proven only after the table moved on: several passes prove it, its first pass dates it
@@ -91,7 +98,7 @@ ROWS = (
         BEFORE_LAUNCH,
         S.RIEN_VA,
         Cause.EARLY_LAUNCH,
-        "N2, C11: the ball ran before the table was ready for it",
+        "the ball ran before the table was ready for it",
         Act.BEGIN,
     ),
     void(
@@ -99,37 +106,40 @@ ROWS = (
         S.OPERATIONS,
         S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
-        "N2, C11: the operations of the previous coup are not finished",
+        "the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    ignore(F.LAUNCHED_BEFORE, NULL, "it is the ball of the coup that is void already"),
-    void(F.LAUNCHED_BEFORE, S.CLOSED, S.CLOSED, Cause.BREAKDOWN, "A6, C15: play ended while it ran", Act.BEGIN),
+    ignore(F.LAUNCHED_BEFORE, NULL, "", "it is the ball of the coup that is void already"),
+    void(
+        F.LAUNCHED_BEFORE, S.CLOSED, S.CLOSED, Cause.BREAKDOWN, "play ended while the ball ran", Act.BEGIN, rules="A6"
+    ),
     void(
         F.LAUNCHED_BEFORE,
         (*RUNNING, S.SUSPENDED),
         S.SUSPENDED,
         Cause.BREAKDOWN,
-        "N8, C15: the coup that ran was not observed whole",
+        "the coup that ran was not observed whole",
         Act.BEGIN,
     ),
     # --- of no coup to come
-    notice(F.LAUNCHED_IDLE, EVERY, "launch_while_closed", "rulebook 6: no game was on when it was launched"),
-    ignore(F.LAUNCHED_NULL, EVERY, "N7, C11: its coup was null before it was proven; or hands moved it"),
+    notice(F.LAUNCHED_IDLE, EVERY, "launch_while_closed", "6", "no game was on when it was launched"),
+    ignore(F.LAUNCHED_NULL, EVERY, "N7", "its coup was void before the launch was proven, or hands moved the ball"),
     # --- too few passes to be followed
     void(
         F.WEAK_LAUNCH,
         (*BEFORE_LAUNCH, *RUNNING),
         S.RIEN_VA,
         Cause.TOO_FEW_LAPS,
-        "N3, C11: launched, however few its passes; fewer full laps than C10 asks are proven",
+        "launched, however few its passes; fewer full laps are proven than a valid coup needs",
         Act.BEGIN,
+        rules="R2",
     ),
     void(
         F.WEAK_LAUNCH,
         S.OPERATIONS,
         S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
-        "N2, C11: the operations of the previous coup are not finished",
+        "the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
     *(
@@ -138,10 +148,10 @@ ROWS = (
             S.AWAITING_CHEF,
             S.SUSPENDED,
             Cause.BREAKDOWN,
-            "N8: a second launch within a coup means that the first was not observed whole",
+            "a second launch within a coup means that the first was not observed whole",
         )
         for fact in (F.WEAK_LAUNCH, F.LAUNCHED_BEFORE)
     ),
-    ignore(F.WEAK_LAUNCH, NULL, "C11: hands put the ball back now; a stray pulse launches nothing"),
-    ignore(F.WEAK_LAUNCH, (S.CLOSED, S.SUSPENDED), "no game is on; hands may move the ball"),
+    ignore(F.WEAK_LAUNCH, NULL, "3", "hands put the ball back now; a stray pulse launches nothing"),
+    ignore(F.WEAK_LAUNCH, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),
 )

@@ -36,10 +36,12 @@ class Act(Enum):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What one fact does in one state, and why. `refuse` answers a command that must not pass."""
+    """What one fact does in one state: `rules` of the rulebook that it rests on (a digit is a section), and why in
+    plain words. `refuse` answers a command that must not pass."""
 
     next: State | Goto
-    why: str
+    rules: tuple[str, ...]
+    text: str
     void: Cause | None = None
     acts: tuple[Act, ...] = ()
     notice: str | None = None
@@ -65,29 +67,32 @@ class Clause(msgspec.Struct, frozen=True):
     row: Row
 
 
-def on(fact: Fact, states: State | Iterable[State], to: State | Goto, why: str, *acts: Act) -> Clause:
-    """The table goes somewhere, or does something."""
-    return Clause(fact, _states(states), Row(to, why, acts=acts))
+def on(fact: Fact, states: State | Iterable[State], to: State | Goto, rules: str, text: str, *acts: Act) -> Clause:
+    """The table goes somewhere, or does something. `rules` are separated by spaces, here and below."""
+    return Clause(fact, _states(states), Row(to, tuple(rules.split()), text, acts=acts))
 
 
-def void(fact: Fact, states: State | Iterable[State], to: State, cause: Cause, why: str, *acts: Act) -> Clause:
-    """The coup is null."""
-    return Clause(fact, _states(states), Row(to, why, void=cause, acts=acts))
+def void(
+    fact: Fact, states: State | Iterable[State], to: State, cause: Cause, text: str, *acts: Act, rules: str = ""
+) -> Clause:
+    """The coup is void, by the rule of its cause; `rules` are others that it rests on."""
+    return Clause(fact, _states(states), Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
 
 
-def notice(fact: Fact, states: State | Iterable[State], kind: str, why: str, *acts: Act) -> Clause:
-    """Told, and nothing else."""
-    return Clause(fact, _states(states), Row(STAY, why, acts=(*acts, Act.NOTICE), notice=kind))
+def notice(fact: Fact, states: State | Iterable[State], kind: str, rules: str, text: str, *acts: Act) -> Clause:
+    """A notice is published, and the table stays where it is."""
+    row = Row(STAY, tuple(rules.split()), text, acts=(*acts, Act.NOTICE), notice=kind)
+    return Clause(fact, _states(states), row)
 
 
-def refuse(fact: Fact, states: State | Iterable[State], why: str) -> Clause:
+def refuse(fact: Fact, states: State | Iterable[State], rules: str, text: str) -> Clause:
     """A command that must not pass."""
-    return Clause(fact, _states(states), Row(STAY, why, refuse=True))
+    return Clause(fact, _states(states), Row(STAY, tuple(rules.split()), text, refuse=True))
 
 
-def ignore(fact: Fact, states: State | Iterable[State], why: str) -> Clause:
+def ignore(fact: Fact, states: State | Iterable[State], rules: str, text: str) -> Clause:
     """Nothing follows."""
-    return Clause(fact, _states(states), Row(STAY, why))
+    return Clause(fact, _states(states), Row(STAY, tuple(rules.split()), text))
 
 
 def _states(states: State | Iterable[State]) -> tuple[State, ...]:
