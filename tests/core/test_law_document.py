@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from wheeld.core.law import document as law_document
-from wheeld.core.law.facts import Cause, State
+from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto
 from wheeld.core.law.table import CLAUSES, LAW
 
@@ -31,7 +31,19 @@ def test_the_page_is_current() -> None:
 def test_every_clause_is_on_the_page() -> None:
     page = law_document.document()
     assert all(f"| {clause.fact.value} |" in page and clause.row.text in page for clause in CLAUSES)
-    assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES)
+    assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES) + sum(
+        row.void is not None for row in LAW.values()
+    )
+
+
+def test_each_state_shows_what_does_something_there_and_counts_the_rest() -> None:
+    page = law_document.document().split("## Each state")[1].split("## Every clause")[0]
+    sections = page.split("### ")[1:]
+    assert [section.split("`")[1] for section in sections] == [state.value for state in State]
+    for state, section in zip(State, sections, strict=True):
+        shown = {line.split(" | ")[0].removeprefix("| ") for line in section.splitlines() if line.startswith("| ")}
+        counted = [int(count) for count in re.findall(r"^(?:Refused|Ignored): (\d+)", section, re.MULTILINE)]
+        assert len(shown - {"fact"}) + sum(counted) == len(Fact), state
 
 
 def arrows() -> list[tuple[str, str, list[str]]]:

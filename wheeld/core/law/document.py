@@ -1,21 +1,23 @@
-"""Writes the law as a page: its diagram, then every clause. A test holds `LAW.md` to what this prints.
+"""Writes the law as a page: theory, diagram, states and clauses. A test holds `LAW.md` to what this prints.
 
-python -m wheeld.core.law.document > wheeld/core/LAW.md
+python -m wheeld.core.law.document > wheeld/core/law/LAW.md
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
+from wheeld.core import law
+from wheeld.core.houses import PROFILES
 from wheeld.core.law.facts import Fact, State
-from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto, Row
-from wheeld.core.law.table import CLAUSES, rule
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Act, Goto, Row
+from wheeld.core.law.table import CLAUSES, LAW, rule
 
 _INTRO = """\
 # The law of the table
 
-Made from the table in `law.py` and `law_people.py` by `python -m wheeld.core.law.document`; a test fails when they
-differ. For every state and every fact there is one row. C = Campione roulette, V = Venezia roulette francese, VF =
-Venezia Fair Roulette, by article; R, N and A are the rulebook's rows: R what makes a coup valid, N what makes it void,
-A what happens around it.
+Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fails when they differ.
 """
 
 _GROUPS = {
@@ -36,7 +38,13 @@ _KEY = """\
 def document() -> str:
     """The whole page, Markdown, with a Mermaid diagram."""
     return "\n".join(
-        [_INTRO, "## How the table moves on", "", _diagram(), "", _KEY, "## Every clause", "", *_clauses(), ""]
+        [
+            *(_INTRO, law.__doc__ or ""),
+            *("## How the table moves on", "", _diagram(), "", _KEY),
+            *("## Each state", "", _figures(), "", *_by_state()),
+            *("## Every clause", "", *_clauses(), ""),
+            *("## The articles of each house", "", *_articles(), ""),
+        ]
     )
 
 
@@ -45,7 +53,7 @@ def _diagram() -> str:
     labels: dict[tuple[str, str], list[str]] = {}
     for source, target, fact in _lifted():
         labels.setdefault((source, target), []).append(_label(source, fact))
-    lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(said))}" for (a, b), said in labels.items()]
+    lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(causes))}" for (a, b), causes in labels.items()]
     return "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> closed", *lines, "```"])
 
 
@@ -84,12 +92,56 @@ def _label(source: str, fact: Fact) -> str:
     return f"void {cause.value}" if cause else fact.name.lower()
 
 
+def _does_something(row: Row) -> bool:
+    """Whether a row moves the table, or does anything besides."""
+    return row.next is not Goto.STAY or row.void is not None or bool(row.acts)
+
+
+def _figures() -> str:
+    rows = LAW.values()
+    refused = sum(row.refuse for row in rows)
+    ignored = sum(not row.refuse and not _does_something(row) for row in rows)
+    acting = len(rows) - refused - ignored
+    return (
+        f"{len(rows)} rows, of {len(State)} states and {len(Fact)} facts: {acting} do something, {refused} refuse a "
+        f"command, {ignored} ignore a fact."
+    )
+
+
+def _by_state() -> list[str]:
+    """What does something in each state; what is refused or ignored there, counted by its reason."""
+    lines = []
+    for state in State:
+        rows = [(fact, rule(state, fact)) for fact in Fact]
+        lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
+        acting = [(fact, row) for fact, row in rows if _does_something(row)]
+        lines += [f"| {fact.value} | {_then(row)} | {_rules(row)} | {row.text} |" for fact, row in acting]
+        lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
+        lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
+    return lines
+
+
+def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
+    """How many rows, and how many for each reason."""
+    counts = Counter(f"{_rules(row)}: {row.text}" if row.rules else row.text for row in rows)
+    return [f"{title}: {counts.total()}", "", *(f"- {count} × {reason}" for reason, count in counts.most_common())]
+
+
 def _clauses() -> list[str]:
     head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     return head + [
         f"| {clause.fact.value} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
         f"{clause.row.text} |"
         for clause in CLAUSES
+    ]
+
+
+def _articles() -> list[str]:
+    """The house's article for each rule, one column for each table."""
+    rules = dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.articles)
+    lines = [f"| rule | {' | '.join('/'.join(pair) for pair in PROFILES)} |", "|---" * (len(PROFILES) + 1) + "|"]
+    return lines + [
+        f"| {rule} | {' | '.join(profile.articles.get(rule, '–') for profile in PROFILES.values())} |" for rule in rules
     ]
 
 
@@ -111,7 +163,7 @@ def _then(row: Row) -> str:
     parts = [f"**void** `{row.void.value}`"] if row.void else []
     parts += ["refused"] if row.refuse else []
     parts += [f"notice `{row.notice}`"] if row.notice else []
-    parts += [act.value for act in row.acts if act.name != "NOTICE"]
+    parts += [act.value for act in row.acts if act is not Act.NOTICE]
     if row.next is Goto.RETURN:
         parts.append("→ where it was")
     elif isinstance(row.next, State):
