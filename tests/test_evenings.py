@@ -15,7 +15,7 @@ from hw_sim.scenarios import SCENARIOS
 from hw_sim.stage import Outcome
 from tests.truth import differences, verdicts
 from wheeld.core.observations import Header, Observation
-from wheeld.core.replay import replay, told
+from wheeld.core.replay import output_lines, replay
 from wheeld.core.setting import from_header
 from wheeld.core.table import Table
 
@@ -87,7 +87,7 @@ def test_the_stored_evidence_of_each_coup_replays_to_the_payloads_that_were_publ
     coups = 0
     for line in lines:
         step = table.apply(msgspec.json.decode(line, type=Observation))
-        since_last += told(step)
+        since_last += output_lines(step)
         if step.coup_logs:
             for evidence in step.coup_logs:
                 assert list(replay(evidence.log.splitlines())) == since_last, f"seed {seed}, coup {evidence.coup}"
