@@ -5,10 +5,10 @@ from __future__ import annotations
 from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.guards import EvidenceGuard, Known
 from wheeld.core.law.rows import (
+    AFTER_VOID,
     COUP,
     EVERY,
     NO_COUP,
-    NULL,
     RUNNING,
     Act,
     ignore,
@@ -26,7 +26,7 @@ NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
 def _number(evidence: Testimony, known: Known) -> Fact:
     """A number; or, after a void or in a suspension, the ball put back where it belongs."""
     state = known.table_state.state
-    is_put_back = state in (*NULL, S.SUSPENDED) and _is_at_home(evidence, known)
+    is_put_back = state in (*AFTER_VOID, S.SUSPENDED) and _is_at_home(evidence, known)
     return F.BALL_IN_PLACE if is_put_back else evidence.fact
 
 
@@ -83,7 +83,7 @@ ROWS = (
             ),
             notice(
                 fact,
-                NULL,
+                AFTER_VOID,
                 "number_after_void",
                 "2",
                 "a void coup never becomes a result; the number is kept as evidence",
@@ -161,7 +161,7 @@ ROWS = (
         "bets are closed and the ball lies elsewhere, yet no beam saw it run",
         Act.BEGIN,
     ),
-    notice(F.BALL_MOVED, NULL, "ball_misplaced", "3", "the ball belongs in the pocket of the last number"),
+    notice(F.BALL_MOVED, AFTER_VOID, "ball_misplaced", "3", "the ball belongs in the pocket of the last number"),
     ignore(F.BALL_MOVED, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),
     ignore(F.BALL_IN_PLACE, EVERY, "3", "the ball is where it belongs between coups"),
 )

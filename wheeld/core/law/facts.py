@@ -1,4 +1,4 @@
-"""What the law speaks of: where a table stands, what can be proven or asked for, why a coup is void."""
+"""The terms of the law: where a table stands, what can be proven or asked for, why a coup is void."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import (
+    AFTER_VOID,
     BEFORE_LAUNCH,
     COUP,
     NO_COUP,
-    NULL,
     Act,
     ignore,
     notice,
@@ -33,7 +33,7 @@ ROWS = (
         "whenever the ball was launched, the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    ignore(F.LAUNCH_UNSEEN, NULL, "", "it is the ball of the coup that is void already"),
+    ignore(F.LAUNCH_UNSEEN, AFTER_VOID, "", "it is the ball of the coup that is void already"),
     notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "6", "no game is on"),
     notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
     *(
@@ -57,9 +57,13 @@ ROWS = (
     ),
     void(F.WHEEL_VOID, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
     notice(
-        F.WHEEL_VOID, (s for s in NO_COUP if s not in NULL), "wheel_void", "", "no coup is running; a result stands"
+        F.WHEEL_VOID,
+        (s for s in NO_COUP if s not in AFTER_VOID),
+        "wheel_void",
+        "",
+        "no coup is running; a result stands",
     ),
-    ignore(F.WHEEL_VOID, NULL, "", "its coup is void already"),
+    ignore(F.WHEEL_VOID, AFTER_VOID, "", "its coup is void already"),
     void(
         F.NUMBER_CORRECTED,
         COUP,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.guards import EvidenceGuard, Known
 from wheeld.core.law.rows import (
+    AFTER_VOID,
     BEFORE_LAUNCH,
     COUP,
     EVERY,
-    NULL,
     RUNNING,
     Act,
     ignore,
@@ -109,7 +109,7 @@ ROWS = (
         "the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    ignore(F.LAUNCHED_BEFORE, NULL, "", "it is the ball of the coup that is void already"),
+    ignore(F.LAUNCHED_BEFORE, AFTER_VOID, "", "it is the ball of the coup that is void already"),
     void(
         F.LAUNCHED_BEFORE, S.CLOSED, S.CLOSED, Cause.BREAKDOWN, "play ended while the ball ran", Act.BEGIN, rules="A6"
     ),
@@ -152,6 +152,6 @@ ROWS = (
         )
         for fact in (F.WEAK_LAUNCH, F.LAUNCHED_BEFORE)
     ),
-    ignore(F.WEAK_LAUNCH, NULL, "3", "hands put the ball back now; a stray pulse launches nothing"),
+    ignore(F.WEAK_LAUNCH, AFTER_VOID, "3", "hands put the ball back now; a stray pulse launches nothing"),
     ignore(F.WEAK_LAUNCH, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),
 )

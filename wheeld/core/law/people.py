@@ -5,11 +5,11 @@ from __future__ import annotations
 from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.guards import CommandGuard, Known, is_in_place, is_place_unseen
 from wheeld.core.law.rows import (
+    AFTER_VOID,
     BEFORE_LAUNCH,
     COUP,
     EVERY,
     IDLE,
-    NULL,
     RETURN,
     RUNNING,
     STAY,
@@ -107,7 +107,7 @@ ROWS = (
         "6",
         "bets are closed already; saying it again changes nothing",
     ),
-    refuse(F.RIEN_NE_VA_PLUS, (S.CLOSED, S.OPERATIONS, *NULL, S.SUSPENDED), "", "no bets are open"),
+    refuse(F.RIEN_NE_VA_PLUS, (S.CLOSED, S.OPERATIONS, *AFTER_VOID, S.SUSPENDED), "", "no bets are open"),
     *(
         clause
         for fact in (F.CHEF_VOID, F.CHEF_VOID_AT_LAUNCH)
@@ -122,7 +122,7 @@ ROWS = (
                 Act.BEGIN,
             ),
             refuse(fact, S.OPERATIONS, "N7", "the number is out, a result stands"),
-            refuse(fact, (S.CLOSED, *NULL, S.SUSPENDED), "N7", "no coup is running"),
+            refuse(fact, (S.CLOSED, *AFTER_VOID, S.SUSPENDED), "N7", "no coup is running"),
         )
     ),
     refuse(F.CHEF_VOID, S.FAITES_VOS_JEUX, "N7", "no ball runs and bets are open: there is no coup to void"),
@@ -144,7 +144,7 @@ ROWS = (
     ),
     refuse(F.CONFIRM, RUNNING, "R3", "no number is out yet, and nobody confirms what sensors can prove"),
     refuse(F.CONFIRM, S.OPERATIONS, "", "the coup is a result already"),
-    refuse(F.CONFIRM, NULL, "2", "a void coup never becomes a result"),
+    refuse(F.CONFIRM, AFTER_VOID, "2", "a void coup never becomes a result"),
     refuse(F.CONFIRM, (S.CLOSED, *BEFORE_LAUNCH, S.SUSPENDED), "", "no number awaits the chef"),
     on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on"),
     on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.FORGET_LAST),
@@ -152,10 +152,10 @@ ROWS = (
         on(fact, S.RIEN_VA_OPERATIONS_OWED, S.OPERATIONS, "6", "after an early launch operations are owed too")
         for fact in (F.TOUT_VA, F.TOUT_VA_LAST)
     ),
-    refuse(F.TOUT_VA_MISPLACED, NULL, "3", "put the ball in the pocket of the last number first"),
-    refuse(F.TOUT_VA_OBJECT, NULL, "N6", "clear the foreign object first"),
+    refuse(F.TOUT_VA_MISPLACED, AFTER_VOID, "3", "put the ball in the pocket of the last number first"),
+    refuse(F.TOUT_VA_OBJECT, AFTER_VOID, "N6", "clear the foreign object first"),
     *(
-        refuse(fact, (s for s in State if s not in NULL), "", "nothing was void")
+        refuse(fact, (s for s in State if s not in AFTER_VOID), "", "nothing was void")
         for fact in (F.TOUT_VA, F.TOUT_VA_LAST, F.TOUT_VA_MISPLACED, F.TOUT_VA_OBJECT)
     ),
     on(F.OPERATIONS_DONE, S.OPERATIONS, S.FAITES_VOS_JEUX, "A1", "the coup is paid, faites vos jeux"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.law.facts import State
-from wheeld.core.law.rows import BEFORE_LAUNCH, NULL
+from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH
 from wheeld.core.observations import Command
 from wheeld.core.tracking.passes import LEAVE_REV_S
 
 MEANINGS_KEPT = 8
 """As many as people can say commands while a lap proves a launch."""
-SAME_FOR_A_LAUNCH = ({*NULL}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
+SAME_FOR_A_LAUNCH = ({*AFTER_VOID}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
 """Moving between these does not change what a launch means: early, awaited, or of no game."""
 STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
 """After a restart: a ball that ran before it is seen within a turn, however slow. When its coup was void (rulebook 2:
@@ -30,7 +30,7 @@ class LaunchRegister(msgspec.Struct):
 
     `meanings`: what a launch meant lately, latest last. `void_before_us`: a ball first seen before then is that of a
     coup that is void already. `void_asked`: the chef declared void a coup whose ball only a head sees, and the head had
-    not reported it yet. All begin anew at a restart.
+    not reported it yet. None of them outlives a restart.
     """
 
     meanings: list[Meaning]
@@ -64,7 +64,7 @@ class LaunchRegister(msgspec.Struct):
 
     def restart(self, state: State) -> None:
         """The controller was restarted: the ball of a coup that is void may still run."""
-        if state in (*NULL, State.SUSPENDED):
+        if state in (*AFTER_VOID, State.SUSPENDED):
             self.void_before_us = STILL_RUNNING_US
             self.begin(state, STILL_RUNNING_US)
 

@@ -1,4 +1,4 @@
-"""What a clause of the law is made of: rows, the few kinds of clause, and the groups of states that they speak of."""
+"""What the clauses of the law are made of: rows, the few kinds of clause, and the groups of states that they name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STAY, RETURN = Goto.STAY, Goto.RETURN
 
 @unique
 class Act(Enum):
-    """What a row does besides moving; the façade carries each out in one place."""
+    """What a row does besides moving the table; the adjudicator does each in one place."""
 
     BEGIN = "begin a coup"
     RESULT = "publish the result"
@@ -53,14 +53,15 @@ RUNNING = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE)
 COUP = (*RUNNING, S.AWAITING_CHEF)
 """A coup is at hand, without its verdict yet."""
 BEFORE_LAUNCH = (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY)
-NULL = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
-IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *NULL)
+AFTER_VOID = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
+"""A coup was void, and "tout va" is owed."""
+IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *AFTER_VOID)
 EVERY = tuple(State)
 NO_COUP = tuple(state for state in State if state not in COUP)
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """One sentence of the law: the same row for a fact in several states."""
+    """The same row for a fact in several states."""
 
     fact: Fact
     states: tuple[State, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from wheeld.core.law.facts import State
-from wheeld.core.law.rows import NULL
+from wheeld.core.law.rows import AFTER_VOID
 from wheeld.core.messages.phrases import Phrases
 
-_OBJECT_MATTERS = (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, State.OPERATIONS, *NULL)
+_OBJECT_MATTERS = (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, State.OPERATIONS, *AFTER_VOID)
 """N6: the next coup waits until it is cleared, and a launch over it is void."""
 
 
@@ -29,7 +29,7 @@ def waiting_for(
         steps.append(phrases.remove_object)
     if state is State.SUSPENDED and faults:
         steps.append(phrases.repair.format(", ".join(faults)))
-    if state in NULL:
+    if state in AFTER_VOID:
         if misplaced is not None:
             steps.append(phrases.put_back.format(misplaced))
         steps.append(phrases.tout_va)

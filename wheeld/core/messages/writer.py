@@ -154,7 +154,7 @@ class MessageWriter:
         return Message(now_us, "notice", msgspec.json.encode(payload))
 
     def _common(self, topic: Topic, now_us: int, times_us: tuple[int, ...] = ()) -> tuple[_Common, list[str]]:
-        """What every message says of where and when; and other sensing times as text, converted in the same call.
+        """The members that every message has, and other sensing times as text, converted in the same call.
 
         A topic of the feed takes the next number in it.
         """
