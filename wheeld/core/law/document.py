@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import product
 
 from wheeld.core import law
 from wheeld.core.houses import PROFILES
@@ -62,9 +63,9 @@ def _moves() -> dict[tuple[str, Fact], str]:
     moves = {}
     for clause in CLAUSES:
         target = clause.row.next
-        for state in clause.states:
+        for state, fact in product(clause.states, clause.facts):
             if target is not state and target is not Goto.STAY:
-                moves[state.value, clause.fact] = "where_it_was" if isinstance(target, Goto) else target.value
+                moves[state.value, fact] = "where_it_was" if isinstance(target, Goto) else target.value
     return moves
 
 
@@ -130,7 +131,7 @@ def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
 def _clauses() -> list[str]:
     head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     return head + [
-        f"| {clause.fact.value} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
+        f"| {_facts(clause.facts)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
         f"{clause.row.text} |"
         for clause in CLAUSES
     ]
@@ -147,6 +148,10 @@ def _articles() -> list[str]:
 
 def _rules(row: Row) -> str:
     return ", ".join(row.rules) or "–"
+
+
+def _facts(facts: tuple[Fact, ...]) -> str:
+    return "<br>".join(fact.value for fact in facts)
 
 
 def _states(states: tuple[State, ...]) -> str:

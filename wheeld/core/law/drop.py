@@ -11,6 +11,7 @@ from wheeld.core.law.rows import (
     NO_COUP,
     RUNNING,
     Act,
+    all_but,
     ignore,
     notice,
     on,
@@ -52,7 +53,7 @@ ROWS = (
         "the ball rests on an obstacle; no bet is added or withdrawn until it falls or the rotor stops",
         Act.CLOSE_BETS,
     ),
-    ignore(F.FALL_OVERDUE, (s for s in State if s not in RUNNING[:2]), "", "there is nothing to lock"),
+    ignore(F.FALL_OVERDUE, all_but(*RUNNING[:2]), "", "there is nothing to lock"),
     on(F.NUMBER, RUNNING, S.OPERATIONS, "R3", "the ball came to rest in a pocket", Act.CLOSE_BETS, Act.RESULT),
     void(
         F.NUMBER_UNPROVEN,
@@ -70,41 +71,35 @@ ROWS = (
         Act.CLOSE_BETS,
         Act.AWAIT,
     ),
-    *(
-        clause
-        for fact in NUMBERS
-        for clause in (
-            void(
-                fact,
-                S.AWAITING_CHEF,
-                S.SUSPENDED,
-                Cause.BREAKDOWN,
-                "another number than the one that awaits the chef",
-            ),
-            notice(
-                fact,
-                AFTER_VOID,
-                "number_after_void",
-                "2",
-                "a void coup never becomes a result; the number is kept as evidence",
-            ),
-            notice(fact, S.SUSPENDED, "number_after_void", "A6", "play is suspended; the number is kept as evidence"),
-            notice(
-                fact,
-                (S.CLOSED, S.FAITES_VOS_JEUX, S.OPERATIONS),
-                "unobserved_coup",
-                "",
-                "no coup was running when this ball was launched",
-            ),
-            void(
-                fact,
-                S.BETS_CLOSED_EARLY,
-                S.SUSPENDED,
-                Cause.BREAKDOWN,
-                "bets are closed and the ball fell, yet its launch was not seen",
-                Act.BEGIN,
-            ),
-        )
+    void(
+        NUMBERS,
+        S.AWAITING_CHEF,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "another number than the one that awaits the chef",
+    ),
+    notice(
+        NUMBERS,
+        AFTER_VOID,
+        "number_after_void",
+        "2",
+        "a void coup never becomes a result; the number is kept as evidence",
+    ),
+    notice(NUMBERS, S.SUSPENDED, "number_after_void", "A6", "play is suspended; the number is kept as evidence"),
+    notice(
+        NUMBERS,
+        (S.CLOSED, S.FAITES_VOS_JEUX, S.OPERATIONS),
+        "unobserved_coup",
+        "",
+        "no coup was running when this ball was launched",
+    ),
+    void(
+        NUMBERS,
+        S.BETS_CLOSED_EARLY,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "bets are closed and the ball fell, yet its launch was not seen",
+        Act.BEGIN,
     ),
     void(
         F.ROTOR_STOPPED_RUNNING,
@@ -113,9 +108,11 @@ ROWS = (
         Cause.ROTOR_STOPPED_RUNNING,
         "the rotor stopped while the ball ran",
     ),
-    *(
-        ignore(fact, S.AWAITING_CHEF, "N4 N5", "armed until the drop; the ball rests in its pocket")
-        for fact in (F.ROTOR_STOPPED_RUNNING, F.ROTOR_STOPPED_BEFORE_DROP)
+    ignore(
+        (F.ROTOR_STOPPED_RUNNING, F.ROTOR_STOPPED_BEFORE_DROP),
+        S.AWAITING_CHEF,
+        "N4 N5",
+        "armed until the drop; the ball rests in its pocket",
     ),
     ignore(F.ROTOR_STOPPED_RUNNING, NO_COUP, "N4", "armed from launch to drop only"),
     void(

@@ -9,6 +9,7 @@ from wheeld.core.law.rows import (
     COUP,
     NO_COUP,
     Act,
+    all_but,
     ignore,
     notice,
     void,
@@ -36,9 +37,12 @@ ROWS = (
     ignore(F.LAUNCH_UNSEEN, AFTER_VOID, "", "it is the ball of the coup that is void already"),
     notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "6", "no game is on"),
     notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
-    *(
-        void(fact, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the coup that runs was not observed whole")
-        for fact in (F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP)
+    void(
+        (F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP),
+        COUP,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "the coup that runs was not observed whole",
     ),
     void(
         F.UNOBSERVED_COUP,
@@ -50,7 +54,7 @@ ROWS = (
     ),
     notice(
         F.UNOBSERVED_COUP,
-        (s for s in NO_COUP if s is not S.BETS_CLOSED_EARLY),
+        all_but(*COUP, S.BETS_CLOSED_EARLY),
         "unobserved_coup",
         "N8",
         "what came of it is not known, and no number is guessed",
@@ -58,7 +62,7 @@ ROWS = (
     void(F.WHEEL_VOID, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
     notice(
         F.WHEEL_VOID,
-        (s for s in NO_COUP if s not in AFTER_VOID),
+        all_but(*COUP, *AFTER_VOID),
         "wheel_void",
         "",
         "no coup is running; a result stands",

@@ -60,38 +60,39 @@ ROWS = (
         "the object lay in the cylinder before the number was out",
         Act.BEGIN,
     ),
-    *(
-        clause
-        for fact in (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT)
-        for clause in (
-            void(
-                fact,
-                S.OPERATIONS,
-                S.RIEN_VA_OPERATIONS_OWED,
-                Cause.EARLY_LAUNCH,
-                "the operations of the previous coup are not finished",
-                Act.BEGIN,
-            ),
-            void(fact, S.RIEN_VA, S.RIEN_VA, Cause.EARLY_LAUNCH, 'launched before "tout va"', Act.BEGIN),
-            void(
-                fact,
-                S.RIEN_VA_OPERATIONS_OWED,
-                S.RIEN_VA_OPERATIONS_OWED,
-                Cause.EARLY_LAUNCH,
-                'launched before "tout va"; the operations are not finished either',
-                Act.BEGIN,
-            ),
-            void(
-                fact,
-                COUP,
-                S.SUSPENDED,
-                Cause.BREAKDOWN,
-                "a second launch within a coup means that the first was not observed whole",
-            ),
-            notice(fact, S.CLOSED, "launch_while_closed", "6", "no game is on"),
-            notice(fact, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
-        )
+    void(
+        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        S.OPERATIONS,
+        S.RIEN_VA_OPERATIONS_OWED,
+        Cause.EARLY_LAUNCH,
+        "the operations of the previous coup are not finished",
+        Act.BEGIN,
     ),
+    void(
+        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        S.RIEN_VA,
+        S.RIEN_VA,
+        Cause.EARLY_LAUNCH,
+        'launched before "tout va"',
+        Act.BEGIN,
+    ),
+    void(
+        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        S.RIEN_VA_OPERATIONS_OWED,
+        S.RIEN_VA_OPERATIONS_OWED,
+        Cause.EARLY_LAUNCH,
+        'launched before "tout va"; the operations are not finished either',
+        Act.BEGIN,
+    ),
+    void(
+        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        COUP,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "a second launch within a coup means that the first was not observed whole",
+    ),
+    notice((F.LAUNCHED, F.LAUNCHED_OVER_OBJECT), S.CLOSED, "launch_while_closed", "6", "no game is on"),
+    notice((F.LAUNCHED, F.LAUNCHED_OVER_OBJECT), S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
     # --- proven only after the table moved on: several passes prove it, its first pass dates it
     void(
         F.LAUNCHED_BEFORE,
@@ -142,15 +143,12 @@ ROWS = (
         "the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    *(
-        void(
-            fact,
-            S.AWAITING_CHEF,
-            S.SUSPENDED,
-            Cause.BREAKDOWN,
-            "a second launch within a coup means that the first was not observed whole",
-        )
-        for fact in (F.WEAK_LAUNCH, F.LAUNCHED_BEFORE)
+    void(
+        (F.WEAK_LAUNCH, F.LAUNCHED_BEFORE),
+        S.AWAITING_CHEF,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "a second launch within a coup means that the first was not observed whole",
     ),
     ignore(F.WEAK_LAUNCH, AFTER_VOID, "3", "hands put the ball back now; a stray pulse launches nothing"),
     ignore(F.WEAK_LAUNCH, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),

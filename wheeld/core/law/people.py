@@ -14,6 +14,7 @@ from wheeld.core.law.rows import (
     RUNNING,
     STAY,
     Act,
+    all_but,
     ignore,
     notice,
     on,
@@ -25,7 +26,7 @@ from wheeld.core.observations import Command, CommandName
 S, F = State, Fact
 
 BY_WORD = "no sensor sees where the ball lies: the chef's word serves"
-"""C11 asks that it lies in the pocket of the last number."""
+"""Rulebook 3 asks that it lies in the pocket of the last number."""
 
 
 def missing(command: Command) -> str:
@@ -85,12 +86,13 @@ def fact_of(command: Command, known: Known) -> Fact:
     return Fact[command.name.upper()] if guard is None else guard(known)
 
 
+VOIDS = (F.CHEF_VOID, F.CHEF_VOID_AT_LAUNCH)
+TOUT_VA = (F.TOUT_VA, F.TOUT_VA_LAST, F.TOUT_VA_MISPLACED, F.TOUT_VA_OBJECT)
+OPERATIONS_DONE = (F.OPERATIONS_DONE, F.OPERATIONS_DONE_LAST, F.OPERATIONS_DONE_OBJECT)
+
 ROWS = (
     on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux"),
-    *(
-        refuse(fact, (s for s in State if s is not S.CLOSED), "", "the table is open")
-        for fact in (F.OPEN, F.OPEN_FAULTY)
-    ),
+    refuse((F.OPEN, F.OPEN_FAULTY), all_but(S.CLOSED), "", "the table is open"),
     refuse(F.OPEN_FAULTY, S.CLOSED, "N8", "a sensor still fails: no coup could be observed whole"),
     on(
         F.RIEN_NE_VA_PLUS,
@@ -108,23 +110,17 @@ ROWS = (
         "bets are closed already; saying it again changes nothing",
     ),
     refuse(F.RIEN_NE_VA_PLUS, (S.CLOSED, S.OPERATIONS, *AFTER_VOID, S.SUSPENDED), "", "no bets are open"),
-    *(
-        clause
-        for fact in (F.CHEF_VOID, F.CHEF_VOID_AT_LAUNCH)
-        for clause in (
-            void(fact, COUP, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
-            void(
-                fact,
-                S.BETS_CLOSED_EARLY,
-                S.RIEN_VA,
-                Cause.CHEF,
-                "the chef declares the coup void before its launch",
-                Act.BEGIN,
-            ),
-            refuse(fact, S.OPERATIONS, "N7", "the number is out, a result stands"),
-            refuse(fact, (S.CLOSED, *AFTER_VOID, S.SUSPENDED), "N7", "no coup is running"),
-        )
+    void(VOIDS, COUP, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
+    void(
+        VOIDS,
+        S.BETS_CLOSED_EARLY,
+        S.RIEN_VA,
+        Cause.CHEF,
+        "the chef declares the coup void before its launch",
+        Act.BEGIN,
     ),
+    refuse(VOIDS, S.OPERATIONS, "N7", "the number is out, a result stands"),
+    refuse(VOIDS, (S.CLOSED, *AFTER_VOID, S.SUSPENDED), "N7", "no coup is running"),
     refuse(F.CHEF_VOID, S.FAITES_VOS_JEUX, "N7", "no ball runs and bets are open: there is no coup to void"),
     void(
         F.CHEF_VOID_AT_LAUNCH,
@@ -148,33 +144,41 @@ ROWS = (
     refuse(F.CONFIRM, (S.CLOSED, *BEFORE_LAUNCH, S.SUSPENDED), "", "no number awaits the chef"),
     on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on"),
     on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.FORGET_LAST),
-    *(
-        on(fact, S.RIEN_VA_OPERATIONS_OWED, S.OPERATIONS, "6", "after an early launch operations are owed too")
-        for fact in (F.TOUT_VA, F.TOUT_VA_LAST)
+    on(
+        (F.TOUT_VA, F.TOUT_VA_LAST),
+        S.RIEN_VA_OPERATIONS_OWED,
+        S.OPERATIONS,
+        "6",
+        "after an early launch operations are owed too",
     ),
     refuse(F.TOUT_VA_MISPLACED, AFTER_VOID, "3", "put the ball in the pocket of the last number first"),
     refuse(F.TOUT_VA_OBJECT, AFTER_VOID, "N6", "clear the foreign object first"),
-    *(
-        refuse(fact, (s for s in State if s not in AFTER_VOID), "", "nothing was void")
-        for fact in (F.TOUT_VA, F.TOUT_VA_LAST, F.TOUT_VA_MISPLACED, F.TOUT_VA_OBJECT)
+    refuse(
+        TOUT_VA,
+        all_but(*AFTER_VOID),
+        "",
+        "nothing was void",
     ),
     on(F.OPERATIONS_DONE, S.OPERATIONS, S.FAITES_VOS_JEUX, "A1", "the coup is paid, faites vos jeux"),
     on(F.OPERATIONS_DONE_LAST, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.FORGET_LAST),
-    *(
-        on(fact, S.RIEN_VA_OPERATIONS_OWED, S.RIEN_VA, "6", '"tout va" is still owed')
-        for fact in (F.OPERATIONS_DONE, F.OPERATIONS_DONE_LAST, F.OPERATIONS_DONE_OBJECT)
+    on(
+        OPERATIONS_DONE,
+        S.RIEN_VA_OPERATIONS_OWED,
+        S.RIEN_VA,
+        "6",
+        '"tout va" is still owed',
     ),
     refuse(F.OPERATIONS_DONE_OBJECT, S.OPERATIONS, "N6", "the next coup waits until the foreign object is cleared"),
-    *(
-        refuse(
-            fact, (s for s in State if s not in (S.OPERATIONS, S.RIEN_VA_OPERATIONS_OWED)), "", "no operations are owed"
-        )
-        for fact in (F.OPERATIONS_DONE, F.OPERATIONS_DONE_LAST, F.OPERATIONS_DONE_OBJECT)
+    refuse(
+        OPERATIONS_DONE,
+        all_but(S.OPERATIONS, S.RIEN_VA_OPERATIONS_OWED),
+        "",
+        "no operations are owed",
     ),
     refuse(F.LAST_COUP, S.CLOSED, "A5", "the table is closed"),
     on(
         F.LAST_COUP,
-        (s for s in State if s is not S.CLOSED),
+        all_but(S.CLOSED),
         STAY,
         "A5",
         "announced; the next valid coup is the last",
@@ -195,10 +199,7 @@ ROWS = (
     refuse(F.SUSPEND, S.SUSPENDED, "", "play is suspended already"),
     on(F.RESUME, S.SUSPENDED, RETURN, "A6", "resumed; a coup that was running is void"),
     refuse(F.RESUME_FAULTY, S.SUSPENDED, "N8", "a sensor still fails: no coup could be observed whole"),
-    *(
-        refuse(fact, (s for s in State if s is not S.SUSPENDED), "", "play is not suspended")
-        for fact in (F.RESUME, F.RESUME_FAULTY)
-    ),
+    refuse((F.RESUME, F.RESUME_FAULTY), all_but(S.SUSPENDED), "", "play is not suspended"),
     notice(F.BOULER, EVERY, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
     notice(F.BOULER_DUE, EVERY, "bouler_change_due", "A4", "a bouler customarily spins for half an hour"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum, unique
+from typing import TypeAlias
 
 import msgspec
 
@@ -57,44 +58,57 @@ AFTER_VOID = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
 """A coup was void, and "tout va" is owed."""
 IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *AFTER_VOID)
 EVERY = tuple(State)
-NO_COUP = tuple(state for state in State if state not in COUP)
+
+
+def all_but(*states: State) -> tuple[State, ...]:
+    """Every other state."""
+    return tuple(state for state in State if state not in states)
+
+
+NO_COUP = all_but(*COUP)
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """The same row for a fact in several states."""
+    """The same row for several facts in several states."""
 
-    fact: Fact
+    facts: tuple[Fact, ...]
     states: tuple[State, ...]
     row: Row
 
 
-def on(fact: Fact, states: State | Iterable[State], to: State | Goto, rules: str, text: str, *acts: Act) -> Clause:
+Facts: TypeAlias = Fact | tuple[Fact, ...]
+States: TypeAlias = State | Iterable[State]
+
+
+def on(facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act) -> Clause:
     """The table goes somewhere, or does something. `rules` are separated by spaces, here and below."""
-    return Clause(fact, _states(states), Row(to, tuple(rules.split()), text, acts=acts))
+    return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts))
 
 
-def void(
-    fact: Fact, states: State | Iterable[State], to: State, cause: Cause, text: str, *acts: Act, rules: str = ""
-) -> Clause:
+def void(facts: Facts, states: States, to: State, cause: Cause, text: str, *acts: Act, rules: str = "") -> Clause:
     """The coup is void, by the rule of its cause; `rules` are others that it rests on."""
-    return Clause(fact, _states(states), Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
+    return _clause(facts, states, Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
 
 
-def notice(fact: Fact, states: State | Iterable[State], kind: str, rules: str, text: str, *acts: Act) -> Clause:
+def notice(facts: Facts, states: States, kind: str, rules: str, text: str, *acts: Act) -> Clause:
     """A notice is published, and the table stays where it is."""
     row = Row(STAY, tuple(rules.split()), text, acts=(*acts, Act.NOTICE), notice=kind)
-    return Clause(fact, _states(states), row)
+    return _clause(facts, states, row)
 
 
-def refuse(fact: Fact, states: State | Iterable[State], rules: str, text: str) -> Clause:
+def refuse(facts: Facts, states: States, rules: str, text: str) -> Clause:
     """A command that must not pass."""
-    return Clause(fact, _states(states), Row(STAY, tuple(rules.split()), text, refuse=True))
+    return _clause(facts, states, Row(STAY, tuple(rules.split()), text, refuse=True))
 
 
-def ignore(fact: Fact, states: State | Iterable[State], rules: str, text: str) -> Clause:
+def ignore(facts: Facts, states: States, rules: str, text: str) -> Clause:
     """Nothing follows."""
-    return Clause(fact, _states(states), Row(STAY, tuple(rules.split()), text))
+    return _clause(facts, states, Row(STAY, tuple(rules.split()), text))
 
 
-def _states(states: State | Iterable[State]) -> tuple[State, ...]:
-    return (states,) if isinstance(states, State) else tuple(states)
+def _clause(facts: Facts, states: States, row: Row) -> Clause:
+    return Clause(
+        (facts,) if isinstance(facts, Fact) else facts,
+        (states,) if isinstance(states, State) else tuple(states),
+        row,
+    )

@@ -9,6 +9,7 @@ from wheeld.core.law.rows import (
     NO_COUP,
     RUNNING,
     Act,
+    all_but,
     ignore,
     notice,
     on,
@@ -30,14 +31,16 @@ ROWS = (
         "the ball has slowed to the configured speed",
         Act.CLOSE_BETS,
     ),
-    ignore(F.BALL_SLOWED, (s for s in State if s is not S.BALL_RUNNING), "", "bets are closed, or no coup is running"),
+    ignore(F.BALL_SLOWED, all_but(S.BALL_RUNNING), "", "bets are closed, or no coup is running"),
     notice(
         F.VOID_FORESEEN, RUNNING, "void_foreseen", "R2", "a forecast voids nothing; the ball may be stopped by hand"
     ),
     notice(F.LEAVING_FORESEEN, RUNNING, "leaving_foreseen", "", "a forecast decides nothing"),
-    *(
-        ignore(fact, (s for s in State if s not in RUNNING), "", "no coup is running, or its number is known")
-        for fact in (F.VOID_FORESEEN, F.LEAVING_FORESEEN)
+    ignore(
+        (F.VOID_FORESEEN, F.LEAVING_FORESEEN),
+        all_but(*RUNNING),
+        "",
+        "no coup is running, or its number is known",
     ),
     void(
         F.LEFT_TRACK_SHORT,

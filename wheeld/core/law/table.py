@@ -6,6 +6,7 @@ The rows and their guards stand in one module for each subject: `launch`, `run`,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 from types import MappingProxyType
 
 from wheeld.core.law import breakdown, drop, head, launch, people, run
@@ -22,16 +23,15 @@ def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], Row]:
     """The table of these clauses; ValueError unless there is one row, and only one, for each pair."""
     law: dict[tuple[State, Fact], Row] = {}
     for clause in clauses:
-        for state in clause.states:
-            if (state, clause.fact) in law:
-                message = f"two rows for {clause.fact.name} in {state.name}"
+        for state, fact in product(clause.states, clause.facts):
+            if (state, fact) in law:
+                message = f"two rows for {fact.name} in {state.name}"
                 raise ValueError(message)
-            law[state, clause.fact] = clause.row
-    for state in State:
-        for fact in Fact:
-            if (state, fact) not in law:
-                message = f"no row for {fact.name} in {state.name}"
-                raise ValueError(message)
+            law[state, fact] = clause.row
+    for state, fact in product(State, Fact):
+        if (state, fact) not in law:
+            message = f"no row for {fact.name} in {state.name}"
+            raise ValueError(message)
     return MappingProxyType(law)
 
 
