@@ -43,7 +43,7 @@ class Line:
     states: tuple[str, ...] = ()
 
     def then(self, fact: Fact) -> Iterator[Line]:
-        for way in self.game.told(fact):
+        for way in self.game.ways(fact):
             verdict = () if way.verdict is None else (str(getattr(way.verdict, "value", way.verdict)),)
             done = (not way.refused,) if fact in COMMANDS else ()
             states = (*self.states, way.game.state)

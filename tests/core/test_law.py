@@ -35,9 +35,9 @@ def targets(row: Row, state: State) -> set[State]:
 
 
 def test_every_state_and_fact_is_ruled_exactly_once() -> None:
-    told = Counter((state, fact) for clause in CLAUSES for fact in clause.facts for state in clause.states)
-    assert set(told) == {(state, fact) for state in State for fact in Fact}
-    assert [pair for pair, times in told.items() if times > 1] == []
+    ruled = Counter((state, fact) for clause in CLAUSES for fact in clause.facts for state in clause.states)
+    assert set(ruled) == {(state, fact) for state in State for fact in Fact}
+    assert [pair for pair, times in ruled.items() if times > 1] == []
     assert len(LAW) == len(State) * len(Fact)
 
 
