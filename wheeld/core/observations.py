@@ -32,7 +32,7 @@ HeadProduct: TypeAlias = Literal["mercury-360", "slingshot-2"]
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
 Unproven: TypeAlias = Literal["void", "chef"]
-"""What becomes of a coup of which these sensors cannot prove all that Art. 10 asks."""
+"""What becomes of a coup of which these sensors cannot prove all that a valid coup needs (R1, R2)."""
 HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track", "number", "locked"]
 HeadWarned: TypeAlias = Literal[
     "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"

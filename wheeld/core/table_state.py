@@ -14,7 +14,7 @@ from wheeld.core.tracking.pocket import Seen
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (interfaces)."""
 BOULER_US = 30 * 60 * 1_000_000
-"""C13: a bouler customarily spins for half an hour."""
+"""A4: a bouler customarily spins for half an hour."""
 
 
 class Called(msgspec.Struct, frozen=True):
@@ -59,10 +59,10 @@ class HeadGameKept(msgspec.Struct, frozen=True):
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `coup` counts launches and never
-    begins anew; `decided` says that coup `coup` has had its verdict. `last_coup`: la dernière is announced; `closing`:
-    it was played. `object_present` is kept for a restart, because the sensor reports changes only. `head_game`: where a
-    head's games stood. `view`: what was last published of the table.
+    `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `launches`: see `registers`.
+    `coup` counts launches and never begins anew; `decided` says that coup `coup` has had its verdict. `last_coup`: la
+    dernière is announced; `closing`: it was played. `object_present` is kept for a restart, because the sensor reports
+    changes only. `head_game`: where a head's games stood. `view`: what was last published of the table.
     """
 
     state: State = State.CLOSED
