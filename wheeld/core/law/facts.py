@@ -120,9 +120,10 @@ class Fact(Enum):
 
 @unique
 class Cause(Enum):
-    """Why a coup is void: its name in messages, and its rule. The article is the house's (`houses.Profile`)."""
+    """Why a coup is void: its name in messages."""
 
     rule: str
+    """That voids it; the article is the house's (`houses.Profile`)."""
 
     SAME_DIRECTION = "same_direction", "N1"
     EARLY_LAUNCH = "early_launch", "N2"
