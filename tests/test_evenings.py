@@ -16,7 +16,7 @@ from hw_sim.table import Outcome
 from tests.faults.conftest import size_of
 from tests.truth import differences, verdicts
 from wheeld.core.observations import Observation
-from wheeld.core.replay import replay, told
+from wheeld.core.replay import output_lines, replay
 from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 
@@ -88,9 +88,9 @@ def test_the_stored_evidence_of_each_coup_replays_to_the_payloads_that_were_publ
     coups = 0
     for line in lines:
         step = table.apply(msgspec.json.decode(line, type=Observation))
-        since_last += told(step)
-        if step.evidence:
-            for evidence in step.evidence:
+        since_last += output_lines(step)
+        if step.coup_logs:
+            for evidence in step.coup_logs:
                 assert list(replay(evidence.log.splitlines())) == since_last, f"seed {seed}, coup {evidence.coup}"
                 coups += 1
             since_last = []

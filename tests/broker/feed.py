@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.messages.chain import GENESIS, seal
-from wheeld.core.step import SEQUENCED, Evidence, Message, Step, Topic
+from wheeld.core.messages.chain import GENESIS, close_with_hash
+from wheeld.core.step import SEQUENCED, CoupLog, Message, Step, Topic
 
 
 class Feed:
@@ -23,10 +23,10 @@ class Feed:
             return Message(self._written, topic, msgspec.json.encode({"schema": topic + "/1", "n": self._written}))
         self.seq += 1
         body = {"schema": topic + "/1", "seq": self.seq, "n": self.seq - 1, "prev": self._prev}
-        payload, self._prev = seal(msgspec.json.encode(body))
+        payload, self._prev = close_with_hash(msgspec.json.encode(body))
         return Message(self._written, topic, payload, self.seq)
 
-    def step(self, *topics: Topic, evidence: Evidence | None = None, memory: bytes | None = None) -> Step:
+    def step(self, *topics: Topic, evidence: CoupLog | None = None, memory: bytes | None = None) -> Step:
         """A step with one message a topic."""
         messages = tuple(self.message(topic) for topic in topics)
-        return Step(messages=messages, evidence=() if evidence is None else (evidence,), memory=memory)
+        return Step(messages=messages, coup_logs=() if evidence is None else (evidence,), memory=memory)

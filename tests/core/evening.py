@@ -24,7 +24,7 @@ from wheeld.core.observations import (
     TimePassed,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.step import Evidence, Reply, Step
+from wheeld.core.step import CoupLog, Reply, Step
 from wheeld.core.table import Table
 from wheeld.core.tracking.observer import Observer
 from wheeld.core.tracking.pocket import PocketFromReaders
@@ -98,7 +98,7 @@ class Evening:
         self.seen: list[Observation] = []
         self.heard: list[Heard] = []
         self.replies: list[Reply] = []
-        self.evidence: list[Evidence] = []
+        self.evidence: list[CoupLog] = []
         self.memory = memory
         self.lying: int | None = setting.last_number
         self._planned: list[Observation] = []
@@ -242,7 +242,7 @@ class Evening:
     def _keep(self, t_us: int, step: Step) -> None:
         self.heard += [Heard(t_us, m.topic, m.payload, msgspec.json.decode(m.payload)) for m in step.messages]
         self.replies += step.replies
-        self.evidence += step.evidence
+        self.evidence += step.coup_logs
         self.memory = step.memory or self.memory
 
     # --- the sensors --------------------------------------------------------------------------------------------------

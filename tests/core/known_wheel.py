@@ -1,7 +1,7 @@
-"""A wheel whose truth is known: each thing that happens at it is told to the rulebook, and the table is held to that.
+"""A wheel whose truth is known: each thing that happens at it goes to the rulebook too, and the table is held to that.
 
-The world is `evening.py`'s, with sensors that tell the truth. What happens is a *story*: the facts that a spectator
-could tell, in order. After it every verdict, reply, state and bet that the table has published must be what the
+The world is `evening.py`'s, with sensors that never fail by themselves. What happens is an *event*: the facts that a
+spectator sees, in order. After it every verdict, reply, state and bet that the table has published must be what the
 rulebook lets follow. Where it is silent several games are possible; the table's choices narrow them down.
 """
 
@@ -22,7 +22,7 @@ from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED
 
-Story: TypeAlias = tuple[Fact, ...]
+Event: TypeAlias = tuple[Fact, ...]
 Ball: TypeAlias = Literal["pocket", "hand", "track", "obstacle"]
 COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
 """What people ask: the list of facts has it last."""
@@ -35,7 +35,7 @@ PROVEN_PASSES = 7
 
 @dataclass(frozen=True)
 class Line:
-    """One way that a story may be told to the world."""
+    """One way on that the rulebook allows."""
 
     game: Game
     verdicts: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Line:
     states: tuple[str, ...] = ()
 
     def then(self, fact: Fact) -> Iterator[Line]:
-        for way in self.game.told(fact):
+        for way in self.game.ways(fact):
             verdict = () if way.verdict is None else (str(getattr(way.verdict, "value", way.verdict)),)
             done = (not way.refused,) if fact in COMMANDS else ()
             states = (*self.states, way.game.state)
@@ -70,23 +70,23 @@ class KnownWheel:
 
     # --- the comparison -----------------------------------------------------------------------------------------------
 
-    def happens(self, *stories: Story, number: int | None = None) -> None:
-        """One of `stories` is the truth; what the table has said since the last one must follow from it."""
+    def happens(self, *events: Event, number: int | None = None) -> None:
+        """One of `events` is the truth; what the table has said since the last one must follow from it."""
         heard = self.evening.heard[self.read :]
         verdicts = tuple(self._verdict(one, number) for one in heard if one.topic in ("result", "void"))
         dones = tuple(reply.done for reply in self.evening.replies[self.replied :])
         tables = [one.payload for one in heard if one.topic == "table"]
         states = [table["state"] for table in tables]
         self.table = tables[-1] if tables else self.table
-        told = [line for story in stories for line in _told([Line(game) for game in self.games], story)]
+        allowed = [line for event in events for line in _lines_after([Line(game) for game in self.games], event)]
         fitting = {
             line.game
-            for line in told
+            for line in allowed
             if (line.verdicts, line.dones) == (verdicts, dones) and self._stands(line.game) and _within(states, line)
         }
         assert fitting, (
-            f"{' | '.join(str([fact.name for fact in story]) for story in stories)}: the table says {verdicts} {dones} "
-            f"{states}, stands in {self.evening.state}; the rulebook: {told}"
+            f"{' | '.join(str([fact.name for fact in event]) for event in events)}: the table says {verdicts} {dones} "
+            f"{states}, stands in {self.evening.state}; the rulebook: {allowed}"
         )
         self.games = fitting
         self._check_feed(heard)
@@ -123,13 +123,13 @@ class KnownWheel:
         """The latest coup's evidence replays to the bytes of its verdict."""
         if self.evening.evidence:
             evidence = self.evening.evidence[-1]
-            told = [msgspec.json.decode(line, type=_Told) for line in replay(evidence.log.splitlines())]
+            replayed = [msgspec.json.decode(line, type=_Output) for line in replay(evidence.log.splitlines())]
             (verdict,) = [
                 one.bytes
                 for one in self.evening.heard
                 if one.topic == evidence.verdict and one.payload["coup"] == evidence.coup
             ]
-            assert verdict in [bytes(one.payload) for one in told]
+            assert verdict in [bytes(one.payload) for one in replayed]
 
     # --- what is true -------------------------------------------------------------------------------------------------
 
@@ -203,18 +203,18 @@ class KnownWheel:
 
     def fall(self, into: int) -> None:
         """The ball runs its laps, leaves the track, and comes to rest."""
-        story: Story = (Fact.NUMBER,) if self.whole else (Fact.NUMBER_UNPROVEN,)
+        event: Event = (Fact.NUMBER,) if self.whole else (Fact.NUMBER_UNPROVEN,)
         if self.ball == "track":
-            story = (*self._leave(), *story)
+            event = (*self._leave(), *event)
         self._land(into)
-        self.happens(story, number=into)
+        self.happens(event, number=into)
 
     def hang(self) -> None:
         """The ball runs its laps, and rests on an obstacle."""
-        story = self._leave()
+        event = self._leave()
         self.ball = "obstacle"
         self.evening.wait(20)
-        self.happens((*story, Fact.FALL_OVERDUE))
+        self.happens((*event, Fact.FALL_OVERDUE))
 
     def wait(self, seconds: float) -> None:
         """Time passes; a ball on the track stays there."""
@@ -295,7 +295,7 @@ class KnownWheel:
             return Fact.ROTOR_WRONG_WAY
         return Fact.OPPOSITE_DIRECTION if against else Fact.SAME_DIRECTION
 
-    def _leave(self) -> Story:
+    def _leave(self) -> Event:
         self.evening.until(self.left_us)
         return (Fact.LEFT_TRACK_SHORT if self.short else Fact.LEFT_TRACK,)
 
@@ -304,7 +304,7 @@ class KnownWheel:
         self.evening.wait(FALL_S)
         self._see(into)
 
-    def _lies(self) -> tuple[Story, ...]:
+    def _lies(self) -> tuple[Event, ...]:
         """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either."""
         if self.last_number is None:
             return (Fact.BALL_IN_PLACE,), (Fact.BALL_MOVED,)
@@ -315,18 +315,18 @@ class KnownWheel:
         self.evening.wait(1.5 * 3)
 
 
-class _Told(msgspec.Struct):
+class _Output(msgspec.Struct):
     topic: str
     payload: msgspec.Raw
 
 
-def _told(lines: list[Line], story: Story) -> list[Line]:
-    for fact in story:
+def _lines_after(lines: list[Line], event: Event) -> list[Line]:
+    for fact in event:
         lines = [after for line in lines for after in line.then(fact)]
     return lines
 
 
 def _within(states: list[str], line: Line) -> bool:
-    """What was published passes through the story's states in their order; several facts at once tell the last."""
+    """What was published passes through the event's states in their order; of several facts at once the last counts."""
     coming = iter(line.states)
     return all(any(state == passed for passed in coming) for state in states if states)

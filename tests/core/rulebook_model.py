@@ -3,8 +3,8 @@
 A game is a few booleans; each fact of the law is one method, which says what the rulebook lets happen then. Nothing
 here is taken from the table of the law: only the names of facts and causes are common. Sections and rows (C11, N2, A5,
 §6) are the rulebook's. Of a wheel whose sensors cannot prove all of C10 a setting says that the chef may answer for the
-rest: between its number and his word the coup still runs, and its ball rests. Where the rulebook is silent a method
-gives several ways on: each is named in `FREE`, with its reason.
+rest: between its number and the chef's word the coup still runs, and its ball rests. Where the rulebook is silent a
+method gives several ways on: each is named in `FREE`, with its reason.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ FREE: Final[dict[str, str]] = {
     "wrong_way_idle": "A7 calls it a fault and does not say when; between coups there is nothing to adjudicate",
     "drop": "§6 'bets close at the drop': the drop from the track, or into the pocket",
     "open_faulty": "N8 wants the table suspended; whether 'open' is refused or opens it suspended is not said",
-    "repeated": "a word said again where it changes nothing: done or refused is not said",
+    "repeated": "a command said again where it changes nothing: done or refused is not said",
     "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
     "both_owed": "§6 'both are owed', in no order: 'tout va' first may be refused, or be done",
     "two_causes": "N2 and N6 or N7 both hold, and the rulebook ranks no causes",
     "launched_before": "§6 judges a launch where it was made; at rest, this fact does not say where that was",
-    "second_launch": "§6 knows no launch within a coup; one was not observed whole (N8), so it is null, of some cause",
+    "second_launch": "§6 knows no launch within a coup; one was not observed whole (N8), so it is void, of some cause",
     "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is not said",
     "weak_while_null": "§6 'however few its passes' against §3, where hands carry the ball back: no run was seen",
     "idle_words": "A5, A4: at a closed or a suspended table 'la dernière' and the bouler are not spoken of",
@@ -93,7 +93,7 @@ class Game:
         return Way(replace(self, **changes))
 
     def null(self, cause: Cause, *, begins: bool = False, **changes: bool) -> Way:
-        """Rien va (§3): the coup is null, and "tout va" is owed before the next."""
+        """Rien va (§3): the coup is void, and "tout va" is owed before the next."""
         over = {"running": False, "obstacle": False, "awaiting": False, "no_more_bets": False, "tout_va_owed": True}
         return Way(replace(self, **{**over, **changes}), verdict=cause, begins=begins)
 
@@ -106,7 +106,7 @@ class Game:
         return (self.stays(),) if self.awaiting else self.if_running(cause)
 
     def breaks_down(self) -> Ways:
-        """N8, A6: what runs is null as a breakdown, and the table waits for someone to resume it."""
+        """N8, A6: what runs is void as a breakdown, and the table waits for someone to resume it."""
         if self.running:
             return (self.null(Cause.BREAKDOWN, suspended=True),)
         if not self.on:
@@ -124,7 +124,7 @@ class Game:
         return self.operations_owed or self.tout_va_owed
 
     def launch(self, cause: Cause | None) -> Ways:
-        """A ball is launched; in a game that waits for it, it makes a coup, null at once if `cause` says so."""
+        """A ball is launched; in a game that waits for it, it makes a coup, void at once if there is a `cause`."""
         if self.at_rest:
             return (self.stays(notice=True),)
         if self.awaiting:
@@ -150,7 +150,7 @@ class Game:
         return self.launch(Cause.TOO_FEW_LAPS)
 
     def launched_before(self) -> Ways:
-        """N2: launched before the operations were done, though they are now; before "rien va", it is what is null."""
+        """N2: launched before the operations were done, though they are now; before "rien va", it is what is void."""
         if self.at_rest:
             ended = Way(self, verdict=Cause.BREAKDOWN, begins=True)
             stopped = self.null(Cause.BREAKDOWN, begins=True)
@@ -174,7 +174,7 @@ class Game:
         return self.launch(Cause.FOREIGN_OBJECT)
 
     def two_causes(self, *causes: Cause) -> Ways:
-        """A launch that is null twice over."""
+        """A launch that is void for two reasons."""
         return free("two_causes", *(self.null(cause, begins=True) for cause in causes))
 
     def same_direction(self) -> Ways:
@@ -249,10 +249,10 @@ class Game:
 
     def unseen(self, *, evidence: bool = False) -> Ways:
         """A ball in a pocket, and no coup runs: kept as evidence (§2), or a coup that nobody saw begin (N8)."""
-        told = self.stays(notice=evidence and self.tout_va_owed)
+        noticed = self.stays(notice=evidence and self.tout_va_owed)
         if self.at_rest or not self.no_more_bets:
-            return (told,)
-        return free("unseen_launch", told, self.null(Cause.BREAKDOWN, begins=True, suspended=True))
+            return (noticed,)
+        return free("unseen_launch", noticed, self.null(Cause.BREAKDOWN, begins=True, suspended=True))
 
     def launch_unseen(self) -> Ways:
         """§6, N8: launched, nobody saw when: never valid. While operations are owed it was too early, whenever."""
@@ -273,11 +273,11 @@ class Game:
         return (self.null(Cause.BREAKDOWN, begins=True, suspended=True),)
 
     def number_corrected(self) -> Ways:
-        """N8: no number of that wheel is sure; a verdict once given stands (§2), and people are told."""
+        """N8: no number of that wheel is sure; a verdict once given stands (§2), and a notice is published."""
         return self.breaks_down() if self.running else (self.stays(notice=True),)
 
     def wheel_void(self) -> Ways:
-        """N8: the mechanism declares itself at fault; of no coup, it is only told."""
+        """N8: the mechanism declares itself at fault; of no coup, it is only published."""
         return self.breaks_down() if self.running else (self.stays(notice=not self.tout_va_owed),)
 
     def ball_in_place(self) -> Ways:
@@ -323,7 +323,7 @@ class Game:
         return free("restart_idle", self.stays(), self.become(suspended=True))
 
     def bouler_due(self) -> Ways:
-        """A4: told, no more."""
+        """A4: a notice, no more."""
         return (self.stays(notice=self.on),)
 
     # What people say
@@ -401,7 +401,7 @@ class Game:
         return (announced,)
 
     def close(self) -> Ways:
-        """A6: at once; what runs is null as a breakdown."""
+        """A6: at once; what runs is void as a breakdown."""
         if self.running:
             return (Way(Game(), verdict=Cause.BREAKDOWN),)
         if not self.on and not self.suspended:
@@ -430,7 +430,7 @@ class Game:
             return free("idle_words", self.stays(), self.refuses())
         return (self.stays(),)
 
-    def told(self, fact: Fact) -> Ways:
+    def ways(self, fact: Fact) -> Ways:
         """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) a game knows itself."""
         ways: Ways = getattr(self, fact.name.lower())()
         return ways
@@ -438,7 +438,7 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way on: the game after, and what must be told of it."""
+    """One way on: the game after, and what must be published of it."""
 
     game: Game
     verdict: Verdict = None
@@ -446,7 +446,7 @@ class Way:
     """A coup begins."""
     refused: bool = False
     notice: bool = False
-    """It must at least be told as a notice."""
+    """It must at least be published as a notice."""
     silence: str | None = None
     """Which of `FREE` lets it be one of several."""
 

@@ -634,7 +634,7 @@ def test_at_a_first_coup_there_is_nothing_to_remark() -> None:
     evening = running(msgspec.structs.replace(MERCURY, last_number=None), laps=8)
     evening.say("rien_va")
     evening.says("ready")
-    assert evening.say("tout_va").why == "C11: the ball is in its pocket, the game goes on"
+    assert evening.say("tout_va").why == "rulebook 3, Art. 11: the ball is in its pocket, the game goes on"
     assert evening.notices() == []
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from wheeld.core.law import document as law_document
-from wheeld.core.law.facts import Cause, State
+from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto
 from wheeld.core.law.table import CLAUSES, LAW
 
@@ -30,8 +30,21 @@ def test_the_page_is_current() -> None:
 
 def test_every_clause_is_on_the_page() -> None:
     page = law_document.document()
-    assert all(f"| {clause.fact.value} |" in page and clause.row.why in page for clause in CLAUSES)
-    assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES)
+    assert all(fact.value in page for clause in CLAUSES for fact in clause.facts)
+    assert all(clause.row.text in page for clause in CLAUSES)
+    assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES) + sum(
+        row.void is not None for row in LAW.values()
+    )
+
+
+def test_each_state_shows_what_does_something_there_and_counts_the_rest() -> None:
+    page = law_document.document().split("## Each state")[1].split("## Every clause")[0]
+    sections = page.split("### ")[1:]
+    assert [section.split("`")[1] for section in sections] == [state.value for state in State]
+    for state, section in zip(State, sections, strict=True):
+        shown = {line.split(" | ")[0].removeprefix("| ") for line in section.splitlines() if line.startswith("| ")}
+        counted = [int(count) for count in re.findall(r"^(?:Refused|Ignored): (\d+)", section, re.MULTILINE)]
+        assert len(shown - {"fact"}) + sum(counted) == len(Fact), state
 
 
 def arrows() -> list[tuple[str, str, list[str]]]:
@@ -42,7 +55,9 @@ def arrows() -> list[tuple[str, str, list[str]]]:
 
 def test_the_diagram_has_every_move_and_no_other() -> None:
     drawn = {
-        (state.value, target) for source, target, _ in arrows() for state in GROUPS.get(source) or (State(source),)
+        (state.value, target)
+        for source, target, _ in arrows()
+        for state in GROUPS.get(source) or (State[source.upper()],)
     }
     moves = {
         (state.value, "where_it_was" if row.next is Goto.RETURN else row.next.value)
@@ -63,7 +78,7 @@ def test_the_page_changes_with_the_table(monkeypatch: pytest.MonkeyPatch) -> Non
     for n, clause in enumerate(CLAUSES):
         row = clause.row
         for other in (
-            msgspec.structs.replace(row, why=row.why + "!"),
+            msgspec.structs.replace(row, text=row.text + "!"),
             msgspec.structs.replace(row, next=State.CLOSED if row.next is not State.CLOSED else Goto.STAY),
             msgspec.structs.replace(row, void=Cause.CHEF if row.void is not Cause.CHEF else None),
         ):

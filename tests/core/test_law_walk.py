@@ -1,6 +1,6 @@
 """The table of the law against the rulebook's second statement: every short history, and every pair both can reach.
 
-The table has no memory but its state; what a suspension hides, and la dernière, are the ledger's: a few lines here.
+The table has no memory but its state; what a suspension hides, and la dernière, are the table's: a few lines here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ LAST = {Fact.TOUT_VA: Fact.TOUT_VA_LAST, Fact.OPERATIONS_DONE: Fact.OPERATIONS_D
 SPOKEN = tuple(fact for fact in Fact if fact not in LAST.values())
 """All but what la dernière makes of them: each side remembers by itself whether it was played."""
 DEPTH = 3
-"""Histories told fact by fact: 61,000 steps, half a second. Longer ones the pairs cover."""
+"""Histories applied fact by fact: 61,000 steps, half a second. Longer ones the pairs cover."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The table of the law, and what a ledger adds to it."""
+    """The table of the law, and what the table's state adds to it."""
 
     state: State = State.CLOSED
     hidden: State | None = None
@@ -37,7 +37,7 @@ class Bench:
     closing: bool = False
     running: bool = False
 
-    def told(self, fact: Fact, rule: Rule) -> tuple[Bench, Seen]:
+    def apply(self, fact: Fact, rule: Rule) -> tuple[Bench, Seen]:
         row = rule(self.state, LAST.get(fact, fact) if self.closing else fact)
         verdict: Verdict = RESULT if Act.RESULT in row.acts else row.void
         assert row.void is None or Act.RESULT not in row.acts, "two verdicts"
@@ -81,7 +81,7 @@ class Seen:
     after: Bench
 
     def fits(self, way: Way) -> bool:
-        mine = (self.verdict, self.begins, self.refused, self.after.state.published, self.after.bets)
+        mine = (self.verdict, self.begins, self.refused, self.after.state.wire_name, self.after.bets)
         return mine == way.seen and self.notice >= way.notice
 
 
@@ -90,18 +90,18 @@ START: Pair = (Bench(), Game())
 
 
 def can_be(bench: Bench, fact: Fact) -> bool:
-    """The façade never tells this one: with no game on, a launch is told as none of a game, whenever it was."""
+    """No guard chooses this one: with no game on, a launch is one of no game, whenever it was made."""
     return not (fact is Fact.LAUNCHED_BEFORE and bench.hidden is State.CLOSED)
 
 
 def agreed(pair: Pair, fact: Fact, rule: Rule, history: tuple[Fact, ...] = ()) -> Pair:
-    """Both told the same: the pair after it. AssertionError if nothing that the rulebook allows is what happened."""
+    """The pair after the same fact for both. AssertionError if the rulebook does not allow what happened."""
     bench, game = pair
-    after, seen = bench.told(fact, rule)
-    ways = game.told(fact)
+    after, seen = bench.apply(fact, rule)
+    ways = game.ways(fact)
     fitting = [way.game for way in ways if seen.fits(way)]
-    told = f"{fact.name} after {[before.name for before in history]}"
-    assert fitting, f"{told}\n  table:    {seen}\n  rulebook: {' or '.join(map(str, ways))}"
+    step = f"{fact.name} after {[before.name for before in history]}"
+    assert fitting, f"{step}\n  table:    {seen}\n  rulebook: {' or '.join(map(str, ways))}"
     return after, fitting[0]
 
 
@@ -133,20 +133,20 @@ def test_both_agree_wherever_they_can_come_together() -> None:
 
 
 def test_both_agree_in_every_short_history() -> None:
-    """The same without trusting the pairs: each history told from a closed table, fact by fact."""
-    told = 0
+    """The same without trusting the pairs: each history from a closed table, fact by fact."""
+    applied = 0
 
     def go_on(pair: Pair, left: int) -> None:
-        nonlocal told
+        nonlocal applied
         for fact in SPOKEN:
             if can_be(pair[0], fact):
                 after = agreed(pair, fact, law.rule)
-                told += 1
+                applied += 1
                 if left > 1:
                     go_on(after, left - 1)
 
     go_on(START, DEPTH)
-    assert told > 50_000
+    assert applied > 50_000
 
 
 def test_whatever_is_left_free_is_met_and_nothing_else_is() -> None:
@@ -164,7 +164,7 @@ def test_every_row_is_looked_up_but_those_of_a_last_coup_that_is_over() -> None:
 def test_a_null_coup_never_becomes_a_result() -> None:
     """§2, walked: from a void to a result there is always a new coup between."""
     for bench, game in reached():
-        after, seen = bench.told(Fact.NUMBER, law.rule)
+        after, seen = bench.apply(Fact.NUMBER, law.rule)
         runs = game.running and not game.awaiting
         assert (seen.verdict == RESULT) == (bench.state in RUNNING) == runs, after
 
@@ -180,7 +180,7 @@ def _freedoms() -> set[tuple[State, Fact, str]]:
         for bench, game in reached()
         for fact in SPOKEN
         if can_be(bench, fact)
-        for way in game.told(fact)
+        for way in game.ways(fact)
         if way.silence is not None
     }
 
@@ -220,8 +220,8 @@ def _mutants(row: Row) -> Iterator[Row]:
 
 
 def _noticed(state: State, fact: Fact, wrong: Row) -> bool:
-    def rule(at: State, told: Fact) -> Row:
-        return wrong if (at, told) == (state, fact) else law.rule(at, told)
+    def rule(at: State, seen: Fact) -> Row:
+        return wrong if (at, seen) == (state, fact) else law.rule(at, seen)
 
     try:
         for bench, game in reached():

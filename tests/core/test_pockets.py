@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.core.regulations import text
-from wheeld.core.pockets import POCKETS, ROTOR_ORDER, facts_of, index_of, neighbours
+from wheeld.core.pockets import POCKETS, ROTOR_ORDER, SINGLE_ZERO, index_of
 
 # The cloth (V, VF): rows of three from 1 to 36.
 CLOTH = [(row * 3 + 1, row * 3 + 2, row * 3 + 3) for row in range(12)]
@@ -57,32 +57,32 @@ def test_neighbours_of_each_number_are_those_of_the_fair_roulette_table() -> Non
     assert set(rows) >= set(range(36))
     for number, (before2, before1, itself, after1, after2) in rows.items():
         assert itself == number
-        assert neighbours(number) == (before2, before1, after1, after2)
+        assert SINGLE_ZERO.facts[number].neighbours == (before2, before1, after1, after2)
 
 
 def test_neighbours_go_round_past_zero() -> None:
-    assert neighbours(0) == (3, 26, 32, 15)
-    assert neighbours(26) == (35, 3, 0, 32)
-    assert neighbours(32) == (26, 0, 15, 19)
+    assert SINGLE_ZERO.facts[0].neighbours == (3, 26, 32, 15)
+    assert SINGLE_ZERO.facts[26].neighbours == (35, 3, 0, 32)
+    assert SINGLE_ZERO.facts[32].neighbours == (26, 0, 15, 19)
 
 
 def test_red_and_black_are_those_that_venezia_lists() -> None:
     regulation = text("venezia-roulette-francese.txt")
     red, black = listed(regulation, "ROSSI", "NERI"), listed(regulation, "NERI", "Si puntano")
     assert len(red) == len(black) == 18
-    assert [n for n in range(37) if facts_of(n).colour == "rouge"] == red
-    assert [n for n in range(37) if facts_of(n).colour == "noir"] == black
+    assert [n for n in range(37) if SINGLE_ZERO.facts[n].colour == "rouge"] == red
+    assert [n for n in range(37) if SINGLE_ZERO.facts[n].colour == "noir"] == black
 
 
 def test_red_and_black_alternate_round_the_rotor() -> None:
-    colours = [facts_of(number).colour for number in ROTOR_ORDER[1:]]
+    colours = [SINGLE_ZERO.facts[number].colour for number in ROTOR_ORDER[1:]]
     assert set(colours[::2]) == {"rouge"}
     assert set(colours[1::2]) == {"noir"}
 
 
 @pytest.mark.parametrize("number", range(1, 37))
 def test_simple_chances_dozen_and_column_follow_the_cloth(number: int) -> None:
-    facts = facts_of(number)
+    facts = SINGLE_ZERO.facts[number]
     assert facts.number == number
     assert facts.pocket_index == ROTOR_ORDER.index(number)
     assert facts.colour == ("rouge" if number in REDS else "noir")
@@ -95,7 +95,7 @@ def test_simple_chances_dozen_and_column_follow_the_cloth(number: int) -> None:
 
 
 def test_zero_wins_no_chance_dozen_or_column() -> None:
-    zero = facts_of(0)
+    zero = SINGLE_ZERO.facts[0]
     assert (zero.colour, zero.parity, zero.half, zero.dozen, zero.column) == (None,) * 5
     assert (zero.number, zero.pocket_index, zero.final) == (0, 0, 0)
 
@@ -114,13 +114,13 @@ def test_each_announced_sector_holds_the_numbers_of_the_regulation() -> None:
         "nassa": nassa,
         "zero_spiel": nassa - {19},
     }.items():
-        assert {n for n in range(37) if name in facts_of(n).sectors} == numbers
+        assert {n for n in range(37) if name in SINGLE_ZERO.facts[n].sectors} == numbers
 
 
 def test_the_three_great_sectors_part_the_rotor() -> None:
     great = {"serie_5_8", "voisins_du_zero", "orphelins"}
     for number in range(37):
-        assert len(great & set(facts_of(number).sectors)) == 1, number
+        assert len(great & set(SINGLE_ZERO.facts[number].sectors)) == 1, number
 
 
 def test_no_such_number() -> None:

@@ -25,7 +25,7 @@ def lines_of(evening: Evening) -> list[bytes]:
     return [msgspec.json.encode(seen) for seen in evening.seen if not isinstance(seen, TimePassed)]
 
 
-def told(*lines: bytes, lenient: bool = False) -> list[dict[str, Any]]:
+def output(*lines: bytes, lenient: bool = False) -> list[dict[str, Any]]:
     return [msgspec.json.decode(line) for line in replay([HEADER, *lines], lenient=lenient)]
 
 
@@ -47,7 +47,7 @@ def evening() -> Evening:
 
 
 def test_a_log_gives_the_verdicts_of_its_evening(evening: Evening) -> None:
-    out = told(*lines_of(evening))
+    out = output(*lines_of(evening))
     verdicts = [line for line in out if line["topic"] in ("result", "void")]
     assert [(line["topic"], line["payload"].get("number")) for line in verdicts] == [
         ("result", 22), ("void", None), ("result", 0),
@@ -67,15 +67,15 @@ def test_the_end_of_the_header_line_does_not_change_its_identity() -> None:
 
 def test_the_reply_to_a_command_with_an_id_is_told_too() -> None:
     refused = b'{"t":2000,"kind":"command","name":"open","by":"tablet","id":"7"}'
-    (reply,) = [line["payload"] for line in told(OPEN, refused) if line["topic"] == "reply"]
+    (reply,) = [line["payload"] for line in output(OPEN, refused) if line["topic"] == "reply"]
     assert reply == {
         "schema": "reply/1", "id": "7", "name": "open", "by": "tablet", "done": False, "why": "the table is open",
     }  # fmt: skip
 
 
 def test_a_button_hears_no_reply_a_refused_one_is_a_notice() -> None:
-    """Nothing can be sent to a button: done, the table's new state tells; refused, a notice does."""
-    out = told(OPEN, OPEN.replace(b"1000", b"2000"))
+    """Nothing can be sent to a button: done, the table's new state shows it; refused, a notice does."""
+    out = output(OPEN, OPEN.replace(b"1000", b"2000"))
     assert [line for line in out if line["topic"] == "reply"] == []
     (notice,) = [line["payload"] for line in out if line["topic"] == "notice"]
     assert (notice["notice"], notice["by"], notice["t_us"]) == ("refused", "chef", 2000)
@@ -84,7 +84,7 @@ def test_a_button_hears_no_reply_a_refused_one_is_a_notice() -> None:
 
 def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
     mixed = b'  { "by" : "chef", "name" : "open" , "kind":"command","t" : 1000 } '
-    assert told(mixed) == told(OPEN)
+    assert output(mixed) == output(OPEN)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_time_going_back_is_an_error_but_for_a_command() -> None:
     """A command is stamped by the host's estimate, and acts on the present."""
     later = b'{"t":2000,"kind":"ball","beam":1}'
     assert problem(HEADER, later, b'{"t":1999,"kind":"ball","beam":2}').line == 3
-    out = told(later, OPEN)
+    out = output(later, OPEN)
     assert [line["t"] for line in out if line["payload"].get("state") == "faites_vos_jeux"] == [2000, 2000]
 
 
@@ -173,10 +173,10 @@ def test_nothing_unknown_or_malformed_is_counted_in_a_good_log(evening: Evening)
 
 
 def test_nothing_after_the_end_is_read() -> None:
-    assert told(OPEN, b'{"t":2000,"kind":"end"}', b"nonsense") == told(OPEN, b'{"t":2000,"kind":"end"}')
+    assert output(OPEN, b'{"t":2000,"kind":"end"}', b"nonsense") == output(OPEN, b'{"t":2000,"kind":"end"}')
 
 
-def test_time_runs_to_the_end_so_absences_are_told() -> None:
+def test_time_runs_to_the_end_so_absences_are_published() -> None:
     """A rotor that stops under a running ball has no line: the end's time proves it."""
     evening = Evening().open()
     evening.launch()
@@ -184,9 +184,9 @@ def test_time_runs_to_the_end_so_absences_are_told() -> None:
     evening.turn(0)
     evening._planned.clear()
     lines = lines_of(evening)
-    assert not [line for line in told(*lines) if line["topic"] == "void"]
+    assert not [line for line in output(*lines) if line["topic"] == "void"]
     end = b'{"t":%d,"kind":"end"}' % (evening.now_us + 3_000_000)
-    (void,) = [line for line in told(*lines, end) if line["topic"] == "void"]
+    (void,) = [line for line in output(*lines, end) if line["topic"] == "void"]
     assert void["t"] <= evening.now_us + 2_000_000
 
 
@@ -219,7 +219,7 @@ def test_an_empty_log_has_no_header() -> None:
 
 
 def test_a_headers_unknown_keys_are_skipped() -> None:
-    assert len(told(OPEN)) == len(list(replay([HEADER.replace(b'"format":1', b'"format":1,"venue":"x"'), OPEN])))
+    assert len(output(OPEN)) == len(list(replay([HEADER.replace(b'"format":1', b'"format":1,"venue":"x"'), OPEN])))
 
 
 def test_the_first_coup_of_a_table_may_have_no_last_number(evening: Evening) -> None:

@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.coup_recorder import IDLE_MAX
 from wheeld.core.observations import BallPass, ClockReading, Observation, TimePassed
 from wheeld.core.replay import replay
 from wheeld.core.setting import Header
-from wheeld.core.table import EVIDENCE_IDLE_MAX, Table
+from wheeld.core.table import Table
 
 
 def long_evening() -> Evening:
@@ -153,12 +154,12 @@ def test_a_snapshot_does_not_disturb_the_table_it_is_taken_from() -> None:
 def test_long_idleness_does_not_grow_the_evidence_without_end() -> None:
     evening = Evening(rpm=30).open()
     evening.wait(400)
-    assert len(evening.seen) > 1.3 * EVIDENCE_IDLE_MAX
+    assert len(evening.seen) > 1.3 * IDLE_MAX
     seen: list[Observation] = evening.seen
     evening.coup(8)
     (evidence,) = evening.evidence
     lines = evidence.log.splitlines()
-    assert len(lines) < EVIDENCE_IDLE_MAX
+    assert len(lines) < IDLE_MAX
     assert len(lines) < len(seen)
     told = payloads(lines)
     assert told == [heard.bytes for heard in evening.heard][-len(told) :]
@@ -190,8 +191,8 @@ def test_idleness_after_a_ball_that_matters_no_more_does_not_grow_the_evidence(
     evening.wait(1)
     for _ in range(8):
         evening.wait(50)
-        assert len(evening.table._observed) <= EVIDENCE_IDLE_MAX + 1
-    assert len(evening.seen) > 1.3 * EVIDENCE_IDLE_MAX
+        assert len(evening.table._recorder.observations) <= IDLE_MAX + 1
+    assert len(evening.seen) > 1.3 * IDLE_MAX
     assert (evening.observer.run.launched_us is not None) == (happened is not stray)
 
 
@@ -204,7 +205,7 @@ def test_a_long_wait_on_the_obstacle_is_kept_whole() -> None:
     evening.lying = 8
     evening.wait(5)
     (evidence,) = evening.evidence
-    assert len(evidence.log.splitlines()) > EVIDENCE_IDLE_MAX
+    assert len(evidence.log.splitlines()) > IDLE_MAX
     told = payloads(evidence.log.splitlines())
     assert told == [heard.bytes for heard in evening.heard][2 : 2 + len(told)]
     assert any(b'"number":8' in payload for payload in told)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.core.evening import FRENCH as SETTING
 from wheeld.core.houses import PROFILES
 from wheeld.core.messages.phrases import announcement, french, italian
+from wheeld.core.pockets import SINGLE_ZERO
 
 FRENCH = (
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
@@ -42,7 +44,7 @@ def test_every_number_in_italian() -> None:
     ],
 )
 def test_the_bouler_announces_number_and_simple_chances_in_french(number: int, words: str) -> None:
-    assert announcement(number) == words
+    assert announcement(SINGLE_ZERO.facts[number], "fr") == words
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_the_bouler_announces_number_and_simple_chances_in_french(number: int, w
     [(0, "Zero"), (21, "Ventuno, rosso, dispari e passe"), (28, "Ventotto, nero, pari e passe")],
 )
 def test_the_announcement_in_italian(number: int, words: str) -> None:
-    assert announcement(number, "it") == words
+    assert announcement(SINGLE_ZERO.facts[number], "it") == words
 
 
 def test_the_four_tables_of_the_rulebook() -> None:
@@ -64,5 +66,18 @@ def test_the_four_tables_of_the_rulebook() -> None:
 
 def test_the_ritual_words_of_article_11() -> None:
     french_words, italian_words = PROFILES["campione", "roulette"].phrases, PROFILES["campione", "fair"].phrases
-    assert (french_words.void, french_words.lift) == ("rien va", "tout va")
-    assert (italian_words.void, italian_words.lift) == ("nulla vale", "tutto vale")
+    assert (french_words.void, french_words.tout_va) == ("rien va", "« tout va »")
+    assert (italian_words.void, italian_words.tout_va) == ("nulla vale", "«tutto vale»")
+
+
+def test_a_reason_cites_each_rule_with_the_houses_article() -> None:
+    profile = PROFILES["campione", "roulette"]
+    assert profile.cited(("N8", "A7"), "it turns") == "N8, Art. 15; A7: it turns"
+    assert profile.cited(("3",), "put it back") == "rulebook 3, Art. 11: put it back"
+    assert profile.cited((), "the table is open") == "the table is open"
+
+
+def test_every_table_announces_in_french_and_asks_three_laps() -> None:
+    """R4, VF; R2: the setting's default is the house's minimum."""
+    for profile in PROFILES.values():
+        assert (profile.announced_in, profile.min_laps) == ("fr", SETTING.min_laps)

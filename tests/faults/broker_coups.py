@@ -11,7 +11,7 @@ import msgspec
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import repeatable
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
-from wheeld.core.messages.chain import GENESIS, seal
+from wheeld.core.messages.chain import GENESIS, close_with_hash
 from wheeld.core.observations import Observation
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Message, Step
@@ -80,5 +80,5 @@ class Long:
         self._seq += 1
         body = msgspec.json.decode(message.payload)
         del body["hash"]
-        payload, self._prev = seal(msgspec.json.encode(body | {"seq": self._seq, "prev": self._prev}))
+        payload, self._prev = close_with_hash(msgspec.json.encode(body | {"seq": self._seq, "prev": self._prev}))
         return Message(message.t_us, message.topic, payload, self._seq)

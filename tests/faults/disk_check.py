@@ -20,7 +20,7 @@ from tests.faults.disk_script import JOURNAL, OF_PROCESSES, Script, perform
 from tests.faults.disk_shim import Call
 from tests.journal.journals import open_writer
 from wheeld import auditor
-from wheeld.core.messages.chain import SealError, unsigned
+from wheeld.core.messages.chain import ChainError, unsigned
 from wheeld.core.step import Message
 from wheeld.journal.rows import JournalError, StoredMessage
 from wheeld.journal.seal import FileSigner, public_key
@@ -102,7 +102,7 @@ def check(directory: Path, reference: Reference, told: Told) -> list[str]:
         content = content_of(journal)
         wrong = [*_wrong(journal, content, reference, told), *_broken(journal, content, reference)]
         return wrong or _stuck(journal, content, reference, told)
-    except (JournalError, sqlite3.Error, msgspec.MsgspecError, SealError) as error:
+    except (JournalError, sqlite3.Error, msgspec.MsgspecError, ChainError) as error:
         return [f"{LOST}: cannot be read ({error})"]
     finally:
         journal.close()

@@ -12,7 +12,7 @@ from tests.broker.feed import Feed
 from tests.core.evening import FRENCH, START_UTC_US, Evening
 from tests.journal.old_journal import COUPS, NOW, SETTLED, from_0, log_of, write_version_0
 from wheeld.core.observations import Command, Observation
-from wheeld.core.step import Evidence, Message, Reply, Step
+from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal import schema
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import CommandRecord
@@ -157,7 +157,7 @@ def migration() -> Script:
     assert replayed.seq == feed.seq
     ops = _opened(NOW + 1)
     for coup in range(COUPS + 1, COUPS + 7):
-        step = feed.step("notice", "result", "table", evidence=Evidence(coup, "result", log_of(coup)))
+        step = feed.step("notice", "result", "table", evidence=CoupLog(coup, "result", log_of(coup)))
         ops += [Op("append", (step, NOW + coup)), Op("publish")]
     ops += [Op("answer", (Reply(0, None, "rien_va", "button", done=True), NOW + 40)), Op("acknowledge")]
     ops += [Op("prune", (NOW + 50, None, 1)), Op("seal", ("migrated", NOW + 51)), Op("close")]

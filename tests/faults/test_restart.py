@@ -34,8 +34,8 @@ from tests.live.bench import (
 )
 from tests.mosquitto import Mosquitto
 from wheeld.core.law.facts import State
-from wheeld.core.step import Evidence, Step
-from wheeld.core.table_state import Ledger
+from wheeld.core.step import CoupLog, Step
+from wheeld.core.table_state import TableState
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedMessage, Login, Manner
 
@@ -169,9 +169,11 @@ def write_journal(path: Path, messages: int, coups: int) -> None:
             steps = min(1000, messages - first)
             journal.append(Step(messages=tuple(written.message("result") for _ in range(steps))), 1)
         for coup in range(1, coups + 1):
-            journal.append(Step(evidence=(Evidence(coup, "result", noise.randbytes(COUP_BYTES)),)), 1)
-        ledger = Ledger(state=State.CLOSED, seq=written.seq, prev=written._prev, last_number=FIRST_NUMBER, coup=coups)
-        journal.append(Step(memory=msgspec.json.encode(ledger)), 1)
+            journal.append(Step(coup_logs=(CoupLog(coup, "result", noise.randbytes(COUP_BYTES)),)), 1)
+        state = TableState(
+            state=State.CLOSED, seq=written.seq, prev=written._prev, last_number=FIRST_NUMBER, coup=coups
+        )
+        journal.append(Step(memory=msgspec.json.encode(state)), 1)
         journal.mark_sent(range(1, messages + 1), await_settlement=False)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.feed.wheel import ROOT, LyingMiddle, Wheel, reply_to
 from tests.feed.world import Caller, World, run_virtually
-from wheeld.core.messages.chain import seal
+from wheeld.core.messages.chain import close_with_hash
 from wheeld.feed import Feed, FeedMessage, Login, Manner
 from wheeld.feed.connection import READY_MAX
 
@@ -229,7 +229,7 @@ async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: Wor
         caller = Caller(feed, [])
         await asyncio.sleep(2)
         body = {"schema": "result/1", "seq": 10**9, "site": "campione", "table": "campione-03", "prev": "0" * 64}
-        world.send([("result", seal(json.dumps(body, separators=(",", ":")).encode())[0])])
+        world.send([("result", close_with_hash(json.dumps(body, separators=(",", ":")).encode())[0])])
         await asyncio.sleep(600)
         asked = len(world.questions)
         assert asked <= 5

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hw_sim import log as sim_log
 from hw_sim.evening import script
 from tests.feed.wheel import ROOT, Wheel
-from wheeld.core.messages import chain as seal
+from wheeld.core.messages import chain
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import verify_link
 from wheeld.core.observations import Observation
@@ -57,7 +57,7 @@ def test_reads_a_whole_evening_of_the_core() -> None:
 
 
 def test_its_rule_of_the_chain_is_the_cores() -> None:
-    assert GENESIS == seal.GENESIS
+    assert GENESIS == chain.GENESIS
     assert [kind.__struct_fields__[-3:] for kind in (messages.Result, messages.Void, messages.Table)] == [
         ("prev", "hash", "signature")
     ] * len(SEQUENCED)

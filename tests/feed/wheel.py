@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from wheeld.core.messages.chain import GENESIS, seal
+from wheeld.core.messages.chain import GENESIS, close_with_hash
 
 SITE, TABLE = "campione", "campione-03"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"
@@ -29,7 +29,7 @@ class Wheel:
         """The next message."""
         body = {"schema": f"{leaf}/1", "seq": self.seq + 1, "site": SITE, "table": self._table, **more}
         body["prev"] = self.hashes[-1]
-        payload, digest = seal(json.dumps(body, separators=(",", ":")).encode())
+        payload, digest = close_with_hash(json.dumps(body, separators=(",", ":")).encode())
         self.hashes.append(digest)
         self.sent.append((leaf, payload))
         return self.sent[-1]
@@ -97,4 +97,4 @@ class LyingMiddle:
             return message
         body = json.loads(payload)
         del body["hash"]
-        return leaf, seal(json.dumps({"number": 36, **body}, separators=(",", ":")).encode())[0]
+        return leaf, close_with_hash(json.dumps({"number": 36, **body}, separators=(",", ":")).encode())[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from tests.broker.feed import Feed
-from wheeld.core.step import Evidence, Reply
+from wheeld.core.step import CoupLog, Reply
 from wheeld.journal.chain import FIRST_HEAD, KINDS, digest_of, follow
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
@@ -55,7 +55,7 @@ def write_journal(path: Path, key: Path) -> list[StoredSeal]:
             journal.append(feed.step("notice", "table"), at_utc_us)
             journal.answer(Reply(coup, f"c{coup}", "open", "Zoé", done=True), at_utc_us)
             log = b'{"t":%d}\n' % coup * 20
-            journal.append(feed.step("result", "board", evidence=Evidence(coup, "result", log)), at_utc_us)
+            journal.append(feed.step("result", "board", evidence=CoupLog(coup, "result", log)), at_utc_us)
             if coup % 3 == 2:
                 sealed = journal.seal(by="Zoé", why="shift change", at_utc_us=at_utc_us)
                 assert sealed is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.broker.feed import Feed
 from tests.journal.journals import open_writer
-from wheeld.core.step import Evidence
+from wheeld.core.step import CoupLog
 from wheeld.journal import schema
 from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, FIRST_HEAD, MESSAGE, digest_of, follow
 from wheeld.ports import CommandRecord
@@ -30,7 +30,7 @@ def write_version_0(path: Path) -> Feed:
     with closing(open_writer(path)) as journal:
         for coup in range(1, COUPS + 1):
             journal.receive(CommandRecord(id=f"c{coup}", name="open", by="Anna", reason="time"), NOW)
-            journal.append(feed.step("notice", "result", "table", evidence=Evidence(coup, "result", log_of(coup))), NOW)
+            journal.append(feed.step("notice", "result", "table", evidence=CoupLog(coup, "result", log_of(coup))), NOW)
         journal.append(feed.step(memory=b"m"), NOW)
         journal.mark_sent(range(1, SETTLED + 1), await_settlement=False)
     with closing(sqlite3.connect(path)) as db, db:

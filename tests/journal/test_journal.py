@@ -19,7 +19,7 @@ import pytest
 from firmware_protocol.host import Position
 from tests.broker.feed import Feed
 from tests.journal.journals import open_reader, open_writer
-from wheeld.core.step import Evidence, Message, Reply, Step
+from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import JournalError, State
 from wheeld.journal.verify import verify
@@ -63,7 +63,7 @@ def replies(journal: JournalWriter) -> list[dict[str, object]]:
 def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
     feed = Feed()
     log = b'{"kind":"wheel"}\n' * 1000
-    step = feed.step("notice", "result", "table", evidence=Evidence(7, "result", log), memory=b"state")
+    step = feed.step("notice", "result", "table", evidence=CoupLog(7, "result", log), memory=b"state")
     first = open_writer(path)
     first.append(step, NOW)
     first.close()
@@ -86,16 +86,16 @@ def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
 
 def test_evidence_is_compressed_on_disk(path: Path, journal: JournalWriter) -> None:
     log = b'{"t":1,"kind":"rotor","tick":57,"direction":"cw"}\n' * 20_000
-    journal.append(Feed().step("void", evidence=Evidence(1, "void", log)), NOW)
+    journal.append(Feed().step("void", evidence=CoupLog(1, "void", log)), NOW)
     row = sqlite3.connect(path).execute("SELECT length(packed) FROM logs").fetchone()
     assert row[0] < len(log) // 20
 
 
 def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: JournalWriter) -> None:
     """Events that waited in a board while no host read them may be decided in one step."""
-    step = Feed().step("void", "table", "result", "void", evidence=Evidence(1, "void", b"a"))
-    more = (Evidence(2, "result", b"b"), Evidence(3, "void", b"c"))
-    journal.append(msgspec.structs.replace(step, evidence=(*step.evidence, *more)), NOW)
+    step = Feed().step("void", "table", "result", "void", evidence=CoupLog(1, "void", b"a"))
+    more = (CoupLog(2, "result", b"b"), CoupLog(3, "void", b"c"))
+    journal.append(msgspec.structs.replace(step, coup_logs=(*step.coup_logs, *more)), NOW)
     kept = [journal.reader.evidence(coup) for coup in (1, 2, 3)]
     assert [(one.verdict, one.seq, one.log) for one in kept if one] == [
         ("void", 1, b"a"),
@@ -114,7 +114,7 @@ def test_how_far_the_sensors_events_had_come_is_stored_with_what_followed(path: 
 def test_evidence_that_comes_after_its_verdict_finds_it(journal: JournalWriter) -> None:
     feed = Feed()
     journal.append(feed.step("void", "table"), NOW)
-    journal.append(Step(evidence=(Evidence(3, "void", b"x"),)), NOW)
+    journal.append(Step(coup_logs=(CoupLog(3, "void", b"x"),)), NOW)
     evidence = journal.reader.evidence(3)
     assert evidence is not None
     assert evidence.seq == 1
@@ -213,17 +213,17 @@ def test_the_chain_goes_on_after_a_step_that_the_program_broke(journal: JournalW
     feed = Feed()
     journal.append(feed.step("result"), NOW)
     with pytest.raises(TypeError):
-        journal.append(Feed().step("notice", "notice", evidence=Evidence(1, "result", "text")), NOW)  # type: ignore[arg-type]
-    journal.append(feed.step("table", evidence=Evidence(1, "result", b"log")), NOW)
+        journal.append(Feed().step("notice", "notice", evidence=CoupLog(1, "result", "text")), NOW)  # type: ignore[arg-type]
+    journal.append(feed.step("table", evidence=CoupLog(1, "result", b"log")), NOW)
     assert verify(journal.reader).faults == []
     assert journal.database.tip()[0] == 3
 
 
 def test_evidence_of_one_coup_twice_is_refused(journal: JournalWriter) -> None:
     feed = Feed()
-    journal.append(feed.step("void", evidence=Evidence(1, "void", b"a")), NOW)
+    journal.append(feed.step("void", evidence=CoupLog(1, "void", b"a")), NOW)
     with pytest.raises(JournalError, match="stored twice") as caught:
-        journal.append(feed.step("void", evidence=Evidence(1, "void", b"b")), NOW)
+        journal.append(feed.step("void", evidence=CoupLog(1, "void", b"b")), NOW)
     assert caught.value.fault == "conflict"
 
 
@@ -288,7 +288,7 @@ def test_disk_full_halts_and_keeps_what_was_appended(path: Path) -> None:
         nonlocal appended
         while True:
             log = random.Random(appended).randbytes(5_000)
-            journal.append(feed.step("result", evidence=Evidence(appended, "result", log)), NOW)
+            journal.append(feed.step("result", evidence=CoupLog(appended, "result", log)), NOW)
             appended += 1
 
     with pytest.raises(JournalError, match="disk is full") as caught:
@@ -318,7 +318,7 @@ def test_a_failing_disk(path: Path) -> None:
         import resource, signal
         from pathlib import Path
         from tests.broker.feed import Feed
-        from wheeld.core.step import Evidence
+        from wheeld.core.step import CoupLog
         from tests.journal.journals import open_writer
         from wheeld.journal.rows import JournalError
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -327,7 +327,7 @@ def test_a_failing_disk(path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
         try:
             for coup in range(1000):
-                journal.append(feed.step("result", "table", "board", evidence=Evidence(coup, "result", b"x" * 100)), 1)
+                journal.append(feed.step("result", "table", "board", evidence=CoupLog(coup, "result", b"x" * 100)), 1)
         except JournalError as error:
             print(error.fault, feed.seq, error)
         """

@@ -13,7 +13,7 @@ import pytest
 from tests.journal.journals import open_reader, open_writer
 from tests.journal.old_journal import COUPS, NOW, RECORDS, SETTLED, from_0, log_of, write_version_0
 from wheeld.cli.main import main
-from wheeld.core.step import Evidence, Reply
+from wheeld.core.step import CoupLog, Reply
 from wheeld.exits import Exit
 from wheeld.journal import schema
 from wheeld.journal.rows import JournalError, State
@@ -45,7 +45,7 @@ def test_everything_is_there_and_chained(tmp_path: Path) -> None:
         # The migrated journal can be used as any other.
         asked = CommandRecord(id="c3", name="open", by="Anna", reason="time")
         assert journal.receive(asked, NOW + 2) is Receipt.REPEATED
-        journal.append(feed.step("result", evidence=Evidence(COUPS + 1, "result", b"log")), NOW)
+        journal.append(feed.step("result", evidence=CoupLog(COUPS + 1, "result", b"log")), NOW)
         journal.answer(Reply(0, f"c{COUPS}", "open", "Anna", done=True), NOW)
         assert verify(reader).faults == []
 

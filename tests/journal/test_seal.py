@@ -17,7 +17,7 @@ from tests.broker.feed import Feed
 from tests.journal.journals import NOW, open_reader, open_writer, write_journal, write_keys
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import unsigned
-from wheeld.core.step import Evidence
+from wheeld.core.step import CoupLog
 from wheeld.exits import Exit
 from wheeld.feed.message import ed25519 as ed25519_of_the_feed
 from wheeld.journal import writer as journal_file
@@ -41,7 +41,7 @@ def filled(path: Path, coups: int, size: int = 100) -> JournalWriter:
     journal.database._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
     for coup in range(1, coups + 1):
         log = bytes((coup * i * i) % 251 for i in range(size))
-        journal.append(feed.step("result", evidence=Evidence(coup, "result", log)), NOW + coup * S_US)
+        journal.append(feed.step("result", evidence=CoupLog(coup, "result", log)), NOW + coup * S_US)
     journal.mark_sent([message.id for message in journal.reader.owed(0, 10_000)], await_settlement=False)
     return journal
 
@@ -62,7 +62,7 @@ def test_without_a_key_or_a_record_there_is_no_seal(path: Path) -> None:
 async def test_the_daemon_s_journal_seals_and_prunes(path: Path) -> None:
     private, public = write_keys(path.parent)
     journal = await Journal.open(path, at_utc_us=NOW, signer=FileSigner(private))
-    step = Feed().step("result", evidence=Evidence(1, "result", b"log"))
+    step = Feed().step("result", evidence=CoupLog(1, "result", b"log"))
     await journal.append(step, NOW)
     await journal.mark_sent([1], await_settlement=False)
     sealed = await journal.seal(by="Anna", why="shift change", at_utc_us=NOW)

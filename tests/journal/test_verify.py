@@ -9,7 +9,7 @@ import pytest
 
 from tests.broker.feed import Feed
 from tests.journal.journals import open_reader, open_writer
-from wheeld.core.step import Evidence
+from wheeld.core.step import CoupLog
 from wheeld.journal.verify import FAULTS_MAX, verify
 
 NOW = 1_700_000_000_000_000
@@ -31,7 +31,7 @@ def edit(path: Path, *statements: str) -> None:
 def filled(path: Path) -> None:
     journal, feed = open_writer(path), Feed()
     for coup in range(1, 6):
-        journal.append(feed.step("notice", "result", "table", evidence=Evidence(coup, "result", b"log")), NOW)
+        journal.append(feed.step("notice", "result", "table", evidence=CoupLog(coup, "result", b"log")), NOW)
     journal.close()
 
 

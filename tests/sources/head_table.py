@@ -74,7 +74,7 @@ class HeadTable:
 
     def _people(self, now_us: int) -> None:
         name = ASKED.get(self._table.state)
-        if self._confirms and self._table._ledger.state is State.AWAITING_CHEF:
+        if self._confirms and self._table._state.state is State.AWAITING_CHEF:
             name = "confirm"
         if name is not None:
             self._apply(Command(now_us, name, "chef", "a test", coup=self._table.coup if name == "confirm" else None))
@@ -82,4 +82,4 @@ class HeadTable:
     def _apply(self, seen: Observation) -> None:
         step = self._table.apply(seen)
         self.played.said += [msgspec.json.decode(message.payload) for message in step.messages]
-        self.played.evidence += [evidence.log for evidence in step.evidence]
+        self.played.evidence += [evidence.log for evidence in step.coup_logs]

@@ -1,18 +1,18 @@
 """Host time and UTC of what the board dates, each with how far it can be wrong.
 
 Three clocks meet here. The *board's* counts microseconds on a crystal of its own (`board_us`). The *host's* monotonic
-clock counts nanoseconds (`host_ns`). *UTC* is what the host believes (`utc_us`).
+clock counts nanoseconds (`host_ns`). *UTC* is what the host's clock of day shows (`utc_us`).
 
 A sync sample is one question and its answer: the host asks at `host_sent_ns`, the board hears it at `board_rx_us` and
 answers at `board_tx_us`, the host has the answer at `host_received_ns`. Nothing is known of how the delay divides
-between the two ways, so a sample does not say when the board's clock read what, only between which two host times: an
-interval as wide as the round trip. That is kept as an interval of the *offset* (`host_ns - 1000 * board_us`). It widens
-with the age of the sample by the drift that is allowed, and the truth lies in all of them at once. So a quick round
-trip outweighs many slow ones for as long as it is fresh, and the stated error never exceeds half the best round trip
-plus its drift allowance. What the clocks do apart, within the allowance, cannot break the bound.
+between the two ways, so a sample does not show when the board's clock read what, only between which two host times:
+an interval as wide as the round trip. That is kept as an interval of the *offset* (`host_ns - 1000 * board_us`). It
+widens with the age of the sample by the drift that is allowed, and the true offset is in all of them at once. So a
+quick round trip outweighs many slow ones for as long as it is fresh, and the stated error never exceeds half the best
+round trip plus its drift allowance. What the clocks do apart, within the allowance, cannot break the bound.
 
-An interval that misses the others proves that one of the clocks did not keep its promise: it stepped, when even the
-sample just before disagrees; it drifts beyond the allowance, when only older ones do.
+An interval that misses the others proves that one of the clocks is wrong: it stepped, when even the sample just before
+disagrees; it drifts beyond the allowance, when only older ones do.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from wheeld.core.observations import ClockReading
 SyncVerdict: TypeAlias = Literal["ok", "refused", "step", "drift"]
 
 WINDOW_NS = 60_000_000_000
-"""Samples older than this are forgotten: 2 ms round trips over a minute tell a rate to about 30 ppm."""
+"""Samples older than this are forgotten: 2 ms round trips over a minute give a rate to about 30 ppm."""
 SAMPLES_MAX = 128
 """One sample a second fills half of it; the rest is for a burst after a reset."""
 BOARD_TICK_NS = 1_000
 """A reading of the board is a whole microsecond, rounded in a way that we do not know."""
 
 RATE_PPB_MIN = -999_000_000
-"""No clock stands still or runs back, whatever drift is allowed (a simulated board may run many times faster than
-life)."""
+"""No clock stands still or runs back, whatever drift is allowed (a simulated board may run many times faster than real
+time)."""
 
 
 class SyncSample(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class HostTime(msgspec.Struct, frozen=True):
 class UtcPair(msgspec.Struct, frozen=True):
     """The host's two clocks read together: at monotonic `host_ns` its UTC was `utc_us`, give or take `error_us`.
 
-    `error_us` is that of reading the two together. How far the host's UTC itself is off, no one here can know.
+    `error_us` is that of reading the two together. How far the host's UTC itself is off can't be known here.
     """
 
     host_ns: int
@@ -171,7 +171,7 @@ class BoardClock:
             self._bounds.popleft()
 
     def _rate_ppb(self) -> int:
-        """Slope between the sharpest bounds of the oldest and the newest third; 0 while it would say less than that."""
+        """Slope between the sharpest bounds of the oldest and the newest third; 0 while they are too wide for one."""
         third = len(self._bounds) // 3
         if not third:
             return 0

@@ -29,6 +29,14 @@ class ClockState(msgspec.Struct):
         passed_us = t_us - self.t_us
         return self.utc_us + passed_us + passed_us * self.rate_ppb // 1_000_000_000
 
+    def text(self, t_us: int) -> str:
+        """The instant of the sensing time `t_us` as text (see `to_text`)."""
+        return to_text(self.utc_at_us(t_us))
+
+    def texts(self, *times_us: int) -> list[str]:
+        """The instants of several sensing times as text."""
+        return [to_text(self.utc_at_us(t_us)) for t_us in times_us]
+
 
 def to_text(utc_us: int) -> str:
     """RFC 3339 with microseconds: "2026-11-20T18:00:14.553061Z"."""

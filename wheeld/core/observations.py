@@ -4,7 +4,7 @@ One structure a line kind; `t_us` is always the sensing clock, integer microseco
 Angles are degrees clockwise seen from above. Some kinds are this program's own and mean nothing to others, who skip
 them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
 `restart`, and what a commercial wheel head reports (`head_…`; source: `wheels.md`, Cammegh 1.2-1.8). A head's report is
-dated by the host's receipt of its line, up to half a second after what it tells.
+dated by the host's receipt of its line, up to half a second after what it reports.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ CommandName: TypeAlias = Literal[
 
 HeadProduct: TypeAlias = Literal["mercury-360", "slingshot-2"]
 Source: TypeAlias = Literal["sensors", "head"]
-"""Who tells of rotor, ball or pocket: sensors of our own on a board or on pins, or the wheel's head."""
+"""What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
 Unproven: TypeAlias = Literal["void", "chef"]
-"""What becomes of a coup of which these sensors cannot prove all that Art. 10 asks."""
+"""What becomes of a coup of which these sensors cannot prove all that a valid coup needs (R1, R2)."""
 HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track", "number", "locked"]
 HeadWarned: TypeAlias = Literal[
     "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"
@@ -91,7 +91,7 @@ class Command(_Line, frozen=True, tag="command"):
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):
-    """Where the wheel says that its game stands (1.3), and its own number of the game.
+    """Where the wheel reports its game to be (1.3), and its own number of the game.
 
     `idle`: table closed (6). `ready`: no ball runs (1, 2); a SlingShot 2 stops and reverses its rotor, fires, and fires
     again. `running`: the ball has run a revolution (3). `closing`: no more bets (4). `off_track`: a SlingShot 2's 7.
@@ -105,7 +105,7 @@ class HeadGame(_Line, frozen=True, tag="head_game"):
 class HeadBall(_Line, frozen=True, tag="head_ball"):
     """The ball by the wheel's own sensors (1.6): whether it runs, which way once two lines agree, and its laps so far.
 
-    `laps` and `direction` None: this wheel, or this line, does not say. `laps` 0 takes back what was counted.
+    `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0 takes back what was counted.
     """
 
     runs: bool
@@ -115,7 +115,7 @@ class HeadBall(_Line, frozen=True, tag="head_ball"):
 
 class HeadRotor(_Line, frozen=True, tag="head_rotor"):
     """The rotor's speed and direction, with each status line. `rpm` None: the field has wrapped, or may have (1.8);
-    0: it stands, as far as the field can say."""
+    0: it stands, as far as the field can show."""
 
     rpm: float | None
     direction: Direction
@@ -124,7 +124,7 @@ class HeadRotor(_Line, frozen=True, tag="head_rotor"):
 class HeadNumber(_Line, frozen=True, tag="head_number"):
     """The winning number (1.5) of game `spin`; `number` None: the wheel's own lines disagree about it.
 
-    `whole` False: whoever reads the line has not heard this game from its launch on.
+    `whole` False: the line's reader has not received this game from its launch on.
     """
 
     number: int | None
@@ -134,7 +134,7 @@ class HeadNumber(_Line, frozen=True, tag="head_number"):
 
 class HeadWarning(_Line, frozen=True, tag="head_warning"):
     """The warnings that stand now, by name (1.4); none: all are gone. `void`: the game is over without a number, by the
-    wheel's own word or by its guide's rule. A sensor of its own that fails is a `SensorState` besides (`head/sensors`).
+    wheel's own report or by its guide's rule. A sensor of its own that fails is also a `SensorState` (`head/sensors`).
     """
 
     warnings: tuple[HeadWarned, ...] = ()
@@ -142,7 +142,7 @@ class HeadWarning(_Line, frozen=True, tag="head_warning"):
 
 
 class HeadJump(_Line, frozen=True, tag="head_jump"):
-    """The wheel has counted games from `from_spin` to `to_spin` that nobody was told of (1.8). Equal: a number came and
+    """The wheel has counted games from `from_spin` to `to_spin` without reporting them (1.8). Equal: a number came and
     no run."""
 
     from_spin: int
@@ -150,7 +150,7 @@ class HeadJump(_Line, frozen=True, tag="head_jump"):
 
 
 HeadReport: TypeAlias = HeadGame | HeadBall | HeadRotor | HeadNumber | HeadWarning | HeadJump
-"""Whatever a wheel head can tell."""
+"""Whatever a wheel head can report."""
 
 
 class ClockReading(_Line, frozen=True, tag="clock"):
@@ -163,11 +163,11 @@ class ClockReading(_Line, frozen=True, tag="clock"):
 
 
 class TimePassed(_Line, frozen=True, tag="time"):
-    """Every observation older than `t_us` has been told; absences up to here are real."""
+    """Every observation older than `t_us` has been reported; absences up to here are real."""
 
 
 class Restarted(_Line, frozen=True, tag="restart"):
-    """The controller began anew here: nothing was observed from its last message until now."""
+    """The controller was restarted here: nothing was observed from its last message until now."""
 
 
 class End(_Line, frozen=True, tag="end"):

@@ -1,41 +1,25 @@
-"""Observation logs, format 1: read strictly, judged by the same object as the live wheel, told line by line."""
+"""Replays observation logs, format 1: read strictly, and decided by the same object as the live wheel."""
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 
-from wheeld.core.instants import ClockState, from_text
-from wheeld.core.messages.chain import GENESIS
+from wheeld.core.instants import from_text
+from wheeld.core.log_checks import check_calendar, check_line, check_snapshot
 from wheeld.core.messages.payloads import Figures, reply_payload
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
-    BallPass,
-    ClockReading,
-    Command,
     End,
-    HeadBall,
-    HeadGame,
-    HeadJump,
-    HeadNumber,
-    HeadReport,
-    HeadRotor,
-    HeadWarning,
     Observation,
-    Rotor,
-    SensorState,
-    Sighting,
 )
-from wheeld.core.pockets import POCKETS
 from wheeld.core.setting import Header, TableSetting, from_header
-from wheeld.core.step import Judged, Step
+from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
-from wheeld.core.table_state import Ledger
 from wheeld.errors import WheeldError
 
 KNOWN_KEYS = {
@@ -43,15 +27,6 @@ KNOWN_KEYS = {
     for kind in get_args(Observation)
 }
 """The keys of each kind. Any other kind or key is skipped and counted, as the format asks."""
-T_US_MAX = 10 * 366 * 86_400_000_000
-"""Ten years on one sensing clock: more is no sensing time, and dates made of it would leave the calendar."""
-UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
-RATE_PPB_MAX = 100_000_000_000
-"""A sensing clock a hundred times as fast as life, as none is: ten years of it stay in the calendar."""
-SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
-"""As many as the fields of a head's line can say (wheels.md 1.2, 1.6)."""
-SEQ_MAX = 2**53
-"""JSON readers agree on whole numbers up to here."""
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
@@ -63,8 +38,8 @@ class LogError(WheeldError, ValueError):
         super().__init__(f"line {line}: {problem}")
 
 
-class Told(msgspec.Struct, frozen=True):
-    """One line of output: a message that the daemon would publish."""
+class OutputLine(msgspec.Struct, frozen=True):
+    """One line of output: a message that the daemon would publish, or a fact."""
 
     t: int
     topic: str
@@ -72,7 +47,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class FactPayload(msgspec.Struct, frozen=True):
-    """One fact as the law took it: its name and words, the state it led to, and its evidence."""
+    """One fact as the law took it: its name and text, the state that it led to, and its evidence."""
 
     fact: str
     text: str
@@ -93,7 +68,7 @@ _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observati
 
 class Replay:
     """One log being replayed. `counters`: `unknown` kinds and `unknown_keys` skipped, `malformed` lines skipped when
-    lenient, `late`. With `facts`, what the law was told stands between the messages."""
+    lenient, `late`. With `facts`, each fact that the law was applied to stands between the messages."""
 
     def __init__(self, *, lenient: bool = False, facts: bool = False) -> None:
         self._lenient, self._facts = lenient, facts
@@ -107,34 +82,39 @@ class Replay:
         numbered = enumerate(lines, start=1)
         number, first = next(numbered, (1, b""))
         table, opening, is_resumed = _begin(number, first)
-        judge = _trusting_no_snapshot(table.apply) if is_resumed else table.apply
-        yield from self._told(opening)
+        apply = _blaming_snapshot(table.apply) if is_resumed else table.apply
+        yield from self._output(opening)
         last_us = table.now_us
         for number, line in numbered:
-            try:
-                seen = self._read(line)
-                if seen is not None:
-                    _within(seen, table.setting, last_us=last_us)
-            except (ValueError, RecursionError) as problem:  # brackets in brackets, thousands deep
-                if not self._lenient:
-                    raise LogError(number, str(problem)) from problem
-                self.counters["malformed"] += 1
-                continue
+            seen = self._checked(number, line, table.setting, last_us)
             if seen is None:
                 continue
             last_us = seen.t_us
-            step = judge(seen)
+            step = apply(seen)
             if step is not NOTHING:
-                yield from self._told(step)
+                yield from self._output(step)
             if isinstance(seen, End):
                 break
         self.counters.update(table.counters)
 
-    def _told(self, step: Step) -> Iterator[bytes]:
+    def _checked(self, number: int, line: bytes, setting: TableSetting, last_us: int) -> Observation | None:
+        """One line's observation; None when it is to be skipped. LogError when it is wrong, unless lenient."""
+        try:
+            seen = self._read(line)
+            if seen is not None:
+                check_line(seen, setting, last_us=last_us)
+        except (ValueError, RecursionError) as problem:  # brackets in brackets, thousands deep
+            if not self._lenient:
+                raise LogError(number, str(problem)) from problem
+            self.counters["malformed"] += 1
+            return None
+        return seen
+
+    def _output(self, step: Step) -> Iterator[bytes]:
         if self._facts:
-            for judged in step.facts:
-                yield _fact_line(judged)
-        yield from told(step)
+            for applied in step.facts:
+                yield _fact_line(applied)
+        yield from output_lines(step)
 
     def _read(self, line: bytes) -> Observation | None:
         """One line; None when its kind is not ours to read."""
@@ -164,146 +144,47 @@ def replay(lines: Iterable[bytes], *, lenient: bool = False) -> Iterator[bytes]:
     return Replay(lenient=lenient).run(lines)
 
 
-def told(step: Step) -> Iterator[bytes]:
+def output_lines(step: Step) -> Iterator[bytes]:
     """A step's messages and replies as output lines."""
     for message in step.messages:
-        yield msgspec.json.encode(Told(message.t_us, message.topic, msgspec.Raw(message.payload)))
+        yield msgspec.json.encode(OutputLine(message.t_us, message.topic, msgspec.Raw(message.payload)))
     for reply in step.replies:
         if reply.id is None:
             continue
-        yield msgspec.json.encode(Told(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
+        yield msgspec.json.encode(OutputLine(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
 
 
-def _fact_line(judged: Judged) -> bytes:
-    fact, state = judged.fact, judged.state
-    payload = FactPayload(fact.name.lower(), fact.value, state.value, judged.evidence_us, judged.figures)
-    return msgspec.json.encode(Told(judged.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
+def _fact_line(applied: AppliedFact) -> bytes:
+    fact, state = applied.fact, applied.state
+    payload = FactPayload(fact.name.lower(), fact.value, state.value, applied.evidence_us, applied.figures)
+    return msgspec.json.encode(OutputLine(applied.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
     """The table that the header describes, from its beginning or, then True, from the snapshot it holds."""
     try:
         header = _header.decode(line)
-        started_utc_us = _calendar("started", from_text(header.started))
+        started_utc_us = check_calendar("started", from_text(header.started))
         setting = from_header(header)
-        _refuse(setting)
+        if problems := setting.check():
+            raise ValueError("; ".join(f"{key}: {problem}" for key, problem in problems))
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
         if header.snapshot is not None:
             table = Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot)
-            _refuse_snapshot(header.snapshot, table.now_us)
+            check_snapshot(header.snapshot, setting, table.now_us)
             return table, Step(), True
         return *Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us), False
     except (ValueError, LookupError, ArithmeticError, RecursionError) as problem:
         raise LogError(number, f"not a header that a table can be made of: {problem}") from problem
 
 
-def _refuse_snapshot(snapshot: dict[str, Any], now_us: int) -> None:
-    """ValueError for a snapshot whose next message would be none of a feed, or of no day in the calendar."""
-    ledger, clock = msgspec.convert(snapshot["ledger"], Ledger), msgspec.convert(snapshot["clock"], ClockState)
-    _counts("snapshot's seq", ledger.seq, SEQ_MAX)
-    if not re.fullmatch("[0-9a-f]{64}", ledger.prev) or (ledger.seq == 0) != (ledger.prev == GENESIS):
-        message = f"the snapshot's prev {ledger.prev[:64]!r} is not the hash of seq {ledger.seq}"
-        raise ValueError(message)
-    for numbers in (ledger.numbers, [ledger.last_number or 0]):
-        for number in numbers:
-            _counts("snapshot's number", number, 37)
-    _counts("snapshot's now_us", now_us, T_US_MAX)
-    _refuse_clock(clock.utc_us, clock.error_us, clock.rate_ppb)
+def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
+    """`apply` of a table that was made of a snapshot. A failure is the snapshot's fault: it can't be checked whole."""
 
-
-def _trusting_no_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
-    """What a table that was made of a snapshot cannot judge is the snapshot's fault: it is as deep as the table."""
-
-    def judge(seen: Observation) -> Step:
+    def applied(seen: Observation) -> Step:
         try:
             return apply(seen)
         except (ValueError, LookupError, ArithmeticError) as problem:
             raise LogError(1, f"its snapshot is no state of a table: {problem}") from problem
 
-    return judge
-
-
-def _refuse(setting: TableSetting) -> None:
-    problems = setting.check()
-    if problems:
-        raise ValueError("; ".join(f"{key}: {problem}" for key, problem in problems))
-
-
-def _within(seen: Observation, setting: TableSetting, *, last_us: int) -> None:
-    """ValueError when a line is about a sensor that the header does not have, or goes back in time."""
-    if seen.t_us < last_us and not isinstance(seen, Command):
-        message = f"t {seen.t_us} is older than the line before it ({last_us}): lines stand in time order"
-        raise ValueError(message)
-    if seen.t_us > T_US_MAX:
-        message = f"t {seen.t_us} is more than ten years: microseconds since the header are meant"
-        raise ValueError(message)
-    match seen:
-        case Rotor():
-            _among("tick", seen.tick, setting.rotor_ticks)
-        case BallPass():
-            _among("beam", seen.beam, len(setting.beams_deg))
-        case Sighting():
-            _among("reader", seen.reader, len(setting.readers_deg))
-        case ClockReading():
-            _refuse_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
-        case SensorState():
-            _named(seen.sensor, setting)
-        case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
-            _of_head(seen, setting)
-
-
-def _of_head(seen: HeadReport, setting: TableSetting) -> None:
-    """ValueError when no head can have reported that."""
-    if setting.head is None:
-        message = "a head's report, and the header names no head"
-        raise ValueError(message)
-    match seen:
-        case HeadGame():
-            _counts("spin", seen.spin, SPIN_MAX + 1)
-        case HeadBall(laps=int()):
-            _counts("laps", seen.laps or 0, HEAD_LAPS_MAX + 1)
-        case HeadRotor(rpm=float()) if not 0 <= (seen.rpm or 0) <= HEAD_RPM_MAX:
-            message = f"rpm {seen.rpm} is not within 0…{HEAD_RPM_MAX:g}"
-            raise ValueError(message)
-        case HeadNumber():
-            _counts("spin", seen.spin, SPIN_MAX + 1)
-            _counts("number", seen.number or 0, POCKETS)
-        case HeadJump():
-            _counts("from_spin", seen.from_spin, SPIN_MAX + 1)
-            _counts("to_spin", seen.to_spin, SPIN_MAX + 1)
-
-
-def _among(name: str, value: int, most: int) -> None:
-    if not 0 <= value < most:
-        message = f"{name} {value}: the header has 0…{most - 1}"
-        raise ValueError(message)
-
-
-def _named(sensor: str, setting: TableSetting) -> None:
-    """ValueError unless the header has that sensor."""
-    most = {"beam": len(setting.beams_deg), "reader": len(setting.readers_deg)}
-    once = ("rotor", "object", "link", *(("head", "head/sensors") if setting.head is not None else ()))
-    kind, _, place = sensor.partition("/")
-    if sensor not in once and not (place.isdecimal() and int(place) < most.get(kind, 0)):
-        message = f"sensor {sensor!r}: beam/N, reader/N, {', '.join(once)}, with N as in the header"
-        raise ValueError(message)
-
-
-def _calendar(name: str, utc_us: int) -> int:
-    if not 0 <= utc_us < UTC_US_MAX:
-        message = f"{name} {utc_us} is not between the years 1970 and 3000, in microseconds"
-        raise ValueError(message)
-    return utc_us
-
-
-def _refuse_clock(utc_us: int, error_us: int, rate_ppb: int) -> None:
-    """ValueError for a reading that dates beyond the calendar could be made of."""
-    _calendar("utc_us", utc_us)
-    _counts("error_us", error_us, UTC_US_MAX)
-    _counts("rate_ppb", abs(rate_ppb), RATE_PPB_MAX + 1)
-
-
-def _counts(name: str, value: int, most: int) -> None:
-    if not 0 <= value < most:
-        message = f"{name} {value} is not within 0…{most - 1}"
-        raise ValueError(message)
+    return applied

@@ -1,6 +1,6 @@
-"""What one step of the adjudicator asks of the world: messages to keep and publish, replies to give, evidence to store.
+"""What one step of the adjudicator asks of the world: messages to store and publish, replies to give, logs to store.
 
-The world does them in this order: journal on disk (messages, evidence and memory in one transaction), then publish.
+The world does them in this order: journal on disk (messages, logs and memory in one transaction), then publish.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import msgspec
 from wheeld.core.law.facts import Fact, State
 
 Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
+Verdict: TypeAlias = Literal["result", "void"]
 SEQUENCED: frozenset[str] = frozenset({"result", "void", "table"})
 RETAINED: frozenset[str] = frozenset({"table", "board"})
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One MQTT message, whole: `payload` is the exact JSON to publish, the same bytes for ever.
+    """One MQTT message, whole: `payload` is the exact JSON to publish, the same bytes whenever it is sent again.
 
     `seq` is its place in the feed (`result`, `void`, `table`) or None; `t_us` its sensing time.
     """
@@ -44,16 +45,16 @@ class Reply(msgspec.Struct, frozen=True):
     last_seq: int | None = None
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class CoupLog(msgspec.Struct, frozen=True):
     """All that was observed for one coup: an observation log (JSON lines, uncompressed), ready to replay."""
 
     coup: int
-    verdict: Literal["result", "void"]
+    verdict: Verdict
     log: bytes
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """One fact as the law took it, for whoever asks why: when, its evidence, and the state that it led to."""
+class AppliedFact(msgspec.Struct, frozen=True):
+    """One fact as the law took it: when, the state that it led to, and its evidence."""
 
     t_us: int
     fact: Fact
@@ -67,12 +68,29 @@ class Step(msgspec.Struct, frozen=True):
 
     messages: tuple[Message, ...] = ()
     replies: tuple[Reply, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
+    coup_logs: tuple[CoupLog, ...] = ()
     memory: bytes | None = None
-    facts: tuple[Judged, ...] = ()
+    facts: tuple[AppliedFact, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.messages or self.replies or self.evidence or self.memory is not None)
+        return bool(self.messages or self.replies or self.coup_logs or self.memory is not None)
+
+
+class PendingStep:
+    """What the observation at hand has led to so far; `verdicts` by the number of the coup."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.replies: list[Reply] = []
+        self.verdicts: list[tuple[int, Verdict]] = []
+        self.facts: list[AppliedFact] = []
+
+    def take(self, coup_logs: tuple[CoupLog, ...], memory: bytes | None) -> Step:
+        """The step, complete; afterwards nothing is pending."""
+        step = Step(tuple(self.messages), tuple(self.replies), coup_logs, memory, tuple(self.facts))
+        for done in (self.messages, self.replies, self.verdicts, self.facts):
+            done.clear()
+        return step
 
 
 def joined(steps: Sequence[Step]) -> Step:
@@ -81,7 +99,7 @@ def joined(steps: Sequence[Step]) -> Step:
     return Step(
         tuple(message for step in steps for message in step.messages),
         tuple(reply for step in steps for reply in step.replies),
-        tuple(evidence for step in steps for evidence in step.evidence),
+        tuple(log for step in steps for log in step.coup_logs),
         memories[-1] if memories else None,
-        tuple(judged for step in steps for judged in step.facts),
+        tuple(applied for step in steps for applied in step.facts),
     )

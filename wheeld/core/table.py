@@ -1,24 +1,26 @@
-"""One table, whole: observations in, what to keep and publish out. Live, replay and simulation drive this object.
+"""One table, whole: observations in, what to store and publish out. Live, replay and simulation drive this object.
 
-Each observation runs through the observer (what is proven), the law (what follows) and the scribe (how it is said).
-Before it, every absence whose deadline lies earlier becomes a fact at its own time, so the outcome never depends on
-how often the table is asked.
+The observer says what an observation proves, the adjudicator applies the law to it, the writer writes the messages.
+Before each observation every absence whose deadline lies earlier becomes a fact, at its own time: the outcome never
+depends on how often the table is asked.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
+from wheeld.core.adjudicator import Adjudicator
+from wheeld.core.command_answers import CommandAnswers
+from wheeld.core.coup_recorder import CoupRecorder, Snapshot
+from wheeld.core.deadlines import Deadlines
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law import guards as joins
-from wheeld.core.law.facts import Cause, Fact, State
-from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, NULL, Act, Goto, Row
-from wheeld.core.law.table import rule
+from wheeld.core.law.facts import State
+from wheeld.core.law.registers import LaunchRegister
+from wheeld.core.law.rows import COUP
 from wheeld.core.messages.payloads import Figures
-from wheeld.core.messages.waiting import waiting_for
-from wheeld.core.messages.writer import Scribe
+from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
@@ -31,129 +33,101 @@ from wheeld.core.observations import (
     SensorState,
     TimePassed,
 )
-from wheeld.core.pockets import index_of
-from wheeld.core.setting import Header, TableSetting, header_of
-from wheeld.core.step import Evidence, Judged, Message, Reply, Step
-from wheeld.core.table_state import BOULER_US, Called, Coup, Ledger
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Evidence as Testimony
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.setting import Header, TableSetting
+from wheeld.core.state_publisher import StatePublisher
+from wheeld.core.step import PendingStep, Step
+from wheeld.core.table_state import TableState
 from wheeld.core.tracking.observer import Observer, ObserverState
-from wheeld.core.tracking.passes import LEAVE_REV_S
 
-EVIDENCE_IDLE_MAX = 20_000
-"""Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
-SAME_TO_A_LAUNCH = ({*NULL}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
-"""Moving between these does not change what a launch means: early, awaited, or none of a game."""
 NOTHING = Step()
-_SELDOM_MATTER = {Rotor, BallPass, TimePassed}
-"""What comes often and by itself seldom changes anything to be told; when it does, a fact says so."""
-STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
-"""After a restart: a ball that ran already is seen within a turn, however slow. When its coup was void (rulebook 2:
-once void, never another), the same run is no second launch."""
-STANDING = (SensorState, *HeadReport.__args__)
-"""Told late, when a person spoke while their source was silent: a fault that stayed for ever, or was never known, would
-be worse than one dated late. A head's reports are dated by their receipt anyway."""
-OF_NO_COUP = (Fact.LAUNCHED_NULL, Fact.LAUNCHED_IDLE)
-TOUT_VA = (Fact.TOUT_VA, Fact.TOUT_VA_LAST)
-BY_WORD = "no sensor sees where the ball lies: the chef's word serves"
-"""C11 asks that it lies in the pocket of the last number."""
-Said: TypeAlias = tuple[str, str] | None
-
-
-class Snapshot(msgspec.Struct):
-    """The whole adjudicator between two observations; stored at the head of each coup's evidence."""
-
-    now_us: int
-    ledger: Ledger
-    observer: ObserverState
-    clock: ClockState
+FREQUENT = {Rotor, BallPass, TimePassed}
+"""Kinds that come often and by themselves: they change what is published only through a fact."""
+LEVELS = (SensorState, *HeadReport.__args__)
+"""Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
+and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 
 
 class Table:
-    """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of stored evidence)."""
+    """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of a stored log)."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self.setting, self.boot_id = setting, boot_id
-        self._late = 0
-        self._ledger, self._clock = snapshot.ledger, snapshot.clock
-        self._started_utc_us = snapshot.clock.utc_at_us(0)
         self._now_us = snapshot.now_us
+        self._state, self._clock = snapshot.table_state, snapshot.clock
         self._observer = Observer(setting, snapshot.observer)
-        self._scribe = Scribe(setting, boot_id, self._ledger, self._clock)
-        self._messages: list[Message] = []
-        self._replies: list[Reply] = []
-        self._verdicts: list[Evidence] = []
-        self._facts: list[Judged] = []
+        self._late = 0
         self._memory = b""
-        self._looked = False
-        self._due_us = self._next_deadline_us()
-        self._remember_from_here()
+        self._pending = pending = PendingStep()
+        self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock)
+        self._deadlines = Deadlines(self._state, self._observer, self._clock)
+        self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
+        self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
+        self._commands = CommandAnswers(setting, self._state, self._observer, self._adjudicator, writer, pending)
+        self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
+        self._due_us = self._deadlines.next_us()
+        self._recorder.begin(self._now_us)
 
     @classmethod
     def start(
         cls, setting: TableSetting, *, boot_id: str, started_utc_us: int, memory: bytes | None = None
     ) -> tuple[Table, Step]:
-        """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last remembered, if anything.
+        """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last stored of it, if anything.
 
-        ValueError (msgspec's) when `memory` is not a ledger of this version.
+        ValueError (msgspec's) when `memory` is not a table's state of this version.
         """
-        ledger = Ledger(last_number=setting.last_number, since_utc_us=started_utc_us)
+        state = TableState(last_number=setting.last_number, since_at=to_text(started_utc_us))
         if memory is not None:
-            ledger = msgspec.json.decode(memory, type=Ledger)
-            ledger.stood, ledger.null_us, ledger.null_asked = [], 0, None
-        clock = ClockState(utc_us=started_utc_us)
-        ledger.stand(0)
-        observer = ObserverState(object_present=ledger.object_present)
-        observer.head.before = ledger.head_game
-        if ledger.last_number is not None:
-            observer.pocket.lying = index_of(ledger.last_number)
-        table = cls(setting, boot_id, Snapshot(0, ledger, observer, clock))
+            state = msgspec.json.decode(memory, type=TableState)
+        state.launches = LaunchRegister.starting_in(state.state)
+        observed = ObserverState(object_present=state.object_present)
+        observed.head.before = state.head_game
+        if state.last_number is not None:
+            observed.pocket.lying = setting.profile.pockets.index_of[state.last_number]
+        table = cls(setting, boot_id, Snapshot(0, state, observed, ClockState(utc_us=started_utc_us)))
         opening = table.apply(Restarted(0))
-        if memory is not None and ledger.state in (*NULL, State.SUSPENDED):
-            ledger.null_us = STILL_RUNNING_US
-            ledger.stand(STILL_RUNNING_US)
-        table._remember_from_here()
+        if memory is not None:
+            state.launches.restart(state.state)
+        table._recorder.begin(table.now_us)
         return table, opening
 
     @classmethod
     def resume(cls, setting: TableSetting, *, boot_id: str, snapshot: dict[str, Any]) -> Table:
-        """The table that `snapshot`, from a header of stored evidence, describes."""
+        """The table that `snapshot`, from the header of a stored log, describes."""
         return cls(setting, boot_id, msgspec.convert(snapshot, Snapshot, str_keys=True))
 
     @property
     def now_us(self) -> int:
-        """The sensing time up to which everything is judged."""
+        """The sensing time up to which everything is decided."""
         return self._now_us
 
     @property
     def state(self) -> str:
         """Where the table stands, as published."""
-        return self._ledger.state.published
+        return self._state.state.wire_name
 
     @property
     def is_running(self) -> bool:
         """Whether a coup runs: from the launch to its verdict."""
-        return self._ledger.state in COUP
+        return self._state.state in COUP
 
     @property
     def is_closed(self) -> bool:
         """Whether no game is on."""
-        return self._ledger.state is State.CLOSED
+        return self._state.state is State.CLOSED
 
     @property
     def coup(self) -> int:
         """Number of the coup at hand."""
-        return self._ledger.coup
+        return self._state.coup
 
     @property
     def bouler(self) -> str | None:
-        """Who launches, as last told."""
-        return self._ledger.bouler
+        """Who launches, by the latest command."""
+        return self._state.bouler
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was seen and counts for nothing, since the start: for diagnosing sensors from afar."""
+        """What was observed and counts for nothing, since the start: for diagnosing sensors from afar."""
         return {"late": self._late, **self._observer.counters}
 
     @property
@@ -161,298 +135,60 @@ class Table:
         """No absence becomes a fact before then; time passing beyond it may prove one. None: never."""
         return self._due_us
 
+    def header(self) -> Header:
+        """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
+        return self._recorder.header(self._now_us)
+
+    def remark(self, kind: str, text: str, figures: Figures, person: Person = None) -> Step:
+        """A notice from around the table, dated now. It changes nothing here, so no replay of a log repeats it."""
+        return Step((self._writer.notice(self._now_us, kind, text, figures, person),))
+
     def apply(self, seen: Observation) -> Step:
-        """Judge one observation. One that is older than `now_us` is counted as `late` and changes nothing; but what
-        says how something stands, and not when it came to, holds from now on."""
+        """Take one observation in, and return what follows from it. One that is older than `now_us` is counted as
+        `late` and changes nothing, unless it says how something stands (`LEVELS`)."""
         if seen.t_us < self._now_us and not isinstance(seen, Command):
-            if not isinstance(seen, STANDING):
+            if not isinstance(seen, LEVELS):
                 self._late += 1
                 return NOTHING
             seen = msgspec.structs.replace(seen, t_us=self._now_us)
         kind = type(seen)
-        due = self._due_us is not None and self._due_us < seen.t_us
-        if due or kind is not TimePassed:
-            self._observed.append(seen)
-        if due or kind is End:
-            self._pass_time(seen.t_us, inclusive=kind is End)
+        is_due = self._due_us is not None and self._due_us < seen.t_us
+        if is_due or kind is not TimePassed:
+            self._recorder.observations.append(seen)
+        if is_due or kind is End:
+            self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        for testimony in self._observer.observe(seen):
-            self._judge(testimony)
+        for evidence in self._observer.observe(seen):
+            self._adjudicator.apply(evidence, self._now_us)
         if isinstance(seen, Command):
-            self._command(seen)
+            self._commands.answer(seen, self._now_us)
         elif isinstance(seen, ClockReading):
             self._clock.read(seen)
-        self._looked |= kind not in _SELDOM_MATTER
-        if self._looked or not self._observer.only_postpones:
-            self._due_us = self._next_deadline_us()
-        return self._finish()
+        matters = kind not in FREQUENT or bool(self._pending.facts)
+        if matters or not self._observer.only_postpones:
+            self._due_us = self._deadlines.next_us()
+        return self._finish() if matters or self._recorder.is_long else NOTHING
 
-    def remark(self, kind: str, text: str, figures: Figures, said: Said = None) -> Step:
-        """A notice from around the table, dated now. It changes nothing here, so no replay of evidence repeats it."""
-        return Step((self._scribe.notice(self._now_us, kind, text, figures, said),))
-
-    # --- time ---------------------------------------------------------------------------------------------------------
-
-    def _pass_time(self, until_us: int, *, inclusive: bool) -> None:
+    def _pass_time(self, until_us: int) -> None:
         """Let every absence that was due before `until_us` become a fact, in order, each at its own time."""
-        while self._due_us is not None and self._due_us < until_us + inclusive:
-            due_us = self._next_deadline_us()
-            if due_us is None or due_us >= until_us + inclusive:
-                self._due_us = due_us  # ticks had put it off
+        while self._due_us is not None and self._due_us < until_us:
+            due_us = self._deadlines.next_us()
+            if due_us is None or due_us >= until_us:
+                self._due_us = due_us  # encoder edges had put it off
                 return
             self._now_us = max(self._now_us, due_us)
-            bouler_us = self._bouler_due_us()
-            if bouler_us is not None and bouler_us <= self._now_us:
-                self._ledger.bouler_due_told = True
-                self._judge(Testimony(Fact.BOULER_DUE, self._now_us, {"bouler": self._ledger.bouler or ""}))
-            for testimony in self._observer.expire(self._now_us):
-                self._judge(testimony)
-            self._tell_state()
-            self._due_us = self._next_deadline_us()
-
-    def _next_deadline_us(self) -> int | None:
-        due_us, bouler_us = self._observer.deadline_us(), self._bouler_due_us()
-        return due_us if bouler_us is None else bouler_us if due_us is None else min(due_us, bouler_us)
-
-    def _bouler_due_us(self) -> int | None:
-        ledger = self._ledger
-        if ledger.bouler_since_utc_us is None or ledger.bouler_due_told:
-            return None
-        return self._clock.t_us + ledger.bouler_since_utc_us + BOULER_US - self._clock.utc_us
-
-    # --- people -------------------------------------------------------------------------------------------------------
-
-    def _command(self, asked: Command) -> None:
-        if asked.coup is not None and asked.coup != self.coup:
-            self._reply(asked, done=False, why=f"it is for coup {asked.coup}; coup {self.coup} is at hand")
-            return
-        if missing := joins.missing(asked):
-            self._reply(asked, done=False, why=missing)
-            return
-        fact = joins.asked(asked, self._observer, self._ledger, self._now_us)
-        by_word = fact in TOUT_VA and joins.place_unseen(self._observer, self._ledger, self._now_us)
-        row = self._judge(Testimony(fact, self._now_us), asked)
-        self._reply(asked, done=not row.refuse, why=f"{row.why}; {BY_WORD}" if by_word else row.why)
-        if row.refuse and fact is Fact.CHEF_VOID and self._observer.launch_late_us:
-            self._ledger.null_asked = asked
-        if by_word and not row.refuse:
-            said = (asked.by, asked.reason)
-            self._messages.append(self._scribe.notice(self._now_us, "chefs_word", BY_WORD, {}, said))
-
-    def _reply(self, asked: Command, *, done: bool, why: str) -> None:
-        """Each is answered; a button can't read, so one that must not pass is told to the table as a notice."""
-        self._replies.append(Reply(self._now_us, asked.id, asked.name, asked.by, done, why))
-        if asked.id is None and not done:
-            said = (asked.by, asked.reason)
-            text = f"{asked.name} refused; {why}"
-            self._messages.append(self._scribe.notice(self._now_us, "refused", text, {}, said))
-
-    # --- the law ------------------------------------------------------------------------------------------------------
-
-    def _judge(self, told: Testimony, asked: Command | None = None) -> Row:
-        """Look the fact up, and do what its row says: begin, decide, move, tell."""
-        ledger = self._ledger
-        self._looked = True
-        self._note(told)
-        fact = joins.joined(told, self._observer, ledger)
-        row = rule(ledger.state, fact)
-        said = (asked.by, asked.reason) if asked else None
-        for act in row.acts:
-            self._act(act, row, told, asked)
-        if row.void is not None:
-            self._void(row.void, row.why, told, said)
-        late_us = self._observer.launch_late_us
-        if row.void is not None and (fact is Fact.CHEF_VOID_AT_LAUNCH or (fact is Fact.CHEF_VOID and late_us)):
-            ledger.null_us = self._now_us + 1 + late_us
-        if fact in OF_NO_COUP:
-            self._observer.disown()
-        self._move(row)
-        self._facts.append(Judged(self._now_us, fact, ledger.state, told.evidence_us, told.figures))
-        if fact is Fact.LAUNCHED:
-            self._null_already()
-        return row
-
-    def _null_already(self) -> None:
-        """N7: the chef said so of a ball that ran, before its head had told of it."""
-        asked, self._ledger.null_asked = self._ledger.null_asked, None
-        if asked is not None and self._now_us - asked.t_us <= self._observer.launch_late_us:
-            self._judge(Testimony(Fact.CHEF_VOID, self._now_us), asked)
-
-    def _note(self, told: Testimony) -> None:
-        """Times and directions that the result will carry."""
-        coup = self._ledger.current
-        match told.fact:
-            case Fact.LEFT_TRACK:
-                coup.left_track_us = told.evidence_us
-            case Fact.OPPOSITE_DIRECTION:
-                coup.directions = dict(told.figures)
-
-    def _act(self, act: Act, row: Row, told: Testimony, asked: Command | None) -> None:
-        ledger, now_us = self._ledger, self._now_us
-        match act:
-            case Act.BEGIN:
-                ledger.begin_coup()
-                ledger.current.launched_us = told.evidence_us
-            case Act.CLOSE_BETS:
-                if ledger.current.bets_closed_us is None:
-                    seen_us = told.figures.get("first_sighting_us", now_us)
-                    ledger.current.bets_closed_us = int(seen_us)
-            case Act.RESULT:
-                self._result(told, (asked.by, asked.reason) if asked else None)
-            case Act.AWAIT:
-                ledger.current.called = self._called(told)
-            case Act.NOTE_LAST:
-                ledger.last_coup = True
-            case Act.FORGET_LAST:
-                ledger.last_coup = ledger.closing = False
-            case Act.NOTE_BOULER:
-                assert asked is not None
-                ledger.bouler, ledger.bouler_due_told = asked.who, False
-                ledger.bouler_since_utc_us = self._clock.utc_at_us(now_us)
-            case _:
-                assert act is Act.NOTICE
-                self._notice(row, told, asked)
-
-    def _called(self, told: Testimony) -> Called:
-        """The number that this testimony brings, and what a result of it says."""
-        laps = told.figures.get("laps_proven")
-        return Called(
-            number=int(told.figures["number"]),
-            t_us=self._now_us,
-            laps=None if laps is None else float(laps),
-            rotor_rpm=self._observer.rotor_rpm(self._now_us),
-            sightings=list(self._observer.sightings),
-            margin=told.margin,
-            unproven=tuple(str(told.figures.get("unproven", "")).split()),
-        )
-
-    def _result(self, told: Testimony, said: Said) -> None:
-        """A number just called, or the one that awaited the chef."""
-        called = self._ledger.current.called or self._called(told)
-        self._messages.append(self._scribe.result(self._now_us, called, said))
-        self._tell_margin(called.margin, "result")
-        self._ledger.come_out(called.number)
-        self._ledger.end_coup()
-        self._verdicts.append(Evidence(self.coup, "result", b""))
-
-    def _void(self, cause: Cause, why: str, told: Testimony, said: Said) -> None:
-        if cause is Cause.TOO_FEW_LAPS:
-            told = msgspec.structs.replace(told, figures={**told.figures, "laps_needed": self.setting.min_laps})
-        sure = told.margin
-        if told.fact is Fact.LAUNCHED and told.evidence_us < self._ledger.ready_us:
-            sure = margin.early(self._ledger.ready_us - told.evidence_us)
-        message = self._scribe.void(self._now_us, cause, why, told.evidence_us, told.figures, said, sure)
-        self._messages.append(message)
-        self._tell_margin(sure, cause.value)
-        self._ledger.end_coup()
-        self._verdicts.append(Evidence(self.coup, "void", b""))
-
-    def _tell_margin(self, sure: Margin | None, verdict: str) -> None:
-        """A verdict that was near to flipping is told apart: it stands, and somebody should look why."""
-        if sure is not None and sure.value < margin.LOW:
-            figures: Figures = {"verdict": verdict, "margin": sure.value, "margin_of": sure.of}
-            text = f"{verdict}: near to flipping by its {sure.of}; it stands"
-            self._messages.append(self._scribe.notice(self._now_us, "low_margin", text, figures))
-
-    def _notice(self, row: Row, told: Testimony, asked: Command | None) -> None:
-        figures = dict(told.figures)
-        if asked is not None and asked.who is not None:
-            figures["who"] = asked.who
-        said = (asked.by, asked.reason) if asked else None
-        text = f"{told.fact.value}; {row.why}"
-        self._messages.append(self._scribe.notice(self._now_us, row.notice or "", text, figures, said))
-
-    def _move(self, row: Row) -> None:
-        ledger = self._ledger
-        before = ledger.state
-        if row.next is Goto.STAY:
-            return
-        after = ledger.resume_to if row.next is Goto.RETURN else row.next
-        assert isinstance(after, State)
-        if after is State.SUSPENDED:
-            hidden = ledger.resume_to if before is State.SUSPENDED else before
-            ledger.resume_to = _owed_after(hidden) if row.void is not None else hidden
-        if after is State.FAITES_VOS_JEUX:
-            ledger.begin_coup()
-            ledger.current = Coup()
-            self._observer.new_game()
-        if after is not before:
-            if {before, after} not in SAME_TO_A_LAUNCH:
-                # A pass of this very microsecond came before: a command is stamped with the latest observation's time.
-                ledger.state = after
-                ledger.stand(self._now_us + 1)
-            ledger.state = after
-            ledger.since_utc_us = self._clock.utc_at_us(self._now_us)
-
-    # --- what is said of it -------------------------------------------------------------------------------------------
+            for evidence in self._deadlines.expire(self._now_us):
+                self._adjudicator.apply(evidence, self._now_us)
+            self._publisher.publish(self._now_us)
+            self._due_us = self._deadlines.next_us()
 
     def _finish(self) -> Step:
-        """Tell the new state of the table if it changed, and hand the step over."""
-        if not self._looked and len(self._observed) <= EVIDENCE_IDLE_MAX:
-            return NOTHING
-        self._looked = False
-        self._tell_state()
-        evidence = tuple(self._sealed_evidence())
-        memory = self._durable()
+        """Publish the state of the table if it changed, and hand the step over."""
+        self._publisher.publish(self._now_us)
+        logs = self._recorder.logs(self._pending.verdicts)
+        memory = msgspec.json.encode(self._state)
         changed = None if memory == self._memory else memory
         self._memory = memory
-        step = Step(tuple(self._messages), tuple(self._replies), evidence, changed, tuple(self._facts))
-        self._messages, self._replies, self._verdicts, self._facts = [], [], [], []
-        idle = self._ledger.state not in COUP and self._observer.is_idle(self._now_us)
-        if evidence or (idle and len(self._observed) > EVIDENCE_IDLE_MAX):
-            self._remember_from_here()
-        return step
-
-    def _tell_state(self) -> None:
-        ledger = self._ledger
-        ledger.object_present = self._observer.object_present
-        ledger.head_game = self._observer.head_game
-        words = waiting_for(
-            ledger.state,
-            self.setting.profile.language,
-            laps=self.setting.min_laps,
-            object_present=self._observer.object_present,
-            misplaced=None if joins.in_place(self._observer, ledger, self._now_us) else ledger.last_number,
-            faults=self._observer.faults,
-        )
-        view = (ledger.state.published, ledger.bets, ledger.last_number, ledger.last_coup, ledger.bouler, words)
-        if view == ledger.view:
-            return
-        before, ledger.view = ledger.view, view
-        self._messages.append(self._scribe.table(self._now_us, words))
-        if before is None or view[:3] != before[:3] or self._verdicts:
-            self._messages.append(self._scribe.board(self._now_us))
-
-    def _durable(self) -> bytes:
-        return msgspec.json.encode(self._ledger)
-
-    # --- evidence -----------------------------------------------------------------------------------------------------
-
-    def header(self) -> Header:
-        """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(self._now_us, self._ledger, self._observer.state, self._clock)
-        return header_of(
-            self.setting,
-            started=to_text(self._started_utc_us),
-            last_number=self._ledger.last_number,
-            boot_id=self.boot_id,
-            snapshot=msgspec.to_builtins(snapshot, str_keys=True),
-        )
-
-    def _remember_from_here(self) -> None:
-        self._observed: list[Observation] = []
-        self._head = msgspec.json.encode(self.header())
-
-    def _sealed_evidence(self) -> list[Evidence]:
-        if not self._verdicts:
-            return []
-        log = b"\n".join([self._head, *map(msgspec.json.encode, self._observed), b""])
-        return [Evidence(verdict.coup, verdict.verdict, log) for verdict in self._verdicts]
-
-
-def _owed_after(hidden: State) -> State:
-    """Where a table goes on from, once resumed, after a void while it was suspended."""
-    if hidden is State.CLOSED:
-        return hidden
-    owed = hidden in (State.OPERATIONS, State.RIEN_VA_OPERATIONS_OWED)
-    return State.RIEN_VA_OPERATIONS_OWED if owed else State.RIEN_VA
+        if logs or (self._recorder.is_long and not self.is_running and self._observer.is_idle(self._now_us)):
+            self._recorder.begin(self._now_us)
+        return self._pending.take(logs, changed)

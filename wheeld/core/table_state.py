@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.law.facts import State
+from wheeld.core.law.facts import Bets, State
+from wheeld.core.law.registers import LaunchRegister
 from wheeld.core.messages.chain import GENESIS
-from wheeld.core.messages.payloads import Bets, Figures, LastVoid
-from wheeld.core.observations import Command
+from wheeld.core.messages.payloads import Figures, LastVoid
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.sighting import Seen
 
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (interfaces)."""
-STOOD_KEPT = 8
-"""Words that people can say while a lap proves a launch."""
 BOULER_US = 30 * 60 * 1_000_000
-"""C13: a bouler customarily spins for half an hour."""
+"""A4: a bouler customarily spins for half an hour."""
 
 
 class Called(msgspec.Struct, frozen=True):
-    """A number that came out, with what the result says of it; `laps` and `rotor_rpm` None where nobody told them.
+    """A number that came out, with what the result says of it; `laps` and `rotor_rpm` None where nothing reports them.
 
-    `unproven`: the rulebook's rows of Art. 10 that the chef must answer for.
+    `t_us`: when its proof was complete. `unproven`: the rules (R1, R2) that the chef must answer for.
     """
 
     number: int
@@ -35,7 +33,10 @@ class Called(msgspec.Struct, frozen=True):
 
 
 class Coup(msgspec.Struct):
-    """What the result of the coup at hand will say of its run. Times: sensing clock. `called`: awaits the chef."""
+    """What the result of the coup at hand will say of its run. Times: sensing clock.
+
+    `called`: the number that awaits the chef.
+    """
 
     launched_us: int | None = None
     bets_closed_us: int | None = None
@@ -51,33 +52,23 @@ class HeadGameKept(msgspec.Struct, frozen=True):
     over: bool
 
     def goes_on_with(self, spin: int) -> bool:
-        """Whether no other game was played before the one with this number. They begin anew at 0 or 1 (wheels 1.2)."""
+        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1 (wheels 1.2)."""
         return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 
-class Stood(msgspec.Struct):
-    """Since when, on the sensing clock, a launch has meant what it means in `state`."""
-
-    since_us: int
-    state: State
-
-
-class Ledger(msgspec.Struct):
+class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    `coup` counts launches for ever; `decided` says that coup `coup` has had its verdict. `last_coup`: la dernière is
-    announced; `closing`: it was played. `stood`: what a launch meant lately, latest last (a launch is proven after it
-    was made). `null_us`: a ball seen first before then is that of a coup that the chef declared null. Both begin anew
-    at a restart. `object_present` outlives it, for the sensor tells changes only. `null_asked`: the chef declared null
-    a coup whose ball only a head sees, and it had not said so yet. `head_game`: where a head's games stood.
+    `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `launches`: see `registers`.
+    `coup` counts launches and never begins anew; `decided` says that coup `coup` has had its verdict. `last_coup`: la
+    dernière is announced; `closing`: it was played. `object_present` is kept for a restart, because the sensor reports
+    changes only. `head_game`: where a head's games stood. `view`: what was last published of the table.
     """
 
     state: State = State.CLOSED
     resume_to: State = State.CLOSED
-    since_utc_us: int = 0
-    stood: list[Stood] = msgspec.field(default_factory=list)
-    null_us: int = 0
-    null_asked: Command | None = None
+    since_at: str = ""
+    launches: LaunchRegister = msgspec.field(default_factory=lambda: LaunchRegister.starting_in(State.CLOSED))
     head_game: HeadGameKept | None = None
     coup: int = 0
     decided: bool = True
@@ -91,23 +82,9 @@ class Ledger(msgspec.Struct):
     object_present: bool = False
     bouler: str | None = None
     bouler_since_utc_us: int | None = None
-    bouler_due_told: bool = False
+    bouler_due_reported: bool = False
     current: Coup = msgspec.field(default_factory=Coup)
     view: tuple[str, Bets, int | None, bool, str | None, str] | None = None
-
-    @property
-    def ready_us(self) -> int:
-        """Sensing time since when a launch means what it means now."""
-        return self.stood[-1].since_us if self.stood else 0
-
-    def stand(self, now_us: int) -> None:
-        """From now on a launch means what it means in the present state."""
-        self.stood = [*self.stood[-STOOD_KEPT + 1 :], Stood(now_us, self.state)]
-
-    def stood_in(self, t_us: int) -> State:
-        """What a launch at `t_us` meant: a state that means the same."""
-        before = [stood.state for stood in self.stood if stood.since_us <= t_us]
-        return before[-1] if before else self.stood[0].state
 
     def begin_coup(self) -> None:
         """Number the next coup, unless the one at hand still awaits its launch."""
@@ -116,20 +93,9 @@ class Ledger(msgspec.Struct):
             self.decided = False
             self.current = Coup()
 
-    def end_coup(self) -> None:
-        """The coup at hand has its verdict."""
-        self.decided = True
-
     def come_out(self, number: int) -> None:
         """A number came out: it leads the board, and la dernière is played if it was announced."""
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
         if self.last_coup:
             self.last_coup, self.closing = False, True
-
-    @property
-    def bets(self) -> Bets:
-        """Rulebook 6: open, locked on the obstacle, closed otherwise."""
-        if self.state in (State.FAITES_VOS_JEUX, State.BALL_RUNNING):
-            return "open"
-        return "locked" if self.state is State.BALL_ON_OBSTACLE else "closed"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from wheeld.core.messages.chain import sealed_hash, signature, signed
+from wheeld.core.messages.chain import hash_of, signature, signed
 from wheeld.errors import WheeldError
 from wheeld.journal.rows import Signer
 
@@ -69,14 +69,14 @@ def raw_public_key(path: Path) -> bytes:
 
 
 def sign_message(payload: bytes, signer: Signer) -> bytes:
-    """A message of the feed with its signature. Raises SealError when it is not closed with its hash."""
-    return signed(payload, base64.b64encode(signer.sign(sealed_hash(payload))))
+    """A message of the feed with its signature. Raises ChainError when it is not closed with its hash."""
+    return signed(payload, base64.b64encode(signer.sign(hash_of(payload))))
 
 
 def is_signed(payload: bytes, check: Check) -> bool:
-    """Whether a message has a signature of its hash that `check` accepts. Raises SealError when it has no hash."""
+    """Whether a message has a signature of its hash that `check` accepts. Raises ChainError when it has no hash."""
     in_base64 = signature(payload)
-    return in_base64 is not None and check(base64.b64decode(in_base64), sealed_hash(payload))
+    return in_base64 is not None and check(base64.b64decode(in_base64), hash_of(payload))
 
 
 def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from wheeld.core.messages.chain import GENESIS, SealError, signature, verify_link
+from wheeld.core.messages.chain import GENESIS, ChainError, signature, verify_link
 from wheeld.journal.chain import (
     EVIDENCE,
     FIRST_HEAD,
@@ -212,7 +212,7 @@ class _Walk:
             self._check_signature(where, payload)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             report.blame(f"{where}: its payload is no message of the feed ({error})")
-        except SealError as error:
+        except ChainError as error:
             report.blame(f"{where}: {error}")
             report.last_hash = link.hash
         report.sequenced += 1

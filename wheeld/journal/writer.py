@@ -15,7 +15,7 @@ import msgspec
 from firmware_protocol.host import Position
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.messages.payloads import reply_payload
-from wheeld.core.step import RETAINED, Evidence, Message, Reply, Step
+from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
@@ -62,7 +62,7 @@ class JournalWriter:
             for message in step.messages:
                 self._insert(message, at_utc_us)
             seqs = {kind: [m.seq for m in step.messages if m.topic == kind] for kind in ("result", "void")}
-            for evidence in step.evidence:
+            for evidence in step.coup_logs:
                 self._insert_evidence(evidence, seqs[evidence.verdict], at_utc_us)
             for reply in step.replies:
                 self._decide(reply, at_utc_us)
@@ -253,7 +253,7 @@ class JournalWriter:
             "conflict", self.database.path, f"{problem}: refused; this is a fault in the program, report it"
         )
 
-    def _insert_evidence(self, evidence: Evidence, seqs: list[int | None], at_utc_us: int) -> None:
+    def _insert_evidence(self, evidence: CoupLog, seqs: list[int | None], at_utc_us: int) -> None:
         """Store it with the next verdict of its kind in the same step; without one, with the latest verdict stored."""
         latest = "SELECT max(seq) FROM messages WHERE topic = ?"
         seq = seqs.pop(0) if seqs else self.database.integer(latest, evidence.verdict)

@@ -1,21 +1,24 @@
-"""Writes the law as a page: its diagram, then every clause. A test holds `LAW.md` to what this prints.
+"""Writes the law as a page: theory, diagram, states and clauses. A test holds `LAW.md` to what this prints.
 
 python -m wheeld.core.law.document > wheeld/core/law/LAW.md
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from itertools import product
+
+from wheeld.core import law
+from wheeld.core.houses import PROFILES
 from wheeld.core.law.facts import Fact, State
-from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto, Row
-from wheeld.core.law.table import CLAUSES, rule
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Act, Goto, Row
+from wheeld.core.law.table import CLAUSES, LAW, rule
 
 _INTRO = """\
 # The law of the table
 
-Made from the table in `table.py` and `people.py` by `python -m wheeld.core.law.document`; a test fails when they
-differ. For every state and every fact there is one row. C = Campione roulette, V = Venezia roulette francese, VF =
-Venezia Fair Roulette, by article; R, N and A are the rows of the [rulebook](../../../docs/rulebook.md): R what
-makes a coup valid, N what makes it void, A what happens around it.
+Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fails when they differ.
 """
 
 _GROUPS = {
@@ -36,7 +39,13 @@ _KEY = """\
 def document() -> str:
     """The whole page, Markdown, with a Mermaid diagram."""
     return "\n".join(
-        [_INTRO, "## How the table moves on", "", _diagram(), "", _KEY, "## Every clause", "", *_clauses(), ""]
+        [
+            *(_INTRO, law.__doc__ or ""),
+            *("## How the table moves on", "", _diagram(), "", _KEY),
+            *("## Each state", "", _figures(), "", *_by_state()),
+            *("## Every clause", "", *_clauses(), ""),
+            *("## The articles of each house", "", *_articles(), ""),
+        ]
     )
 
 
@@ -45,7 +54,7 @@ def _diagram() -> str:
     labels: dict[tuple[str, str], list[str]] = {}
     for source, target, fact in _lifted():
         labels.setdefault((source, target), []).append(_label(source, fact))
-    lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(said))}" for (a, b), said in labels.items()]
+    lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(causes))}" for (a, b), causes in labels.items()]
     return "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> closed", *lines, "```"])
 
 
@@ -54,9 +63,9 @@ def _moves() -> dict[tuple[str, Fact], str]:
     moves = {}
     for clause in CLAUSES:
         target = clause.row.next
-        for state in clause.states:
+        for state, fact in product(clause.states, clause.facts):
             if target is not state and target is not Goto.STAY:
-                moves[state.value, clause.fact] = "where_it_was" if isinstance(target, Goto) else target.value
+                moves[state.value, fact] = "where_it_was" if isinstance(target, Goto) else target.value
     return moves
 
 
@@ -78,18 +87,71 @@ def _lifted() -> list[tuple[str, str, Fact]]:
 
 def _label(source: str, fact: Fact) -> str:
     """The fact; or, in a group or state that it voids, the cause."""
-    states = _GROUPS.get(source) or (State(source),)
+    states = _GROUPS.get(source) or (State[source.upper()],)
     causes = {rule(state, fact).void for state in states}
     cause = causes.pop() if len(causes) == 1 else None
     return f"void {cause.value}" if cause else fact.name.lower()
 
 
+def _does_something(row: Row) -> bool:
+    """Whether a row moves the table, or does anything besides."""
+    return row.next is not Goto.STAY or row.void is not None or bool(row.acts)
+
+
+def _figures() -> str:
+    rows = LAW.values()
+    refused = sum(row.refuse for row in rows)
+    ignored = sum(not row.refuse and not _does_something(row) for row in rows)
+    acting = len(rows) - refused - ignored
+    return (
+        f"{len(rows)} rows, of {len(State)} states and {len(Fact)} facts: {acting} do something, {refused} refuse a "
+        f"command, {ignored} ignore a fact."
+    )
+
+
+def _by_state() -> list[str]:
+    """What does something in each state; what is refused or ignored there, counted by its reason."""
+    lines = []
+    for state in State:
+        rows = [(fact, rule(state, fact)) for fact in Fact]
+        lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
+        acting = [(fact, row) for fact, row in rows if _does_something(row)]
+        lines += [f"| {fact.value} | {_then(row)} | {_rules(row)} | {row.text} |" for fact, row in acting]
+        lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
+        lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
+    return lines
+
+
+def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
+    """How many rows, and how many for each reason."""
+    counts = Counter(f"{_rules(row)}: {row.text}" if row.rules else row.text for row in rows)
+    return [f"{title}: {counts.total()}", "", *(f"- {count} × {reason}" for reason, count in counts.most_common())]
+
+
 def _clauses() -> list[str]:
-    head = ["| fact | in | then | why |", "|---|---|---|---|"]
+    head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     return head + [
-        f"| {clause.fact.value} | {_states(clause.states)} | {_then(clause.row)} | {clause.row.why} |"
+        f"| {_facts(clause.facts)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
+        f"{clause.row.text} |"
         for clause in CLAUSES
     ]
+
+
+def _articles() -> list[str]:
+    """The house's article for each rule, one column for each table."""
+    rules = dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.articles)
+    lines = [f"| rule | {' | '.join('/'.join(pair) for pair in PROFILES)} |", "|---" * (len(PROFILES) + 1) + "|"]
+    return lines + [
+        f"| {rule} | {' | '.join(profile.articles.get(rule, '–') for profile in PROFILES.values())} |" for rule in rules
+    ]
+
+
+def _rules(row: Row) -> str:
+    return ", ".join(row.rules) or "–"
+
+
+def _facts(facts: tuple[Fact, ...]) -> str:
+    return "<br>".join(fact.value for fact in facts)
 
 
 def _states(states: tuple[State, ...]) -> str:
@@ -103,10 +165,10 @@ def _states(states: tuple[State, ...]) -> str:
 
 def _then(row: Row) -> str:
     """What happens, in a few words."""
-    parts = [f"**void** `{row.void.value}` ({row.void.article})"] if row.void else []
+    parts = [f"**void** `{row.void.value}`"] if row.void else []
     parts += ["refused"] if row.refuse else []
     parts += [f"notice `{row.notice}`"] if row.notice else []
-    parts += [act.value for act in row.acts if act.name != "NOTICE"]
+    parts += [act.value for act in row.acts if act is not Act.NOTICE]
     if row.next is Goto.RETURN:
         parts.append("→ where it was")
     elif isinstance(row.next, State):

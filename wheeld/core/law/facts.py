@@ -1,4 +1,4 @@
-"""The words of the law: where a table stands, what can be proven or asked for, why a coup is null."""
+"""The terms of the law: where a table stands, what can be proven or asked for, why a coup is void."""
 
 from __future__ import annotations
 
@@ -18,41 +18,46 @@ StateName: TypeAlias = Literal[
 """How interfaces name the states of a table."""
 
 
+Bets: TypeAlias = Literal["open", "closed", "locked"]
+"""Whether bets are taken; `locked`: none is added or withdrawn (N5)."""
+
+
 @unique
 class State(Enum):
-    """Where the table stands."""
+    """Where the table stands: its name, its name in messages, and what it means for the bets (rulebook 6)."""
 
-    CLOSED = "closed"
-    FAITES_VOS_JEUX = "faites_vos_jeux"
-    BETS_CLOSED_EARLY = "bets_closed_early"  # "rien ne va plus" was said, the launch is still awaited
-    BALL_RUNNING = "ball_running"
-    RIEN_NE_VA_PLUS = "rien_ne_va_plus"
-    BALL_ON_OBSTACLE = "ball_on_obstacle"
-    AWAITING_CHEF = "awaiting_chef"  # the number is out, and of its run only what no sensor here proves is open
-    OPERATIONS = "operations"
-    RIEN_VA = "rien_va"
-    RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed"
-    SUSPENDED = "suspended"
+    wire_name: StateName
+    bets: Bets
 
-    @property
-    def published(self) -> StateName:
-        """Its name on the wire (interfaces, `table`)."""
-        return _PUBLISHED[self]
+    CLOSED = "closed", "closed", "closed"
+    """No game is on."""
+    FAITES_VOS_JEUX = "faites_vos_jeux", "faites_vos_jeux", "open"
+    """The launch is awaited."""
+    BETS_CLOSED_EARLY = "bets_closed_early", "rien_ne_va_plus", "closed"
+    """The chef said "rien ne va plus" before the launch, which is still awaited."""
+    BALL_RUNNING = "ball_running", "ball_running", "open"
+    """Launched; late bets are at the chef's discretion."""
+    RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien_ne_va_plus", "closed"
+    """Launched, and "rien ne va plus" was said."""
+    BALL_ON_OBSTACLE = "ball_on_obstacle", "ball_on_obstacle", "locked"
+    """Off the track for longer than a fall takes, and in no pocket."""
+    AWAITING_CHEF = "awaiting_chef", "rien_ne_va_plus", "closed"
+    """The number is out; the chef must answer for what no sensor of this table proves of its run."""
+    OPERATIONS = "operations", "operations", "closed"
+    """The number is out and is being paid."""
+    RIEN_VA = "rien_va", "rien_va", "closed"
+    """The coup was void: "tout va" is owed."""
+    RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed", "rien_va", "closed"
+    """Launched before the operations were done: they and "tout va" are owed."""
+    SUSPENDED = "suspended", "suspended", "closed"
+    """Play is suspended, by the direction or by a breakdown."""
 
-
-_PUBLISHED: dict[State, StateName] = {
-    State.CLOSED: "closed",
-    State.FAITES_VOS_JEUX: "faites_vos_jeux",
-    State.BETS_CLOSED_EARLY: "rien_ne_va_plus",
-    State.BALL_RUNNING: "ball_running",
-    State.RIEN_NE_VA_PLUS: "rien_ne_va_plus",
-    State.BALL_ON_OBSTACLE: "ball_on_obstacle",
-    State.AWAITING_CHEF: "rien_ne_va_plus",
-    State.OPERATIONS: "operations",
-    State.RIEN_VA: "rien_va",
-    State.RIEN_VA_OPERATIONS_OWED: "rien_va",
-    State.SUSPENDED: "suspended",
-}
+    def __new__(cls, name: str, wire_name: StateName, bets: Bets) -> State:
+        """The value is the name alone."""
+        state = object.__new__(cls)
+        state._value_ = name
+        state.wire_name, state.bets = wire_name, bets
+        return state
 
 
 @unique
@@ -61,10 +66,10 @@ class Fact(Enum):
 
     LAUNCHED = "a ball runs"
     WEAK_LAUNCH = "a pass or two on the track, then the ball lies elsewhere, or nowhere"
-    LAUNCHED_BEFORE = "a ball runs, launched before the table came to where it is"
+    LAUNCHED_BEFORE = "a ball runs, launched before the table came to its present state"
     STRAY_PULSE = "a beam pulsed for nothing"
     LAUNCHED_IDLE = "a ball runs, launched while no game was on"
-    LAUNCHED_NULL = "a ball ran, of a coup that is null already or of no game"
+    LAUNCHED_NULL = "a ball ran, of a coup that is void already or of no game"
     LAUNCHED_OVER_OBJECT = "a ball runs, a foreign object lies in the cylinder"
     SAME_DIRECTION = "the ball turns with the rotor"
     OPPOSITE_DIRECTION = "the ball turns against the rotor"
@@ -77,7 +82,7 @@ class Fact(Enum):
     NUMBER = "the ball came to rest in a pocket, its run proven"
     NUMBER_UNPROVEN = "the ball came to rest in a pocket, its run not proven"
     NUMBER_UNCONFIRMED = "the ball came to rest in a pocket, proven as far as these sensors can"
-    NUMBER_CORRECTED = "the wheel takes its number back, or tells another for the same game"
+    NUMBER_CORRECTED = "the wheel takes its number back, or reports another for the same game"
     BALL_MOVED = "the ball lies in another pocket, no launch was seen"
     BALL_IN_PLACE = "the ball lies in the pocket of the last number"
     ROTOR_STOPPED_RUNNING = "the rotor stopped while the ball ran"
@@ -88,7 +93,7 @@ class Fact(Enum):
     SENSOR_FAULT = "a sensor or its link failed"
     SENSOR_MENDED = "a sensor or its link works again"
     LAUNCH_UNSEEN = "a ball runs, its launch was not seen"
-    UNOBSERVED_COUP = "the wheel counted a coup that it never told"
+    UNOBSERVED_COUP = "the wheel counted a coup that it never reported"
     WHEEL_VOID = "the wheel declares its own game void"
     RESTARTED = "the controller was restarted"
     BOULER_DUE = "the bouler has spun for his time"
@@ -115,18 +120,23 @@ class Fact(Enum):
 
 @unique
 class Cause(Enum):
-    """Why a coup is null: its name on the wire."""
+    """Why a coup is void: its name in messages."""
 
-    SAME_DIRECTION = "same_direction"
-    EARLY_LAUNCH = "early_launch"
-    TOO_FEW_LAPS = "too_few_laps"
-    ROTOR_STOPPED_RUNNING = "rotor_stopped_running"
-    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop"
-    FOREIGN_OBJECT = "foreign_object"
-    CHEF = "chef"
-    BREAKDOWN = "breakdown"
+    rule: str
+    """That voids it; the article is the house's (`houses.Profile`)."""
 
-    @property
-    def article(self) -> str:
-        """The article that voids it: Campione's, which the rulebook applies at every table."""
-        return "Art. 15" if self is Cause.BREAKDOWN else "Art. 11"
+    SAME_DIRECTION = "same_direction", "N1"
+    EARLY_LAUNCH = "early_launch", "N2"
+    TOO_FEW_LAPS = "too_few_laps", "N3"
+    ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "N4"
+    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop", "N5"
+    FOREIGN_OBJECT = "foreign_object", "N6"
+    CHEF = "chef", "N7"
+    BREAKDOWN = "breakdown", "N8"
+
+    def __new__(cls, name: str, rule: str) -> Cause:
+        """The value is the name alone."""
+        cause = object.__new__(cls)
+        cause._value_ = name
+        cause.rule = rule
+        return cause

@@ -1,87 +1,41 @@
-"""What a fact means at this table now: testimonies and commands joined with the ledger, before the law is asked.
+"""What a guard knows, and what several guards ask.
 
-Nothing is decided here: where two outcomes depend on what the ledger or the readers know, they are two facts, each
-with its own rows in the law.
+A guard chooses between two facts where the outcome depends on more than the fact itself: it stands in the module of
+those facts, beside their rows, and is listed there in `GUARDS`. It answers and writes nothing.
 """
 
 from __future__ import annotations
 
-from wheeld.core.law.facts import Fact, State
-from wheeld.core.law.rows import NULL
-from wheeld.core.observations import Command
-from wheeld.core.pockets import index_of
-from wheeld.core.table_state import Ledger
-from wheeld.core.tracking.evidence import Evidence as Testimony
-from wheeld.core.tracking.observer import Observer as Witness
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
-NUMBERS = (Fact.NUMBER, Fact.NUMBER_UNPROVEN, Fact.NUMBER_UNCONFIRMED)
-
-
-def in_place(witness: Witness, ledger: Ledger, now_us: int) -> bool:
-    """C11: the ball lies in the last number's pocket; without a last number, or a sensor, the chef's word serves."""
-    number = ledger.last_number
-    return number is None or witness.lies_in(index_of(number), now_us) is not False
+from wheeld.core.law.facts import Fact
+from wheeld.core.pockets import PocketLayout
+from wheeld.core.table_state import TableState
+from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.observer import Observer
 
 
-def place_unseen(witness: Witness, ledger: Ledger, now_us: int) -> bool:
-    """Whether the ball belongs in a pocket, and no sensor can say whether it lies there."""
-    number = ledger.last_number
-    return number is not None and witness.lies_in(index_of(number), now_us) is None
+class Known(NamedTuple):
+    """What is known of the table at sensing time `now_us`."""
+
+    table_state: TableState
+    observer: Observer
+    pockets: PocketLayout
+    now_us: int
 
 
-def missing(command: Command) -> str:
-    """What a command lacks that it can't be understood without; empty when nothing."""
-    if command.name == "bouler" and not command.who:
-        return 'it names nobody: give "who"'
-    if command.name == "confirm" and command.coup is None:
-        return 'it names no coup, and another may have come: give "coup"'
-    if command.name == "confirm" and not command.reason:
-        return 'it gives no reason, and the result records one: give "reason"'
-    return ""
+EvidenceGuard: TypeAlias = Callable[[Evidence, Known], Fact]
+CommandGuard: TypeAlias = Callable[[Known], Fact]
 
 
-def asked(command: Command, witness: Witness, ledger: Ledger, now_us: int) -> Fact:
-    """A command joined with what decides whether it may pass."""
-    present, faults = witness.object_present, witness.faults
-    match command.name:
-        case "tout_va" if present:
-            return Fact.TOUT_VA_OBJECT
-        case "tout_va" if not in_place(witness, ledger, now_us):
-            return Fact.TOUT_VA_MISPLACED
-        case "tout_va" | "operations_done" if ledger.closing and not present:
-            return Fact[f"{command.name.upper()}_LAST"]
-        case "operations_done" if present:
-            return Fact.OPERATIONS_DONE_OBJECT
-        case "resume" if faults:
-            return Fact.RESUME_FAULTY
-        case "open" if faults:
-            return Fact.OPEN_FAULTY
-        case "rien_va":
-            return Fact.CHEF_VOID_AT_LAUNCH if witness.passes_pending() else Fact.CHEF_VOID
-        case name:
-            return Fact[name.upper()]
+def is_in_place(known: Known) -> bool:
+    """Whether the ball lies in the pocket of the last number; True without a last number, or without a sensor."""
+    number = known.table_state.last_number
+    return number is None or known.observer.lies_in(known.pockets.index_of[number], known.now_us) is not False
 
 
-def joined(told: Testimony, witness: Witness, ledger: Ledger) -> Fact:
-    """A testimony joined with where the table stood when it was evident, the ball's place and the cylinder."""
-    home = told.figures.get("number") in (ledger.last_number, None)
-    match told.fact:
-        case Fact.LAUNCHED | Fact.WEAK_LAUNCH if told.evidence_us < max(ledger.ready_us, ledger.null_us):
-            return _launched_before(told, ledger)
-        case Fact.LAUNCHED if witness.object_since(told.evidence_us):
-            return Fact.LAUNCHED_OVER_OBJECT
-        case Fact.BALL_MOVED if home or (ledger.last_number is None and "from_pocket_index" not in told.figures):
-            return Fact.BALL_IN_PLACE
-        case fact if fact in NUMBERS and home and ledger.state in (*NULL, State.SUSPENDED):
-            return Fact.BALL_IN_PLACE
-        case fact:
-            return fact
-
-
-def _launched_before(told: Testimony, ledger: Ledger) -> Fact:
-    """A launch proven after the table moved on is judged where it was made."""
-    if told.evidence_us < ledger.null_us:
-        return Fact.LAUNCHED_NULL
-    if ledger.stood_in(told.evidence_us) not in (State.CLOSED, State.SUSPENDED):
-        return Fact.LAUNCHED_BEFORE
-    return Fact.LAUNCHED_IDLE if told.fact is Fact.LAUNCHED else Fact.LAUNCHED_NULL
+def is_place_unseen(known: Known) -> bool:
+    """Whether the ball belongs in a pocket, and no sensor can see whether it lies there."""
+    number = known.table_state.last_number
+    return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is None

@@ -1,9 +1,10 @@
-"""What a clause of the law is made of: rows, the few kinds of clause, and the groups of states that they speak of."""
+"""What the clauses of the law are made of: rows, the few kinds of clause, and the groups of states that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum, unique
+from typing import TypeAlias
 
 import msgspec
 
@@ -23,7 +24,7 @@ STAY, RETURN = Goto.STAY, Goto.RETURN
 
 @unique
 class Act(Enum):
-    """What a row does besides moving; the façade carries each out in one place."""
+    """What a row does besides moving the table; the adjudicator does each in one place."""
 
     BEGIN = "begin a coup"
     RESULT = "publish the result"
@@ -36,10 +37,12 @@ class Act(Enum):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What one fact does in one state, and why. `refuse` answers a command that must not pass."""
+    """What one fact does in one state: `rules` of the rulebook that it rests on (a digit is a section), and why in
+    plain words. `refuse` answers a command that must not pass."""
 
     next: State | Goto
-    why: str
+    rules: tuple[str, ...]
+    text: str
     void: Cause | None = None
     acts: tuple[Act, ...] = ()
     notice: str | None = None
@@ -51,44 +54,61 @@ RUNNING = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE)
 COUP = (*RUNNING, S.AWAITING_CHEF)
 """A coup is at hand, without its verdict yet."""
 BEFORE_LAUNCH = (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY)
-NULL = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
-IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *NULL)
+AFTER_VOID = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
+"""A coup was void, and "tout va" is owed."""
+IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *AFTER_VOID)
 EVERY = tuple(State)
-NO_COUP = tuple(state for state in State if state not in COUP)
+
+
+def all_but(*states: State) -> tuple[State, ...]:
+    """Every other state."""
+    return tuple(state for state in State if state not in states)
+
+
+NO_COUP = all_but(*COUP)
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """One sentence of the law: the same row for a fact in several states."""
+    """The same row for several facts in several states."""
 
-    fact: Fact
+    facts: tuple[Fact, ...]
     states: tuple[State, ...]
     row: Row
 
 
-def on(fact: Fact, states: State | Iterable[State], to: State | Goto, why: str, *acts: Act) -> Clause:
-    """The table goes somewhere, or does something."""
-    return Clause(fact, _states(states), Row(to, why, acts=acts))
+Facts: TypeAlias = Fact | tuple[Fact, ...]
+States: TypeAlias = State | Iterable[State]
 
 
-def void(fact: Fact, states: State | Iterable[State], to: State, cause: Cause, why: str, *acts: Act) -> Clause:
-    """The coup is null."""
-    return Clause(fact, _states(states), Row(to, why, void=cause, acts=acts))
+def on(facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act) -> Clause:
+    """The table goes somewhere, or does something. `rules` are separated by spaces, here and below."""
+    return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts))
 
 
-def notice(fact: Fact, states: State | Iterable[State], kind: str, why: str, *acts: Act) -> Clause:
-    """Told, and nothing else."""
-    return Clause(fact, _states(states), Row(STAY, why, acts=(*acts, Act.NOTICE), notice=kind))
+def void(facts: Facts, states: States, to: State, cause: Cause, text: str, *acts: Act, rules: str = "") -> Clause:
+    """The coup is void, by the rule of its cause; `rules` are others that it rests on."""
+    return _clause(facts, states, Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
 
 
-def refuse(fact: Fact, states: State | Iterable[State], why: str) -> Clause:
+def notice(facts: Facts, states: States, kind: str, rules: str, text: str, *acts: Act) -> Clause:
+    """A notice is published, and the table stays where it is."""
+    row = Row(STAY, tuple(rules.split()), text, acts=(*acts, Act.NOTICE), notice=kind)
+    return _clause(facts, states, row)
+
+
+def refuse(facts: Facts, states: States, rules: str, text: str) -> Clause:
     """A command that must not pass."""
-    return Clause(fact, _states(states), Row(STAY, why, refuse=True))
+    return _clause(facts, states, Row(STAY, tuple(rules.split()), text, refuse=True))
 
 
-def ignore(fact: Fact, states: State | Iterable[State], why: str) -> Clause:
+def ignore(facts: Facts, states: States, rules: str, text: str) -> Clause:
     """Nothing follows."""
-    return Clause(fact, _states(states), Row(STAY, why))
+    return _clause(facts, states, Row(STAY, tuple(rules.split()), text))
 
 
-def _states(states: State | Iterable[State]) -> tuple[State, ...]:
-    return (states,) if isinstance(states, State) else tuple(states)
+def _clause(facts: Facts, states: States, row: Row) -> Clause:
+    return Clause(
+        (facts,) if isinstance(facts, Fact) else facts,
+        (states,) if isinstance(states, State) else tuple(states),
+        row,
+    )

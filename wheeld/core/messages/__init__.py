@@ -1,1 +1,1 @@
-"""What is said of a verdict: payloads, phrases, and the chain of hashes."""
+"""The messages that a table publishes: payloads, phrases, and the chain of hashes."""

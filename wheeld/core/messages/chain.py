@@ -1,8 +1,8 @@
 """The chain over the sequenced messages: each carries `prev`, the hash of the one before, and its own `hash`.
 
-The hash is SHA-256 over the message's own bytes up to the hash: everything before `,"hash":`. Whoever has the feed
-can check it with nothing but those bytes (interfaces, `prev` and `hash`). Where a key is configured, an Ed25519
-signature of the hash, as its 64 hexadecimal digits in ASCII, closes the message.
+The hash is SHA-256 over the message's own bytes up to the hash: everything before `,"hash":`. The feed can be checked
+with nothing but those bytes (interfaces, `prev` and `hash`). Where a key is configured, an Ed25519 signature of the
+hash, as its 64 hexadecimal digits in ASCII, stands at the end of the message.
 """
 
 from __future__ import annotations
@@ -10,60 +10,70 @@ from __future__ import annotations
 import hashlib
 import re
 
+import msgspec
+
+from wheeld.core.messages.payloads import Result, Table, Void
+from wheeld.core.step import Message, Topic
 from wheeld.errors import WheeldError
 
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
-_SEALED = re.compile(
+_CLOSED = re.compile(
     rb'(?P<body>.*),"hash":"(?P<hash>[0-9a-f]{64})"(?:,"signature":"(?P<signature>[A-Za-z0-9+/]{86}==)")?\}', re.DOTALL
 )
 
 
-class SealError(WheeldError, ValueError):
-    """A message that is not what was sealed; the text says what is wrong with it."""
+class ChainError(WheeldError, ValueError):
+    """A message that does not have the hash it should have; the text says what is wrong with it."""
 
 
-def seal(payload: bytes) -> tuple[bytes, str]:
+def close_with_hash(payload: bytes) -> tuple[bytes, str]:
     """Close a JSON object whose last member is `prev` with its hash: (the final bytes, the hash)."""
     body = payload[:-1]
     digest = hashlib.sha256(body).hexdigest()
     return body + b',"hash":"%b"}' % digest.encode(), digest
 
 
-def sealed_hash(payload: bytes) -> bytes:
-    """The hash that a sealed message carries: what a signature covers. SealError when it carries none."""
+def chained(topic: Topic, payload: Result | Void | Table) -> tuple[Message, str]:
+    """A message of the feed, closed with its hash: (the message, the hash, which the next one carries as `prev`)."""
+    closed, digest = close_with_hash(msgspec.json.encode(payload))
+    return Message(payload.t_us, topic, closed, payload.seq), digest
+
+
+def hash_of(payload: bytes) -> bytes:
+    """The hash that a closed message carries: what a signature covers. ChainError when it carries none."""
     return _parts(payload)["hash"]
 
 
 def signature(payload: bytes) -> bytes | None:
-    """The signature of a sealed message, in base64; None when nobody signed it. SealError when it is not sealed."""
+    """The signature of a closed message, in base64; None when it has none. ChainError when it carries no hash."""
     return _parts(payload)["signature"]
 
 
 def signed(payload: bytes, in_base64: bytes) -> bytes:
-    """A sealed message, closed with the signature of its hash."""
+    """A closed message with the signature of its hash at its end."""
     return payload[:-1] + b',"signature":"%b"}' % in_base64
 
 
 def unsigned(payload: bytes) -> bytes:
-    """A sealed message without its signature, if it has one: the bytes that a replay gives."""
+    """A closed message without its signature, if it has one: the bytes that a replay gives."""
     in_base64 = signature(payload)
     return payload if in_base64 is None else payload.removesuffix(b',"signature":"%b"}' % in_base64) + b"}"
 
 
 def verify_link(payload: bytes, prev_hash: str) -> str:
-    """Check one sealed message against its predecessor's hash; its own hash, or SealError saying what differs."""
+    """Check one closed message against the hash of the one before; its own hash, or ChainError saying what differs."""
     parts = _parts(payload)
     if not parts["body"].endswith(b',"prev":"' + prev_hash.encode() + b'"'):
-        raise SealError("its prev is not the hash of the message before it: one was removed, inserted or moved")
+        raise ChainError("its prev is not the hash of the message before it: one was removed, inserted or moved")
     digest = hashlib.sha256(parts["body"]).hexdigest()
     if parts["hash"] != digest.encode():
-        raise SealError("its bytes do not have its hash: it was edited")
+        raise ChainError("its bytes do not have its hash: it was edited")
     return digest
 
 
 def _parts(payload: bytes) -> dict[str, bytes]:
-    found = _SEALED.fullmatch(payload)
+    found = _CLOSED.fullmatch(payload)
     if found is None:
-        raise SealError("it carries no hash at its end: it was not sealed, or was cut")
+        raise ChainError("it carries no hash at its end: it was not sealed, or was cut")
     return found.groupdict()

@@ -1,29 +1,28 @@
 """The payloads of interfaces version 1 that the table itself decides: `result`, `void`, `table`, `notice`, `board`.
 
-Members stand in the order of the structures; `prev`, then `hash`, close the three sequenced ones (see `seal`).
+Members stand in the order of the structures; `prev`, then `hash`, close the three sequenced ones (see `chain`).
 Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wheeld.core.law.facts import Cause, StateName
+from wheeld.core.law.facts import Bets, Cause, StateName
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
 from wheeld.core.step import Reply
 from wheeld.core.tracking.margin import Measure
 
-Bets: TypeAlias = Literal["open", "closed", "locked"]
 Figures: TypeAlias = dict[str, int | float | str]
 """The few numbers that decide, by name; names carry their units."""
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """What every message says of where and when. `schema` is the topic and its version: "result/1"."""
+    """Where and when, in every message. `schema` is the topic and its version: "result/1"."""
 
     schema: str
     site: str
@@ -46,7 +45,7 @@ class SightingFigures(msgspec.Struct, frozen=True):
 class Result(Common, frozen=True, kw_only=True):
     """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones.
 
-    What no sensor of the table tells is null. `unproven`: the rulebook's rows (R1, R2) that no sensor could prove, for
+    What no sensor of the table reports is null. `unproven`: the rules (R1, R2) that no sensor could prove, for
     which the chef answers (`confirmed_by`, `confirmed_reason`); empty where sensors proved all.
     `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
     """
@@ -83,7 +82,7 @@ class Result(Common, frozen=True, kw_only=True):
 
 
 class Void(Common, frozen=True, kw_only=True):
-    """A null coup: cause, article, the moment and figures of the evidence, and who said so if a person did.
+    """A void coup: cause, article, the moment and figures of the evidence, and who declared it if a person did.
 
     `margin` as in a result; null where nothing measured decided.
     """
@@ -131,7 +130,7 @@ class Notice(Common, frozen=True, kw_only=True):
 
 
 class LastVoid(msgspec.Struct, frozen=True):
-    """The latest null coup, for a display."""
+    """The latest void coup, for a display."""
 
     coup: int
     cause: str

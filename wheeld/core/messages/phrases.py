@@ -1,4 +1,4 @@
-"""What is said at the table, in French and Italian. R4: the number is announced in French at every table."""
+"""What is said at the table, in French and Italian: the words of a void, the next steps, and the number (R4)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.pockets import facts_of
+from wheeld.core.law.facts import State
+from wheeld.core.pockets import NumberFacts
 
 Language: TypeAlias = Literal["fr", "it"]
 
@@ -32,19 +33,65 @@ _IT_CHANCES = {
 }
 
 
-class Phrases(msgspec.Struct, frozen=True):
-    """The ritual words of C11 and V in one language."""
+class Phrases(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table says in one language.
+
+    `void` declares a coup void; `next_step` says what each state waits for, with {} for the laps that the chef must
+    answer for. `remove_object`, `put_back` (with {} for the number), `tout_va` and `repair` (with {} for the sensors)
+    are steps that may come first, and `then` joins two steps.
+    """
 
     void: str
-    lift: str
-    open: str
-    closed: str
+    next_step: dict[State, str]
+    remove_object: str
+    put_back: str
+    tout_va: str
+    repair: str
+    then: str
 
 
-PHRASES: dict[Language, Phrases] = {
-    "fr": Phrases(void="rien va", lift="tout va", open="faites vos jeux", closed="rien ne va plus"),
-    "it": Phrases(void="nulla vale", lift="tutto vale", open="fate il vostro gioco", closed="rien ne va plus"),
-}
+FRENCH = Phrases(
+    void="rien va",
+    next_step={
+        State.CLOSED: "ouverture de la table",
+        State.FAITES_VOS_JEUX: "lancement de la bille",
+        State.BETS_CLOSED_EARLY: "lancement de la bille",
+        State.BALL_RUNNING: "« rien ne va plus », puis le numéro",
+        State.RIEN_NE_VA_PLUS: "le numéro",
+        State.BALL_ON_OBSTACLE: "chute de la bille ou arrêt du cylindre ; aucune mise ajoutée ni retirée",
+        State.AWAITING_CHEF: (
+            "confirmation du chef : au moins {} tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »"
+        ),
+        State.OPERATIONS: "fin des opérations",
+        State.SUSPENDED: "reprise par la direction",
+    },
+    remove_object="enlever le corps étranger",
+    put_back="remettre la bille dans le {}",
+    tout_va="« tout va »",
+    repair="réparer {}",
+    then=", puis ",
+)
+ITALIAN = Phrases(
+    void="nulla vale",
+    next_step={
+        State.CLOSED: "apertura del tavolo",
+        State.FAITES_VOS_JEUX: "lancio della pallina",
+        State.BETS_CLOSED_EARLY: "lancio della pallina",
+        State.BALL_RUNNING: "«rien ne va plus», poi il numero",
+        State.RIEN_NE_VA_PLUS: "il numero",
+        State.BALL_ON_OBSTACLE: "caduta della pallina o arresto del cilindro; nessuna puntata aggiunta o tolta",
+        State.AWAITING_CHEF: (
+            "conferma del capo tavolo: almeno {} giri della pallina, che nessun sensore prova; se no, «nulla vale»"
+        ),
+        State.OPERATIONS: "fine delle operazioni",
+        State.SUSPENDED: "ripresa da parte della direzione",
+    },
+    remove_object="togliere il corpo estraneo",
+    put_back="rimettere la pallina nel {}",
+    tout_va="«tutto vale»",
+    repair="riparare {}",
+    then=", poi ",
+)
 
 
 def french(number: int) -> str:
@@ -70,15 +117,14 @@ def italian(number: int) -> str:
     return f"{stem[:-1] if unit in (1, 8) else stem}{_IT_UNITS[unit]}"
 
 
-def announcement(number: int, language: Language = "fr") -> str:
-    """How the bouler calls it (R4): "Trente-deux, rouge, pair et passe"; zero alone."""
-    word = french(number) if language == "fr" else italian(number)
-    facts = facts_of(number)
+def announcement(facts: NumberFacts, language: Language) -> str:
+    """How the bouler calls a number (R4): "Trente-deux, rouge, pair et passe"; zero alone."""
+    name = french(facts.number) if language == "fr" else italian(facts.number)
     if facts.colour is None or facts.parity is None or facts.half is None:
-        return word.capitalize()
+        return name.capitalize()
     chances = (facts.colour, facts.parity, facts.half)
     if language == "it":
         colour, parity, half = (_IT_CHANCES[chance] for chance in chances)
-        return f"{word.capitalize()}, {colour}, {parity} e {half}"
+        return f"{name.capitalize()}, {colour}, {parity} e {half}"
     colour, parity, half = chances
-    return f"{word.capitalize()}, {colour}, {parity} et {half}"
+    return f"{name.capitalize()}, {colour}, {parity} et {half}"

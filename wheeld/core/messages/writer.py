@@ -1,27 +1,28 @@
-"""Writes what the table publishes: payloads from the ledger, dated, numbered and chained."""
+"""Writes the messages that the table publishes: payloads from its state, dated, numbered and chained."""
 
 from __future__ import annotations
 
 import uuid
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 import msgspec
 
-from wheeld.core.instants import ClockState, to_text
+from wheeld.core.instants import ClockState
 from wheeld.core.law.facts import Cause
 from wheeld.core.messages import payloads as messages
-from wheeld.core.messages.chain import seal
+from wheeld.core.messages.chain import chained
 from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.phrases import announcement
 from wheeld.core.observations import Direction
-from wheeld.core.pockets import facts_of
 from wheeld.core.setting import TableSetting
-from wheeld.core.step import Message, Topic
-from wheeld.core.table_state import Called, Ledger
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.step import SEQUENCED, Message, Topic
+from wheeld.core.table_state import Called, TableState
+from wheeld.core.tracking.evidence import Evidence
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
-"""Ours alone, fixed for ever: a coup's identity follows from site, table and coup."""
+"""Ours alone, and it must not change: a coup's identity follows from it and from site, table and coup."""
+Person: TypeAlias = tuple[str, str] | None
+"""Who asked, and why."""
 
 
 def coup_id(site: str, table: str, coup: int) -> str:
@@ -40,144 +41,139 @@ class _Common(TypedDict):
     t_us: int
 
 
-class Scribe:
-    """Writes for one table; what it must remember is in the ledger and the clock."""
+class MessageWriter:
+    """Writes the messages of one table; all that it must remember is in the table's state and the clock."""
 
-    def __init__(self, setting: TableSetting, boot_id: str, ledger: Ledger, clock: ClockState) -> None:
+    def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._boot_id = setting, boot_id
-        self._ledger, self._clock = ledger, clock
+        self._state, self._clock = state, clock
+        profile = setting.profile
+        self._void_words, self._articles, self._facts = profile.phrases.void, profile.articles, profile.pockets.facts
+        self._announcements = {
+            number: announcement(facts, profile.announced_in) for number, facts in profile.pockets.facts.items()
+        }
 
-    def result(self, now_us: int, called: Called, confirmed: tuple[str, str] | None) -> Message:
+    def result(self, now_us: int, called: Called, confirmed: Person) -> Message:
         """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
-        coup, sure = self._ledger.current, called.margin
-        return self._sealed(
+        coup, sure = self._state.current, called.margin
+        ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
+        sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)
+        common, (launched_at, bets_closed_at, left_track_at, number_at) = self._common(
             "result",
             now_us,
-            messages.Result(
-                **self._common("result", now_us),
-                seq=self._ledger.seq,
-                **msgspec.structs.asdict(facts_of(called.number)),
-                announcement=announcement(called.number),
-                laps=called.laps,
-                ball_direction=_direction(coup.directions, "ball_direction"),
-                rotor_direction=_direction(coup.directions, "rotor_direction"),
-                rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
-                launched_at=self._text(coup.launched_us),
-                bets_closed_at=self._text(coup.bets_closed_us),
-                left_track_at=None if coup.left_track_us is None else self._text(coup.left_track_us),
-                number_at=self._text(called.t_us),
-                sightings=tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings),
-                unproven=called.unproven,
-                confirmed_by=confirmed[0] if confirmed else None,
-                confirmed_reason=confirmed[1] if confirmed else None,
-                margin=sure.value if sure else None,
-                margin_of=sure.of if sure else None,
-                prev=self._ledger.prev,
-            ),
+            (coup.launched_us or 0, coup.bets_closed_us or 0, coup.left_track_us or 0, called.t_us),
         )
+        payload = messages.Result(
+            **common,
+            seq=self._state.seq,
+            **msgspec.structs.asdict(self._facts[called.number]),
+            announcement=self._announcements[called.number],
+            laps=called.laps,
+            ball_direction=ball,
+            rotor_direction=rotor,
+            rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
+            launched_at=launched_at,
+            bets_closed_at=bets_closed_at,
+            left_track_at=None if coup.left_track_us is None else left_track_at,
+            number_at=number_at,
+            sightings=sightings,
+            unproven=called.unproven,
+            confirmed_by=confirmed[0] if confirmed else None,
+            confirmed_reason=confirmed[1] if confirmed else None,
+            margin=sure.value if sure else None,
+            margin_of=sure.of if sure else None,
+            prev=self._state.prev,
+        )
+        message, self._state.prev = chained("result", payload)
+        return message
 
-    def void(
-        self,
-        now_us: int,
-        cause: Cause,
-        why: str,
-        evidence_us: int,
-        evidence: Figures,
-        said: tuple[str, str] | None = None,
-        margin: Margin | None = None,
-    ) -> Message:
-        """The coup at hand, null; `said` is who declared it and why."""
-        words = self._setting.profile.phrases.void
-        self._ledger.last_void = messages.LastVoid(
-            self._ledger.coup, cause.value, cause.article, words, self._text(now_us)
+    def void(self, now_us: int, cause: Cause, why: str, evidence: Evidence, person: Person = None) -> Message:
+        """The coup at hand, void; `person` is who declared it and why."""
+        state, sure = self._state, evidence.margin
+        article, words = self._articles.get(cause.rule, ""), self._void_words
+        common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
+        state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"])
+        payload = messages.Void(
+            **common,
+            seq=state.seq,
+            cause=cause,
+            article=article,
+            words=words,
+            why=why,
+            evidence_at=evidence_at,
+            evidence=evidence.figures,
+            by=person[0] if person else None,
+            reason=person[1] if person else None,
+            margin=sure.value if sure else None,
+            margin_of=sure.of if sure else None,
+            prev=state.prev,
         )
-        return self._sealed(
-            "void",
-            now_us,
-            messages.Void(
-                **self._common("void", now_us),
-                seq=self._ledger.seq,
-                cause=cause,
-                article=cause.article,
-                words=words,
-                why=why,
-                evidence_at=self._text(evidence_us),
-                evidence=evidence,
-                by=said[0] if said else None,
-                reason=said[1] if said else None,
-                margin=margin.value if margin else None,
-                margin_of=margin.of if margin else None,
-                prev=self._ledger.prev,
-            ),
-        )
+        message, self._state.prev = chained("void", payload)
+        return message
 
-    def table(self, now_us: int, waiting_for: str) -> Message:
-        """Where the table stands."""
-        ledger = self._ledger
-        return self._sealed(
-            "table",
-            now_us,
-            messages.Table(
-                **self._common("table", now_us),
-                seq=ledger.seq,
-                state=ledger.state.published,
-                bets=ledger.bets,
-                since=to_text(ledger.since_utc_us),
-                last_number=ledger.last_number,
-                last_coup=ledger.last_coup,
-                bouler=ledger.bouler,
-                waiting_for=waiting_for,
-                prev=ledger.prev,
-            ),
+    def standing(self, now_us: int, waiting_for: str, *, with_board: bool) -> list[Message]:
+        """Where the table stands; `with_board`: what a display shows as well."""
+        state = self._state
+        common, _ = self._common("table", now_us)
+        payload = messages.Table(
+            **common,
+            seq=state.seq,
+            state=state.state.wire_name,
+            bets=state.state.bets,
+            since=state.since_at,
+            last_number=state.last_number,
+            last_coup=state.last_coup,
+            bouler=state.bouler,
+            waiting_for=waiting_for,
+            prev=state.prev,
         )
+        message, self._state.prev = chained("table", payload)
+        if not with_board:
+            return [message]
+        common["schema"] = "board/1"
+        board = messages.Board(
+            **common,
+            state=state.state.wire_name,
+            bets=state.state.bets,
+            numbers=tuple(state.numbers),
+            last_void=state.last_void,
+        )
+        return [message, Message(now_us, "board", msgspec.json.encode(board))]
 
-    def notice(
-        self, now_us: int, kind: str, text: str, figures: Figures, said: tuple[str, str] | None = None
-    ) -> Message:
-        """A fact that settles nothing."""
+    def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person = None) -> Message:
+        """A fact that settles nothing; `person` is who asked, and why."""
+        common, _ = self._common("notice", now_us)
         payload = messages.Notice(
-            **self._common("notice", now_us),
+            **common,
             notice=kind,
             text=text,
             figures=figures,
-            by=said[0] if said else None,
-            reason=said[1] if said else None,
+            by=person[0] if person else None,
+            reason=person[1] if person else None,
         )
         return Message(now_us, "notice", msgspec.json.encode(payload))
 
-    def board(self, now_us: int) -> Message:
-        """What a display shows."""
-        ledger = self._ledger
-        payload = messages.Board(
-            **self._common("board", now_us),
-            state=ledger.state.published,
-            bets=ledger.bets,
-            numbers=tuple(ledger.numbers),
-            last_void=ledger.last_void,
-        )
-        return Message(now_us, "board", msgspec.json.encode(payload))
+    def _common(self, topic: Topic, now_us: int, times_us: tuple[int, ...] = ()) -> tuple[_Common, list[str]]:
+        """The members that every message has, and other sensing times as text, converted in the same call.
 
-    def _common(self, topic: Topic, now_us: int) -> _Common:
-        site, table, coup = self._setting.site, self._setting.table, self._ledger.coup
-        if topic in ("result", "void", "table"):
-            self._ledger.seq += 1
-        return {
+        A topic of the feed takes the next number in it.
+        """
+        site, table, coup = self._setting.site, self._setting.table, self._state.coup
+        identity = coup_id(site, table, coup)
+        at, *texts = self._clock.texts(now_us, *times_us)
+        if topic in SEQUENCED:
+            self._state.seq += 1
+        common: _Common = {
             "schema": f"{topic}/1",
             "site": site,
             "table": table,
             "boot_id": self._boot_id,
             "coup": coup,
-            "coup_id": coup_id(site, table, coup),
-            "at": self._text(now_us),
+            "coup_id": identity,
+            "at": at,
             "t_us": now_us,
         }
-
-    def _sealed(self, topic: Topic, now_us: int, payload: messages.Common) -> Message:
-        sealed, self._ledger.prev = seal(msgspec.json.encode(payload))
-        return Message(now_us, topic, sealed, self._ledger.seq)
-
-    def _text(self, t_us: int | None) -> str:
-        return to_text(self._clock.utc_at_us(t_us or 0))
+        return common, texts
 
 
 def _direction(figures: Figures, key: str) -> Direction | None:

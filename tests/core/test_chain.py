@@ -9,7 +9,16 @@ import msgspec
 import pytest
 
 from tests.core.evening import Evening
-from wheeld.core.messages.chain import GENESIS, SealError, seal, sealed_hash, signature, signed, unsigned, verify_link
+from wheeld.core.messages.chain import (
+    GENESIS,
+    ChainError,
+    close_with_hash,
+    hash_of,
+    signature,
+    signed,
+    unsigned,
+    verify_link,
+)
 
 SEQUENCED = {"result", "void", "table"}
 
@@ -30,7 +39,7 @@ def broken_at(feed: list[bytes]) -> tuple[int, str]:
     for index, payload in enumerate(feed):
         try:
             prev = verify_link(payload, prev)
-        except SealError as error:
+        except ChainError as error:
             return index, str(error)
     return -1, ""
 
@@ -40,9 +49,9 @@ def test_vector() -> None:
     digest = "2c75213bdb8a54fab792ee8d0335e5ce48905f205b3ae78cc81ac937f1333ce4"
     payload = b'{"seq":1,"prev":"' + b"0" * 64 + b'"}'
     assert hashlib.sha256(payload[:-1]).hexdigest() == digest
-    sealed = payload[:-1] + b',"hash":"' + digest.encode() + b'"}'
-    assert seal(payload) == (sealed, digest)
-    assert verify_link(sealed, "0" * 64) == digest
+    closed = payload[:-1] + b',"hash":"' + digest.encode() + b'"}'
+    assert close_with_hash(payload) == (closed, digest)
+    assert verify_link(closed, "0" * 64) == digest
 
 
 def test_the_feed_as_published_holds(feed: list[bytes]) -> None:
@@ -64,9 +73,9 @@ def test_a_message_edited_is_named(feed: list[bytes]) -> None:
         assert (at, "edited" in words) == (index, True), words
 
 
-def test_a_message_edited_and_sealed_again_breaks_the_next(feed: list[bytes]) -> None:
+def test_a_message_edited_and_closed_again_breaks_the_next(feed: list[bytes]) -> None:
     body = feed[3].rpartition(b',"hash":')[0].replace(b'"coup":1', b'"coup":9')
-    forged, _ = seal(body + b"}")
+    forged, _ = close_with_hash(body + b"}")
     assert broken_at([*feed[:3], forged, *feed[4:]])[0] == 4
 
 
@@ -84,18 +93,18 @@ def test_two_messages_swapped_show(feed: list[bytes]) -> None:
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 30, 66, 70, 75, 100])
 def test_a_message_cut_short_shows(feed: list[bytes], cut: int) -> None:
-    with pytest.raises(SealError, match="cut"):
+    with pytest.raises(ChainError, match="cut"):
         verify_link(feed[0][:-cut], GENESIS)
 
 
 @pytest.mark.parametrize("end", [b"x", b" ", b"\n"])
 def test_a_byte_added_at_the_end_shows(feed: list[bytes], end: bytes) -> None:
-    with pytest.raises(SealError):
+    with pytest.raises(ChainError):
         verify_link(feed[0] + end, GENESIS)
 
 
-def test_an_unsealed_message_is_no_link() -> None:
-    with pytest.raises(SealError, match="no hash"):
+def test_a_message_without_a_hash_is_no_link() -> None:
+    with pytest.raises(ChainError, match="no hash"):
         verify_link(b'{"seq":1}', GENESIS)
 
 
@@ -104,7 +113,7 @@ def test_every_single_byte_counts(feed: list[bytes]) -> None:
     for at in range(len(payload)):
         wrong = bytearray(payload)
         wrong[at] ^= 1
-        with pytest.raises(SealError):
+        with pytest.raises(ChainError):
             verify_link(bytes(wrong), GENESIS)
 
 
@@ -117,11 +126,11 @@ def test_a_signature_closes_a_message_and_changes_nothing_else(feed: list[bytes]
         assert said == msgspec.json.decode(payload)
         assert unsigned(closed) == payload == unsigned(payload)
         assert signature(payload) is None
-        assert sealed_hash(closed) == sealed_hash(payload) == said["hash"].encode()
+        assert hash_of(closed) == hash_of(payload) == said["hash"].encode()
     assert broken_at([signed(payload, in_base64) for payload in feed]) == (-1, "")
 
 
-def test_what_is_no_signature_breaks_the_seal(feed: list[bytes]) -> None:
+def test_what_is_no_signature_breaks_the_chain(feed: list[bytes]) -> None:
     for wrong in (b"", b"A" * 85 + b"==", b"A" * 86, b"!" * 86 + b"=="):
-        with pytest.raises(SealError, match="no hash at its end"):
+        with pytest.raises(ChainError, match="no hash at its end"):
             verify_link(signed(feed[0], wrong), GENESIS)

@@ -1,0 +1,164 @@
+"""The fall into a pocket: number, obstacle, rotor, object, the ball at rest (R3, N4, N5, N6, N8)."""
+
+from __future__ import annotations
+
+from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.law.guards import EvidenceGuard, Known
+from wheeld.core.law.rows import (
+    AFTER_VOID,
+    COUP,
+    EVERY,
+    NO_COUP,
+    RUNNING,
+    Act,
+    all_but,
+    ignore,
+    notice,
+    on,
+    void,
+)
+from wheeld.core.tracking.evidence import Evidence
+
+S, F = State, Fact
+
+NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
+
+
+def _number(evidence: Evidence, known: Known) -> Fact:
+    """A number; or, after a void or in a suspension, the ball put back where it belongs."""
+    state = known.table_state.state
+    is_put_back = state in (*AFTER_VOID, S.SUSPENDED) and _is_at_home(evidence, known)
+    return F.BALL_IN_PLACE if is_put_back else evidence.fact
+
+
+def _ball_moved(evidence: Evidence, known: Known) -> Fact:
+    """The ball in another pocket; or in that of the last number, or, while there is none, seen for the first time."""
+    is_first_seen = known.table_state.last_number is None and "from_pocket_index" not in evidence.figures
+    return F.BALL_IN_PLACE if is_first_seen or _is_at_home(evidence, known) else evidence.fact
+
+
+def _is_at_home(evidence: Evidence, known: Known) -> bool:
+    """Whether the ball was seen in the pocket of the last number."""
+    return evidence.figures.get("number") in (known.table_state.last_number, None)
+
+
+GUARDS: dict[Fact, EvidenceGuard] = {**dict.fromkeys(NUMBERS, _number), F.BALL_MOVED: _ball_moved}
+
+ROWS = (
+    on(
+        F.FALL_OVERDUE,
+        (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS),
+        S.BALL_ON_OBSTACLE,
+        "N5",
+        "the ball rests on an obstacle; no bet is added or withdrawn until it falls or the rotor stops",
+        Act.CLOSE_BETS,
+    ),
+    ignore(F.FALL_OVERDUE, all_but(*RUNNING[:2]), "", "there is nothing to lock"),
+    on(F.NUMBER, RUNNING, S.OPERATIONS, "R3", "the ball came to rest in a pocket", Act.CLOSE_BETS, Act.RESULT),
+    void(
+        F.NUMBER_UNPROVEN,
+        RUNNING,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "a coup that was not observed whole is never valid",
+    ),
+    on(
+        F.NUMBER_UNCONFIRMED,
+        RUNNING,
+        S.AWAITING_CHEF,
+        "R3 R1 R2",
+        "proven as far as these sensors can; where the table is set so, the chef confirms the rest",
+        Act.CLOSE_BETS,
+        Act.AWAIT,
+    ),
+    void(
+        NUMBERS,
+        S.AWAITING_CHEF,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "another number than the one that awaits the chef",
+    ),
+    notice(
+        NUMBERS,
+        AFTER_VOID,
+        "number_after_void",
+        "2",
+        "a void coup never becomes a result; the number is kept as evidence",
+    ),
+    notice(NUMBERS, S.SUSPENDED, "number_after_void", "A6", "play is suspended; the number is kept as evidence"),
+    notice(
+        NUMBERS,
+        (S.CLOSED, S.FAITES_VOS_JEUX, S.OPERATIONS),
+        "unobserved_coup",
+        "",
+        "no coup was running when this ball was launched",
+    ),
+    void(
+        NUMBERS,
+        S.BETS_CLOSED_EARLY,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "bets are closed and the ball fell, yet its launch was not seen",
+        Act.BEGIN,
+    ),
+    void(
+        F.ROTOR_STOPPED_RUNNING,
+        RUNNING,
+        S.RIEN_VA,
+        Cause.ROTOR_STOPPED_RUNNING,
+        "the rotor stopped while the ball ran",
+    ),
+    ignore(
+        (F.ROTOR_STOPPED_RUNNING, F.ROTOR_STOPPED_BEFORE_DROP),
+        S.AWAITING_CHEF,
+        "N4 N5",
+        "armed until the drop; the ball rests in its pocket",
+    ),
+    ignore(F.ROTOR_STOPPED_RUNNING, NO_COUP, "N4", "armed from launch to drop only"),
+    void(
+        F.ROTOR_STOPPED_BEFORE_DROP,
+        RUNNING,
+        S.RIEN_VA,
+        Cause.ROTOR_STOPPED_BEFORE_DROP,
+        "the rotor stopped before the ball fell in a number",
+    ),
+    ignore(
+        F.ROTOR_STOPPED_BEFORE_DROP, NO_COUP, "A7", "between coups the bouler stops and reverses the rotor as he likes"
+    ),
+    void(
+        F.ROTOR_WRONG_WAY,
+        COUP,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "a fair wheel has one direction; the other is a fault",
+        rules="A7",
+    ),
+    ignore(F.ROTOR_WRONG_WAY, NO_COUP, "", "no coup is running"),
+    void(F.OBJECT_IN, RUNNING, S.RIEN_VA, Cause.FOREIGN_OBJECT, "the object fell in before the number was out"),
+    notice(
+        F.OBJECT_IN,
+        (*NO_COUP, S.AWAITING_CHEF),
+        "foreign_object",
+        "N6",
+        "it voids nothing now; the next coup waits until it is cleared",
+    ),
+    ignore(F.OBJECT_OUT, EVERY, "N6", "what waited for it may go on"),
+    notice(
+        F.BALL_MOVED,
+        (S.FAITES_VOS_JEUX, S.OPERATIONS),
+        "unobserved_coup",
+        "",
+        "a hand moved it, or no beam saw the coup",
+    ),
+    void(
+        F.BALL_MOVED,
+        (S.BETS_CLOSED_EARLY, *COUP),
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "bets are closed and the ball lies elsewhere, yet no beam saw it run",
+        Act.BEGIN,
+    ),
+    notice(F.BALL_MOVED, AFTER_VOID, "ball_misplaced", "3", "the ball belongs in the pocket of the last number"),
+    ignore(F.BALL_MOVED, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),
+    ignore(F.BALL_IN_PLACE, EVERY, "3", "the ball is where it belongs between coups"),
+)

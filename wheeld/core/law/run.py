@@ -1,0 +1,55 @@
+"""The run on the track (R1, R2, N1, N3, A1)."""
+
+from __future__ import annotations
+
+from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.law.rows import (
+    COUP,
+    EVERY,
+    NO_COUP,
+    RUNNING,
+    Act,
+    all_but,
+    ignore,
+    notice,
+    on,
+    void,
+)
+
+S, F = State, Fact
+
+ROWS = (
+    void(F.SAME_DIRECTION, COUP, S.RIEN_VA, Cause.SAME_DIRECTION, "the ball must run against the rotor", rules="R1"),
+    ignore(F.SAME_DIRECTION, NO_COUP, "", "no coup is running; it would have been void"),
+    ignore(F.STRAY_PULSE, EVERY, "", "a sensor may pulse by itself; no ball made this pulse"),
+    ignore(F.OPPOSITE_DIRECTION, EVERY, "R1", "as it must be"),
+    on(
+        F.BALL_SLOWED,
+        S.BALL_RUNNING,
+        S.RIEN_NE_VA_PLUS,
+        "A1",
+        "the ball has slowed to the configured speed",
+        Act.CLOSE_BETS,
+    ),
+    ignore(F.BALL_SLOWED, all_but(S.BALL_RUNNING), "", "bets are closed, or no coup is running"),
+    notice(
+        F.VOID_FORESEEN, RUNNING, "void_foreseen", "R2", "a forecast voids nothing; the ball may be stopped by hand"
+    ),
+    notice(F.LEAVING_FORESEEN, RUNNING, "leaving_foreseen", "", "a forecast decides nothing"),
+    ignore(
+        (F.VOID_FORESEEN, F.LEAVING_FORESEEN),
+        all_but(*RUNNING),
+        "",
+        "no coup is running, or its number is known",
+    ),
+    void(
+        F.LEFT_TRACK_SHORT,
+        COUP,
+        S.RIEN_VA,
+        Cause.TOO_FEW_LAPS,
+        "fewer full laps are proven than a valid coup needs",
+        rules="R2",
+    ),
+    ignore(F.LEFT_TRACK_SHORT, NO_COUP, "", "no coup is running"),
+    ignore(F.LEFT_TRACK, EVERY, "", "the number, or an obstacle, decides"),
+)
