@@ -1,7 +1,8 @@
 """The events at the simulated wheel, one structure for each kind; `t_us` is the time on the sensor board's clock.
 
 The physics makes them, the simulated board sends them, and a log contains them as they are: they have the form of the
-observation log, format 1. They are the simulator's own types: it shares none with the program under test.
+observation log, format 1 (docs/observation-log.md). They are the simulator's own types: it shares none with the program
+under test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Observation logs, format 1, and their truth, as files. The same evening always gives the same bytes."""
+"""Observation logs, format 1 (docs/observation-log.md), and their truth, as files. The same evening always gives the
+same bytes."""
 
 from __future__ import annotations
 

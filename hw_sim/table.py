@@ -2,7 +2,7 @@
 
 `SimTable.now_s` is the time of the next action. A scenario begins and ends in "faites vos jeux" with the ball in the
 pocket of the last number, so that scenarios can follow each other in any order. The scenario writes the truth of each
-coup, from what it made happen and from the rulebook.
+coup, from what it made happen and from docs/rulebook.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hw_sim.world import Outage, Stay, World, us
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
 ROTOR_RPM = (10.0, 20.0)
-"""How fast boulers turn the rotor (design/wheels.md: 14–20 rpm on motor wheels; 10 is Cammegh's recommended least)."""
+"""How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; 10 is Cammegh's recommended least)."""
 BEARING_PER_S = (0.001, 0.003)
 """Part of its speed that a rotor loses a second."""
 ROTOR_LEAST_REV_S = 0.05

@@ -1,4 +1,4 @@
-"""Compares what was published with what truly happened. The rules of the comparison are the rulebook's."""
+"""Compares what was published with what truly happened. The rules of the comparison are docs/rulebook.md's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Two simulated Cammegh wheel heads, in virtual time: the bytes that a host receives on their ports, and the truth.
 
-Written from the facts about the real wheels (design/wheels.md). It shares no code with the parser that it tests.
+Written from the facts about the real wheels (docs/wheels.md). It shares no code with the parser that it tests.
 
 The game (`coups`): coups that end with a number, on a Mercury with its laps; a ball that runs with the rotor; too few
 laps; a rotor that stops while the ball runs; a rotor that runs away, past 99.9 rpm, where the speed field shows `000`;

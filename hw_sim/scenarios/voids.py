@@ -1,4 +1,4 @@
-"""Void coups, one function for each way to get one, and what the rulebook requires afterwards."""
+"""Void coups, one function for each way to get one, and what docs/rulebook.md requires afterwards."""
 
 from __future__ import annotations
 

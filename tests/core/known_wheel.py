@@ -1,4 +1,5 @@
-"""A wheel whose truth is known: each thing that happens at it goes to the rulebook too, and the table is held to that.
+"""A wheel whose truth is known: each thing that happens at it goes to docs/rulebook.md too, and the table is held to
+that.
 
 The world is `evening.py`'s, with sensors that never fail by themselves. What happens is an *event*: the facts that a
 spectator sees, in order. After it every verdict, reply, state and bet that the table has published must be what the

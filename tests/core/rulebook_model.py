@@ -1,4 +1,4 @@
-"""The rulebook a second time: naive, from its text, to check the table of the law from outside.
+"""docs/rulebook.md a second time: naive, from its text, to check the table of the law from outside.
 
 A game is a few booleans; each fact of the law is one method, which says what the rulebook lets happen then. Nothing
 here is taken from the table of the law: only the names of facts and causes are common. Sections and rows (C11, N2, A5,

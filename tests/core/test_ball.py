@@ -87,7 +87,7 @@ def test_a_run_is_launched_once_and_its_direction_decided_once(
 def test_the_direction_is_known_by_the_pass_that_completes_the_first_lap(
     beams_deg: tuple[float, ...], way: Way
 ) -> None:
-    """Rulebook, end: "by the pass that completes the ball's first lap"; two beams need the lap, and no more."""
+    """docs/rulebook.md, end: "by the pass that completes the ball's first lap"; two beams need the lap, and no more."""
     run = passes(way, beams_deg)
     completes_us = run[len(beams_deg)].t_us
     watch = Watch(beams_deg).see(run)

@@ -730,7 +730,7 @@ def test_rien_va_with_bets_closed_is_of_the_ball_that_the_head_tells_of_next() -
     ("spin", "verdicts"), [(11, []), (12, [("void", "breakdown")]), (200, [("void", "breakdown")])]
 )
 def test_a_game_that_was_played_while_no_daemon_listened_is_noticed(spin: int, verdicts: list[object]) -> None:
-    """wheels.md 1.8. Bets are closed on a coup whose ball nobody heard."""
+    """docs/wheels.md 1.8. Bets are closed on a coup whose ball nobody heard."""
     evening = HeadEvening().ready()
     evening.say("rien_ne_va_plus")
     after = HeadEvening(memory=evening.memory)

@@ -174,7 +174,8 @@ def test_nothing_but_resume_and_close_leaves_a_suspension() -> None:
 
 
 def test_no_state_that_waits_for_tout_va_lets_a_coup_begin() -> None:
-    """Rulebook 3 and 6: from "rien va" the game goes on by "tout va" with the ball in its pocket, and no other way."""
+    """docs/rulebook.md 3 and 6: from "rien va" the game goes on by "tout va" with the ball in its pocket, and no other
+    way."""
     opening = {fact for state in NULL for fact in Fact if rule(state, fact).next is State.FAITES_VOS_JEUX}
     assert opening == {Fact.TOUT_VA}
 

@@ -1,4 +1,5 @@
-"""Corners of the rulebook where words are said in the first passes of a launch, and launches are made out of a game."""
+"""Corners of docs/rulebook.md where words are said in the first passes of a launch, and launches are made out of a
+game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evenings that nobody wrote: hypothesis plays at a wheel of known truth, and the table must follow the rulebook.
+"""Evenings that nobody wrote: hypothesis plays at a wheel of known truth, and the table must follow docs/rulebook.md.
 
 Everything goes in as observations, as at a real wheel, and comes out as published messages. Runs are the same each
 time; a failure prints its steps, ready to paste, and the blob that repeats them. They are not shrunk, which takes

@@ -1,4 +1,4 @@
-"""The table of the law against the rulebook's second statement: every short history, and every pair both can reach.
+"""The table of the law against docs/rulebook.md's second statement: every short history, and every pair both can reach.
 
 The table has no memory but its state; what a suspension hides, and la dernière, are the table's: a few lines here.
 """

@@ -1,4 +1,4 @@
-"""What each set of sensors can prove, row by row of the rulebook."""
+"""What each set of sensors can prove, row by row of docs/rulebook.md."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_a_launch_is_judged_by_its_first_pass(
 def test_a_launch_made_while_no_game_was_on_stays_of_no_game(
     at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None]
 ) -> None:
-    """Rulebook 6: it is a notice, and where its ball falls is no result."""
+    """docs/rulebook.md 6: it is a notice, and where its ball falls is no result."""
     evening = Evening()
     at_first_pass(evening)
     before = evening.verdicts()

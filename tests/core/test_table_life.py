@@ -1,4 +1,4 @@
-"""The life of a table, rulebook 6, line by line, driven by what sensors see and people say."""
+"""The life of a table, docs/rulebook.md 6, line by line, driven by what sensors see and people say."""
 
 from __future__ import annotations
 

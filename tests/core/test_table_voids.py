@@ -1,4 +1,4 @@
-"""Each void cause N1–N8: its name, article, evidence, and the time by which the rulebook's end wants it said."""
+"""Each void cause N1–N8: its name, article, evidence, and the time by which docs/rulebook.md's end wants it said."""
 
 from __future__ import annotations
 

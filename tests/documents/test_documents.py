@@ -17,12 +17,6 @@ OF_CHECKS = (Path(__file__).with_name("test_tree.py"), Path(__file__).with_name(
 
 EXCEPTIONS = {
     "RPi.GPIO": "a library's module",
-    # Decided names of docs/glossary.md that come with their packages; take each out when its class is there.
-    "Observer": "wheeld.core.tracking.observer",
-    "PocketTracker": "wheeld.core.tracking",
-    "CoupLog": "wheeld.core.step",
-    "AppliedFact": "wheeld.core.step",
-    "TableState": "wheeld.core.table_state",
 }
 """Words in backticks that look like symbols of ours and are none, and whose they are."""
 
@@ -58,6 +52,14 @@ def test_the_rulebook_has_every_rule_and_an_anchor_for_each() -> None:
 
 def _complaints(check: Callable[[Path], list[str]], files: list[Path]) -> list[str]:
     return [f"{_id(path)}: {what}" for path in files if path not in OF_CHECKS for what in check(path)]
+
+
+def test_pages_that_source_names_exist() -> None:
+    assert _complaints(TREE.dead_pages, TREE.sources) == []
+
+
+def test_source_names_a_page_by_its_path_where_it_first_mentions_it() -> None:
+    assert _complaints(TREE.vague_mentions, TREE.sources) == []
 
 
 def test_rules_that_are_cited_exist() -> None:

@@ -95,7 +95,8 @@ SIZES = {
     # With faults; one verdict in a hundred may differ, which takes some 100 verdicts to say.
     "evenings of sensors that lie": Size(10, 30, 150),
     # Of hypothesis, in test_law_machine: 300 are about 8,600 happenings, in 13 s. Among 600 is one, a weak launch of
-    # one pass just after a ball was taken, in which table and rulebook disagree; until that is settled CI tries 300.
+    # one pass just after a ball was taken, in which table and docs/rulebook.md disagree; until that is settled CI
+    # tries 300.
     "evenings that nobody wrote": Size(150, 300, 2_500),
 }
 

@@ -307,7 +307,7 @@ class Judgement:
         elif len(told) > len(truth):
             self.problems.append(f"{where}: more verdicts than launches")
         elif len(told) < len(truth) and "void breakdown" not in told:
-            # After a breakdown the table is suspended: what is launched then is no coup (rulebook 6).
+            # After a breakdown the table is suspended: what is launched then is no coup (docs/rulebook.md 6).
             self._unseen(where, [outcome for outcome in truth if outcome not in told], lost=lost)
         self.voids.update(verdict for verdict in told if verdict not in truth)
 

@@ -1,6 +1,6 @@
 """The access list that ships: every role by every topic at a real mosquitto, allowed and denied, seen by who hears it.
 
-What a role may do is stated here a second time, from the interfaces, not read from the list.
+What a role may do is stated here a second time, from docs/interfaces.md, not read from the list.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _head(head: HeadSetting) -> Iterator[str]:
 
 
 def _provable(config: Config) -> Iterator[str]:
-    """Row by row of the rulebook, what proves it."""
+    """Row by row of docs/rulebook.md, what proves it."""
     setting = config.table
     for row in provable(setting):
         yield f"{row.row:3} {row.article}: {row.what}: {row.by or 'nothing here proves it'}"

@@ -17,9 +17,9 @@ WheelType: TypeAlias = Literal["french", "fair"]
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """One house's game.
 
-    `articles`: the house's article for each rule of the rulebook that has one, "N2" or, for a section, "3". `min_laps`:
-    the fewest full laps of a valid coup (R2). `phrases`: what the table says, in `language`; numbers are announced in
-    `announced_in` (R4).
+    `articles`: the house's article for each rule of docs/rulebook.md that has one, "N2" or, for a section, "3".
+    `min_laps`: the fewest full laps of a valid coup (R2). `phrases`: what the table says, in `language`; numbers are
+    announced in `announced_in` (R4).
     """
 
     house: str

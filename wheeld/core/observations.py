@@ -1,10 +1,10 @@
-"""What a sensor saw: the observation log, format 1, and the same things in memory.
+"""What a sensor saw: the observation log, format 1 (docs/observation-log.md), and the same things in memory.
 
 One structure a line kind; `t_us` is always the sensing clock, integer microseconds since the log's header.
 Angles are degrees clockwise seen from above. Some kinds are this program's own and mean nothing to others, who skip
 them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
-`restart`, and what a commercial wheel head reports (`head_…`; source: `wheels.md`, Cammegh 1.2-1.8). A head's report is
-dated by the host's receipt of its line, up to half a second after what it reports.
+`restart`, and what a commercial wheel head reports (`head_…`; source: `docs/wheels.md`, Cammegh 1.2-1.8). A head's
+report is dated by the host's receipt of its line, up to half a second after what it reports.
 """
 
 from __future__ import annotations

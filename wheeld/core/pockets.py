@@ -1,4 +1,5 @@
-"""The pockets of a wheel, and every fact of a number that the regulations pay on (rulebook A8 and 5). No amounts here.
+"""The pockets of a wheel, and every fact of a number that the regulations pay on (docs/rulebook.md A8 and 5). No
+amounts here.
 
 `PocketLayout` is the structure, `SINGLE_ZERO` the French one with 37 pockets: a house's profile names its layout.
 """

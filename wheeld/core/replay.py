@@ -1,4 +1,5 @@
-"""Replays observation logs, format 1: read strictly, and decided by the same object as the live wheel."""
+"""Replays observation logs, format 1 (docs/observation-log.md): read strictly, and decided by the same object as the
+live wheel."""
 
 from __future__ import annotations
 

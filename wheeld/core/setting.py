@@ -37,8 +37,8 @@ HEADS: dict[HeadProduct, Head] = {
     "mercury-360": Head("Mercury 360", (), opposite_by_state=False),
     "slingshot-2": Head("SlingShot 2", ("R2",), opposite_by_state=True),
 }
-"""Cammegh's (wheels.md 1.3, 1.6, 1.7): the Mercury's extended lines carry laps and the ball's direction, no line of a
-SlingShot 2 does."""
+"""Cammegh's (docs/wheels.md 1.3, 1.6, 1.7): the Mercury's extended lines carry laps and the ball's direction, no line
+of a SlingShot 2 does."""
 
 
 SENSORS_OF = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
@@ -119,7 +119,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """The rulebook's rows of Art. 10 (R1, R2) that nothing here can ever prove."""
+        """The rows of docs/rulebook.md of Art. 10 (R1, R2) that nothing here can ever prove."""
         return HEADS[self.head].lacks if self.ball == "head" and self.head is not None else ()
 
     def check(self) -> list[tuple[str, str]]:

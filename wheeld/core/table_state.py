@@ -12,7 +12,7 @@ from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.sighting import Seen
 
 NUMBERS_KEPT = 20
-"""`board` shows the last twenty numbers (interfaces)."""
+"""`board` shows the last twenty numbers (docs/interfaces.md)."""
 BOULER_US = 30 * 60 * 1_000_000
 """A4: a bouler customarily spins for half an hour."""
 
@@ -52,7 +52,8 @@ class HeadGameKept(msgspec.Struct, frozen=True):
     over: bool
 
     def goes_on_with(self, spin: int) -> bool:
-        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1 (wheels 1.2)."""
+        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1
+        (docs/wheels.md 1.2)."""
         return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 

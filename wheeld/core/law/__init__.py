@@ -1,7 +1,7 @@
 """For every state of the table and every fact there is one row: where the table goes, what is done, and why.
 
 A *fact* is what the sensors have proven, or what a person asked for. A *state* is where the table stands. A *row* rests
-on rules of the rulebook (R: what makes a coup valid, N: what makes it void, A: what happens around it, a digit: a
+on rules of docs/rulebook.md (R: what makes a coup valid, N: what makes it void, A: what happens around it, a digit: a
 section); the house's profile says which article a rule is. A *guard* chooses between two facts where more than the
 fact itself decides: a launch before the table was ready is another fact than a launch. Guards stand beside the rows of
 their facts, in one module for each subject: `launch`, `run`, `drop`, `breakdown`, `head`, `people`. `table` collects

@@ -15,7 +15,7 @@ StateName: TypeAlias = Literal[
     "rien_va",
     "suspended",
 ]
-"""How interfaces name the states of a table."""
+"""How docs/interfaces.md names the states of a table."""
 
 
 Bets: TypeAlias = Literal["open", "closed", "locked"]
@@ -24,7 +24,7 @@ Bets: TypeAlias = Literal["open", "closed", "locked"]
 
 @unique
 class State(Enum):
-    """Where the table stands: its name, its name in messages, and what it means for the bets (rulebook 6)."""
+    """Where the table stands: its name, its name in messages, and what it means for the bets (docs/rulebook.md 6)."""
 
     wire_name: StateName
     bets: Bets

@@ -1,4 +1,5 @@
-"""The launch (A1, N2, N3; rulebook 6): what it means is decided where it was made, for it is proven only later."""
+"""The launch (A1, N2, N3; docs/rulebook.md 6): what it means is decided where it was made, for it is proven only
+later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people ask: commands and buttons (A1–A6, N7; rulebook 3 and 6)."""
+"""What people ask: commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6)."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ MEANINGS_KEPT = 8
 SAME_FOR_A_LAUNCH = ({*AFTER_VOID}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
 """Moving between these does not change what a launch means: early, awaited, or of no game."""
 STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
-"""After a restart: a ball that ran before it is seen within a turn, however slow. When its coup was void (rulebook 2:
-once void, it never becomes another), the same run is no second launch."""
+"""After a restart: a ball that ran before it is seen within a turn, however slow. When its coup was void
+(docs/rulebook.md 2: once void, it never becomes another), the same run is no second launch."""
 
 
 class Meaning(msgspec.Struct):

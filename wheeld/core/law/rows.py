@@ -37,7 +37,7 @@ class Act(Enum):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What one fact does in one state: `rules` of the rulebook that it rests on (a digit is a section), and why in
+    """What one fact does in one state: `rules` of docs/rulebook.md that it rests on (a digit is a section), and why in
     plain words. `refuse` answers a command that must not pass."""
 
     next: State | Goto

@@ -1,8 +1,8 @@
 """The chain over the sequenced messages: each carries `prev`, the hash of the one before, and its own `hash`.
 
 The hash is SHA-256 over the message's own bytes up to the hash: everything before `,"hash":`. The feed can be checked
-with nothing but those bytes (interfaces, `prev` and `hash`). Where a key is configured, an Ed25519 signature of the
-hash, as its 64 hexadecimal digits in ASCII, stands at the end of the message.
+with nothing but those bytes (docs/interfaces.md, `prev` and `hash`). Where a key is configured, an Ed25519 signature of
+the hash, as its 64 hexadecimal digits in ASCII, stands at the end of the message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The payloads of interfaces version 1 that the table itself decides: `result`, `void`, `table`, `notice`, `board`.
+"""The payloads of docs/interfaces.md, version 1, that the table itself decides: `result`, `void`, `table`, `notice`,
+`board`.
 
 Members stand in the order of the structures; `prev`, then `hash`, close the three sequenced ones (see `chain`).
 Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.

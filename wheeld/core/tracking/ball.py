@@ -19,7 +19,7 @@ from wheeld.core.tracking.run import Phase, Run, RunRecord
 DOUBLE_PULSE_US = 120_000
 """One ball can't meet the same beam again sooner: that would be 8 laps a second."""
 LAUNCH_PASSES = 3
-"""'Several passes at a plausible speed' (rulebook 6): two hops that agree."""
+"""'Several passes at a plausible speed' (docs/rulebook.md 6): two hops that agree."""
 LEAVE_REV_S_MAX = 0.50
 """No ball is held at less: so slowly one may come to the next beams, however fast it was seen."""
 FAST_REV_S = 0.65

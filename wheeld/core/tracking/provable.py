@@ -1,4 +1,4 @@
-"""What a table's set of sensors can prove, row by row of the rulebook, before anything is played."""
+"""What a table's set of sensors can prove, row by row of docs/rulebook.md, before anything is played."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from wheeld.core.tracking import margin
 from wheeld.core.tracking.margin import Margin
 
 STOP_SILENCE_US = 1_500_000
-"""No tick for this long is a stop: the rulebook allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
+"""No tick for this long is a stop: docs/rulebook.md allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
 REVERSAL_TICKS = 3
 """A hand that stops the rotor rattles the encoder at one border; three ticks the other way are a turn."""
 GLITCH_TICKS = 4
