@@ -460,6 +460,6 @@ def test_a_result_that_a_chef_confirmed_is_told_as_such() -> None:
     evening = HeadEvening(CHEF).ready()
     evening.game(32, None)
     evening.confirm(by="Rossi")
-    (result,) = [heard for heard in evening.heard if heard.topic == "result"]
+    (result,) = [message for message in evening.published if message.topic == "result"]
     words = "Trente-deux, rouge, pair et passe (laps not proven, confirmed by Rossi)"
     assert describe("result", result.bytes) == f"result  coup 1    {words}"

@@ -1,4 +1,4 @@
-"""Evenings that nobody wrote: hypothesis plays at a wheel of known truth, and the table must follow docs/rulebook.md.
+"""Drawn evenings: hypothesis plays at a wheel of known truth, and the table must follow docs/rulebook.md.
 
 Everything goes in as observations, as at a real wheel, and comes out as published messages. Runs are the same each
 time; a failure prints its steps, ready to paste, and the blob that repeats them. They are not shrunk, which takes
@@ -37,26 +37,26 @@ NAMES: tuple[CommandName, ...] = (
     "bouler",
 )
 OFTEN: tuple[CommandName, ...] = ("rien_ne_va_plus", "operations_done", "tout_va", "rien_va", "last_coup")
-"""What ends a game ends it for long, and is said rarely."""
+"""What ends a game ends it for long, and is commanded rarely."""
 SENSORS = ("beam/1", "reader/0", "rotor", "object", "link")
 SHORT_LAPS, LONG_LAPS = 2.2, 5.0
 """Surely too few, surely enough; the margin between is the ball tracker's own tests'."""
 WAYS: tuple[Way, ...] = ("cw", "ccw")
 
 
-class Word(NamedTuple):
-    """What is said in a state so that the game goes on."""
+class NextCommand(NamedTuple):
+    """The command by which the game goes on from a state."""
 
     state: str
     name: CommandName
 
 
 TO_A_GAME = (
-    Word("suspended", "resume"),
-    Word("rien_va", "tout_va"),
-    Word("operations", "operations_done"),
-    Word("rien_va", "tout_va"),
-    Word("closed", "open"),
+    NextCommand("suspended", "resume"),
+    NextCommand("rien_va", "tout_va"),
+    NextCommand("operations", "operations_done"),
+    NextCommand("rien_va", "tout_va"),
+    NextCommand("closed", "open"),
 )
 EVENINGS = size_of("evenings that nobody wrote")
 pockets = st.integers(0, 36)
@@ -102,9 +102,9 @@ class PlayedEvening(RuleBasedStateMachine):
             wheel.take()
         if not wheel.in_place:
             wheel.put(wheel.last_number or 0)
-        for word in TO_A_GAME:
-            if wheel.evening.state == word.state:
-                wheel.say(word.name)
+        for command in TO_A_GAME:
+            if wheel.evening.state == command.state:
+                wheel.say(command.name)
 
     @precondition(idle)
     @rule(against=st.sampled_from((True, True, False)), closed_first=st.booleans())
@@ -137,15 +137,15 @@ class PlayedEvening(RuleBasedStateMachine):
     @precondition(ready)
     @rule(names=st.lists(st.sampled_from(NAMES[:-1]), min_size=1, max_size=2))
     def launch_as_they_speak(self, names: list[CommandName]) -> None:
-        self.wheel.launch_as_they_speak(names)
+        self.wheel.launch_during_commands(names)
 
     @precondition(ready)
     @rule()
     def launch_before_the_word(self) -> None:
-        """N2: the word that the table waits for comes a moment after the ball left the hand."""
-        for word in TO_A_GAME:
-            if word.state == self.wheel.evening.state and self.ready():
-                self.launch_as_they_speak([word.name])
+        """N2: the command that the table waits for comes a moment after the ball left the hand."""
+        for command in TO_A_GAME:
+            if command.state == self.wheel.evening.state and self.ready():
+                self.launch_as_they_speak([command.name])
 
     @precondition(ready)
     @rule(passes=st.integers(1, 2), into=pockets)

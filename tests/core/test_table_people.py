@@ -19,13 +19,13 @@ def test_each_command_is_answered_with_its_id_who_and_why() -> None:
     assert (again.done, again.why) == (False, "the table is open")
 
 
-def test_a_button_that_must_not_pass_is_told_to_the_table() -> None:
+def test_a_button_that_is_refused_is_a_notice_at_the_table() -> None:
     """It has no id, and nobody can be answered: the reply is for the log, the notice for the people."""
     evening = Evening()
-    done = evening.tell(Command(evening.now_us, "open", "chef"))
+    done = evening.observe(Command(evening.now_us, "open", "chef"))
     assert [(reply.id, reply.done) for reply in done.replies] == [(None, True)]
     assert evening.notices() == []
-    refused = evening.tell(Command(evening.now_us, "tout_va", "chef Rossi", "hurry"))
+    refused = evening.observe(Command(evening.now_us, "tout_va", "chef Rossi", "hurry"))
     assert [(reply.id, reply.done, reply.why) for reply in refused.replies] == [(None, False, "nothing was void")]
     (notice,) = evening.of("notice")
     assert (notice["notice"], notice["by"], notice["reason"]) == ("refused", "chef Rossi", "hurry")
@@ -34,9 +34,9 @@ def test_a_button_that_must_not_pass_is_told_to_the_table() -> None:
 
 
 @pytest.mark.parametrize("ask", [Command(0, "open", "b", coup=7), Command(0, "bouler", "b")])
-def test_a_button_refused_before_the_law_is_asked_is_told_too(ask: Command) -> None:
+def test_a_button_refused_before_the_law_is_asked_is_a_notice_too(ask: Command) -> None:
     evening = Evening()
-    evening.tell(ask)
+    evening.observe(ask)
     assert evening.notices() == ["refused"]
 
 
@@ -48,17 +48,17 @@ def test_a_command_for_another_coup_is_refused_and_does_nothing(coup: int) -> No
     evening.launch()
     evening.wait(2)
     assert evening.table.coup == 2
-    told = len(evening.heard)
+    count = len(evening.published)
     reply = evening.say("rien_va", coup=coup)
     assert not reply.done
     assert f"coup {coup}" in reply.why
     assert "coup 2" in reply.why
-    assert evening.heard[told:] == []
+    assert evening.published[count:] == []
     assert evening.say("rien_va", coup=2).done
 
 
 def test_the_coup_at_hand_is_that_of_the_open_bets() -> None:
-    """The table that says "faites vos jeux" and its launch are one coup."""
+    """The table message "faites vos jeux" and the launch after it are one coup."""
     evening = Evening().open()
     coup = evening.of("table")[-1]["coup"]
     evening.launch()
@@ -118,11 +118,11 @@ def in_state(state: str) -> Evening:
 @pytest.mark.parametrize(("state", "name"), REFUSED)
 def test_what_makes_no_sense_now_is_refused_with_a_reason_and_changes_nothing(state: str, name: CommandName) -> None:
     evening = in_state(state)
-    told = len(evening.heard)
+    count = len(evening.published)
     reply = evening.say(name)
     assert not reply.done
     assert reply.why
-    assert evening.heard[told:] == []
+    assert evening.published[count:] == []
     assert evening.state == state
 
 
@@ -155,7 +155,7 @@ def test_a_suspension_of_a_running_coup_ends_in_rien_va() -> None:
 # --- tout va (C11) -----------------------------------------------------------------------------------------------
 
 
-def test_tout_va_is_refused_while_the_ball_lies_elsewhere() -> None:
+def test_tout_va_is_refused_while_the_ball_is_elsewhere() -> None:
     evening = in_state("rien_va")
     evening.lying = 9
     evening.wait(5)
@@ -187,7 +187,7 @@ def test_at_a_tables_first_coup_the_chefs_word_serves() -> None:
 
 
 def test_without_a_last_number_the_ball_may_lie_anywhere() -> None:
-    """Where it is seen first is its place: nobody knew of another."""
+    """Where it is seen first is its place: no other is known."""
     evening = Evening(msgspec.structs.replace(FRENCH, last_number=None))
     evening.lying = 9
     evening.wait(5)

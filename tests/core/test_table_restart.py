@@ -14,7 +14,7 @@ LATER_UTC_US = START_UTC_US + 3_600_000_000
 
 
 def stood(state: str) -> Evening:
-    """A table that has come to stand in a state, by name, with internal ones told apart."""
+    """A table that has come to a state, by name; internal states have names of their own."""
     evening = Evening()
     evening.wait(2)
     if state == "closed":
@@ -97,27 +97,27 @@ def test_seq_and_chain_go_on(state: str) -> None:
     after = again(before)
     after.say("suspend")
     after.say("last_coup")
-    feed = [h for h in (*before.heard, *after.heard) if h.topic in ("result", "void", "table")]
-    assert [heard.payload["seq"] for heard in feed] == list(range(1, len(feed) + 1))
+    feed = [h for h in (*before.published, *after.published) if h.topic in ("result", "void", "table")]
+    assert [message.payload["seq"] for message in feed] == list(range(1, len(feed) + 1))
     prev = GENESIS
-    for heard in feed:
-        prev = verify_link(heard.bytes, prev)
+    for message in feed:
+        prev = verify_link(message.bytes, prev)
 
 
 @pytest.mark.parametrize("state", RUNNING)
 def test_the_evidence_of_such_a_void_replays_to_what_was_published(state: str) -> None:
-    """It tells of the restart itself: what the controller knew, and that it began anew."""
+    """It contains the restart itself: what the controller had stored, and that it began anew."""
     after = again(stood(state))
     (evidence,) = after.evidence
     lines = evidence.log.splitlines()
     assert [msgspec.json.decode(line)["kind"] for line in lines] == ["wheel", "restart"]
     out = [msgspec.json.decode(line, type=dict[str, msgspec.Raw]) for line in replay(lines)]
-    told = [bytes(line["payload"]) for line in out if bytes(line["topic"]) != b'"reply"']
-    assert told == [heard.bytes for heard in after.heard]
+    replayed = [bytes(line["payload"]) for line in out if bytes(line["topic"]) != b'"reply"']
+    assert replayed == [message.bytes for message in after.published]
 
 
 def test_a_foreign_object_is_still_there_after_a_restart() -> None:
-    """N6: the sensor tells changes only, and the next coup waits until it is cleared."""
+    """N6: the sensor reports changes only, and the next coup waits until it is cleared."""
     before = stood("operations")
     before.drop()
     after = again(before)
@@ -134,7 +134,7 @@ def test_an_object_cleared_before_a_restart_is_gone_after_it() -> None:
     assert again(before).say("operations_done").done
 
 
-def test_a_launch_soon_after_a_restart_is_judged_by_the_clock_of_now() -> None:
+def test_a_launch_soon_after_a_restart_is_dated_by_the_clock_of_now() -> None:
     """Each start counts its own time: when the table came to where it stands, before, was of another."""
     before = stood("faites_vos_jeux")
     after = again(before)
@@ -156,7 +156,7 @@ def goes_on(before: Evening) -> Evening:
 
 
 def test_the_ball_of_a_void_coup_that_still_runs_is_no_second_launch() -> None:
-    """One launch, one coup: the run of which a void was said is not another's, early or of the suspended table."""
+    """One launch, one coup: the run of a void coup is not a second coup, neither early nor of the suspended table."""
     before = stood("faites_vos_jeux")
     before.launch()
     before.wait(2)
@@ -236,10 +236,10 @@ def test_memory_is_given_only_when_it_changed() -> None:
     evening = Evening().open()
     table, opening = Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US)
     assert opening.memory is not None
-    told = [table.apply(seen) for seen in evening.seen]
-    memories = [step.memory for step in told if step.memory is not None]
+    replayed = [table.apply(seen) for seen in evening.seen]
+    memories = [step.memory for step in replayed if step.memory is not None]
     assert len(memories) == len(set(memories)) < 10
-    assert all(step.memory is not None for step in told if step.messages)
+    assert all(step.memory is not None for step in replayed if step.messages)
 
 
 @pytest.mark.parametrize("memory", [b"", b"{", b'{"state":"dreaming"}', b"[]"])
