@@ -227,7 +227,7 @@ async def test_a_journal_that_fails_ends_the_daemon_and_nothing_more_is_publishe
         async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
             failed = await daemon.until("journal.failed")
         assert await daemon.end(None) == Exit.IO_FAILED
-        assert failed["then"] == "nothing more was sent"
+        assert failed["then"] == "nothing more was published"
         assert {payload["state"] for payload in listener.of("table")} == {"closed"}
 
 

@@ -175,7 +175,7 @@ class KnownWheel:
         self.evening.until(passes[PROVEN_PASSES - 1].t_us)
         self.happens((self.launch_fact(), self._direction(against=against)))
 
-    def launch_during_commands(self, names: list[CommandName]) -> None:
+    def launch_as_they_speak(self, names: list[CommandName]) -> None:
         """Two passes, then commands, then the proof: §6 counts from the launch, the table learns of it at the proof."""
         launch, before = self.launch_fact(), [self.command_fact(name) for name in names]
         passes = self._launch(5.0, against=True)

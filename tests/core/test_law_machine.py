@@ -2,7 +2,8 @@
 
 Everything goes in as observations, as at a real wheel, and comes out as published messages. Runs are the same each
 time; a failure prints its steps, ready to paste, and the blob that repeats them. They are not shrunk, which takes
-minutes: add `Phase.shrink` for that, and `derandomize=False` for other evenings.
+minutes: add `Phase.shrink` for that, and `derandomize=False` for other evenings. hypothesis takes the text of the class
+as its seed: a changed line of it makes other evenings.
 """
 
 from __future__ import annotations
@@ -102,9 +103,9 @@ class PlayedEvening(RuleBasedStateMachine):
             wheel.take()
         if not wheel.in_place:
             wheel.put(wheel.last_number or 0)
-        for command in TO_A_GAME:
-            if wheel.evening.state == command.state:
-                wheel.say(command.name)
+        for word in TO_A_GAME:
+            if wheel.evening.state == word.state:
+                wheel.say(word.name)
 
     @precondition(idle)
     @rule(against=st.sampled_from((True, True, False)), closed_first=st.booleans())
@@ -137,15 +138,15 @@ class PlayedEvening(RuleBasedStateMachine):
     @precondition(ready)
     @rule(names=st.lists(st.sampled_from(NAMES[:-1]), min_size=1, max_size=2))
     def launch_as_they_speak(self, names: list[CommandName]) -> None:
-        self.wheel.launch_during_commands(names)
+        self.wheel.launch_as_they_speak(names)
 
     @precondition(ready)
     @rule()
     def launch_before_the_word(self) -> None:
-        """N2: the command that the table waits for comes a moment after the ball left the hand."""
-        for command in TO_A_GAME:
-            if command.state == self.wheel.evening.state and self.ready():
-                self.launch_as_they_speak([command.name])
+        """N2: the word that the table waits for comes a moment after the ball left the hand."""
+        for word in TO_A_GAME:
+            if word.state == self.wheel.evening.state and self.ready():
+                self.launch_as_they_speak([word.name])
 
     @precondition(ready)
     @rule(passes=st.integers(1, 2), into=pockets)
