@@ -87,10 +87,10 @@ class _Told(Evening):
     def publish(self) -> None:
         self.ask("publish")
 
-    def tell(self, seen: Observation) -> Step:
+    def observe(self, seen: Observation) -> Step:
         if isinstance(seen, Command):
             self.ask("receive", CommandRecord(id=seen.id, name=seen.name, by=seen.by, reason=seen.reason), self.utc_us)
-        return super().tell(seen)
+        return super().observe(seen)
 
     def _keep(self, t_us: int, step: Step) -> None:
         super()._keep(t_us, step)
