@@ -140,6 +140,28 @@ def test_one_stray_after_the_last_pass_proves_no_lap(beams_deg: tuple[float, ...
             assert watch.laps <= ran + 1e-6, (beam, after_us)
 
 
+def test_a_single_pulse_leads_no_run_whose_own_reading_bridged_as_many_beams_as_it_met() -> None:
+    """Pulses of a tenfold campaign, strays among them: the laps of such a run could not be counted, and replay died."""
+    pulses = (
+        (5_000_000, 2),
+        (5_204_617, 1),
+        (5_413_957, 0),
+        (5_627_886, 3),
+        (6_534_731, 3),
+        (8_067_494, 1),
+        (9_535_160, 0),
+        (10_861_474, 0),
+        (14_518_811, 3),
+    )
+    watch = Watch()
+    for t_us, beam in pulses:
+        watch.see([BallPass(t_us, beam)])
+        leading = watch.ball.leading
+        assert leading is not None
+        assert not watch.ball.launched or len(leading.passes) > 1
+        assert watch.laps <= watch.ball.laps_suggested(leading)
+
+
 def test_no_laps_without_a_launch() -> None:
     assert Watch().see(passes()[:2]).laps == 0
     assert Watch().laps == 0

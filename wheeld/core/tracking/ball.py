@@ -262,14 +262,19 @@ class BallTracker:
             return None
         if self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
             return chains[0]
-        return max(chains, key=lambda chain: (chain.score, -chain.first_us))
+        able = self._with_a_hop() if self.launched else chains
+        return max(able, key=lambda chain: (chain.score, -chain.first_us))
+
+    def _with_a_hop(self) -> list[Chain]:
+        """The readings that may be the run's: a single pulse is none, however many passes the run's own missed."""
+        return [chain for chain in self.state.chains if len(chain.passes) > 1]
 
     def _overtake(self) -> bool:
         """Let another reading take the run over that has become so much better; True when one does."""
         own = self.state.chains[0]
         if self.run.direction is None:
             return False
-        best = max(self.state.chains, key=lambda chain: chain.score)
+        best = max(self._with_a_hop(), key=lambda chain: chain.score)
         if best.score < own.score + OVERTAKE or best.last_us <= own.last_us:
             return False
         self._lead(best)
