@@ -58,7 +58,7 @@ TO_A_GAME = (
     Word("rien_va", "tout_va"),
     Word("closed", "open"),
 )
-EVENINGS = size_of("evenings that nobody wrote")
+EVENINGS = size_of("random evenings of the law")
 pockets = st.integers(0, 36)
 
 

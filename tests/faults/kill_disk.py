@@ -16,7 +16,7 @@ IMAGE_BYTES = 16_000_000
 def ext4(directory: Path) -> Iterator[list[str] | None]:
     """A small ext4 at `directory`/disk in a mount namespace, and the prefix of a command that sees it.
 
-    None where that is forbidden, as it is to everybody but root.
+    None where that is forbidden, as it is without root.
     """
     point, image = directory / "disk", directory / "image"
     point.mkdir()
@@ -42,7 +42,7 @@ def ext4(directory: Path) -> Iterator[list[str] | None]:
 
 
 def abort(prefix: list[str], point: Path) -> None:
-    """What ext4 does when its own journal cannot be written: no byte more, whoever has files open."""
+    """What ext4 does when its own journal cannot be written: nothing more is written, though files are open."""
     subprocess.run([*prefix, "mount", "-o", "remount,abort", str(point)], check=True)
     left = subprocess.run([*prefix, "touch", str(point / "more")], check=False, capture_output=True)
     assert b"Read-only" in left.stderr, left
