@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.mount_namespace import mounted
 
 IMAGE_BYTES = 16_000_000
 """The smallest that mkfs.ext4 makes with a journal of its own."""
@@ -22,23 +23,8 @@ def ext4(directory: Path) -> Iterator[list[str] | None]:
     point.mkdir()
     with image.open("wb") as file:
         file.truncate(IMAGE_BYTES)
-    script = f"mkfs.ext4 -q '{image}' && mount -o loop '{image}' '{point}' && echo ready && exec cat"
-    holder = subprocess.Popen(
-        ["unshare", "-m", "sh", "-c", script],
-        env={**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert holder.stdin is not None
-    assert holder.stdout is not None
-    try:
-        is_ready = holder.stdout.readline() == b"ready\n"
-        yield ["nsenter", "-t", str(holder.pid), "-m", "--"] if is_ready else None
-    finally:
-        holder.stdin.close()
-        holder.wait()
-        holder.stdout.close()
+    with mounted(f"mkfs.ext4 -q '{image}' && mount -o loop '{image}' '{point}'") as prefix:
+        yield prefix
 
 
 def abort(prefix: list[str], point: Path) -> None:

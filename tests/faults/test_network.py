@@ -20,8 +20,8 @@ PUBLISH_TIMEOUT_S = 0.5
 BROKERS_END, OURS = "10.231.77.1", "10.231.77.2"
 
 
-def sh(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True)
+def sh(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
 
 
 class Cable:
@@ -41,8 +41,8 @@ class Cable:
         self.inside("ip", "link", "set", self.theirs, "up")
         sh("ip", "link", "set", self.ours, "up")
 
-    def inside(self, *words: str) -> None:
-        sh("ip", "netns", "exec", self.namespace, *words)
+    def inside(self, *command: str) -> None:
+        sh("ip", "netns", "exec", self.namespace, *command)
 
     def pull(self) -> None:
         """Packets are lost and neither end notices, as when a switch in the middle has lost its power."""

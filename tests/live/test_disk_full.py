@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from tests.cli.live import running
 from tests.live.bench import FEED, table, wheeld
 from tests.mosquitto import Mosquitto
+from tests.mount_namespace import mounted
 from wheeld.exits import Exit
 
 DISK_BYTES = 4_000_000
@@ -40,32 +39,6 @@ class Disk:
         subprocess.run([*self.prefix, "rm", "-f", f"{self.path}/filler"], check=True)
 
 
-@contextmanager
-def mounted(point: Path) -> Iterator[list[str] | None]:
-    """A small tmpfs at `point` in a mount namespace of its own, and the prefix of a command that enters it.
-
-    None where that is forbidden.
-    """
-    is_root = os.geteuid() == 0
-    mount = f"mount -t tmpfs -o size={DISK_BYTES} tmpfs '{point}' && echo ready && exec cat"
-    holder = subprocess.Popen(
-        ["unshare", "-m" if is_root else "-rm", "sh", "-c", mount],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert holder.stdin is not None
-    assert holder.stdout is not None
-    user = [] if is_root else ["-U", "--preserve-credentials"]
-    try:
-        is_ready = holder.stdout.readline() == b"ready\n"
-        yield ["nsenter", "-t", str(holder.pid), "-m", *user, "--"] if is_ready else None
-    finally:
-        holder.stdin.close()
-        holder.wait()
-        holder.stdout.close()
-
-
 @pytest.fixture(params=["full", "io"])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
     """A disk that is full, and a file that may not grow, which needs no right to mount anything."""
@@ -75,7 +48,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
         # Coverage's own file could not grow either, and would be left damaged.
         yield Disk(path, ("env", "-u", "COVERAGE_PROCESS_CONFIG"), "io")
         return
-    with mounted(path) as prefix:
+    with mounted(f"mount -t tmpfs -o size={DISK_BYTES} tmpfs '{path}'") as prefix:
         if prefix is None:
             pytest.skip("no mount namespaces here; a file that may not grow tests the same code of the daemon")
         yield Disk(path, prefix, "full")
