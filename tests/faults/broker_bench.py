@@ -26,6 +26,13 @@ LOOK_S = 0.02
 NOW_UTC_US = 1_795_200_000_000_000
 
 
+async def until(holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+    """Wait until `holds` is true, where there is no event to wait for."""
+    async with asyncio.timeout(patience_s):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_S)
+
+
 class ShortSleepClock(SystemClock):
     """The host's clock, but no sleep is longer than a tenth of a second: back-off has tests of its own."""
 
@@ -129,9 +136,7 @@ class Settlement:
 
     async def until(self, seq: int, patience_s: float = PATIENCE_S) -> None:
         """Wait until it has stored message `seq`."""
-        async with asyncio.timeout(patience_s):
-            while not self.stored or self.stored[-1].seq < seq:  # noqa: ASYNC110  there is no event to wait for
-                await asyncio.sleep(LOOK_S)
+        await until(lambda: bool(self.stored) and self.stored[-1].seq >= seq, patience_s)
 
 
 @asynccontextmanager

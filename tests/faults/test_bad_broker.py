@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import aiomqtt
 import pytest
 from structlog.testing import capture_logs
 
 from tests.broker.mqtt_bench import settings
-from tests.faults.broker_bench import PATIENCE_S, Settlement, ShortSleepClock, Wheel, check, settling, turning
+from tests.faults.broker_bench import PATIENCE_S, Settlement, ShortSleepClock, Wheel, check, settling, turning, until
 from tests.faults.broker_coups import ROOT, coups
 from tests.faults.broker_proxy import PUBACK, PUBLISH, SUBACK, Packet, Wire, wire_to
 from tests.mosquitto import Mosquitto
@@ -55,6 +56,10 @@ async def a_wheel_by_wire(
     assert settlement.refused == []
 
 
+def connection_to(port: int, clock: ShortSleepClock, rng: random.Random, **mqtt: Any) -> MqttConnection:
+    return MqttConnection(settings(port, **mqtt), root=ROOT + "/", online=b"{}", offline=b"{}", clock=clock, rng=rng)
+
+
 async def store_coups(wheel: Wheel, seed: str, count: int) -> None:
     for step in coups(seed, count):
         await wheel.store(step)
@@ -88,14 +93,7 @@ async def test_a_publication_races_its_connection_and_never_hangs(
     """Whether cut or confirmation comes first, there is an outcome: confirmed, or an error."""
     rng, outcomes, worst_s = random.Random(f"race {seed}"), [0, 0], 0.0
     async with wire_to(broker.port) as wire:
-        connection = MqttConnection(
-            settings(wire.port, publish_timeout_s=10 * SLACK_S),
-            root=ROOT + "/",
-            online=b"{}",
-            offline=b"{}",
-            clock=ShortSleepClock(),
-            rng=rng,
-        )
+        connection = connection_to(wire.port, ShortSleepClock(), rng, publish_timeout_s=10 * SLACK_S)
         running = asyncio.create_task(connection.run())
         for _ in range(how_many("publications that race a cut")):
             session, started_s = await asyncio.wait_for(connection.connected(), PATIENCE_S), perf_counter()
@@ -121,23 +119,14 @@ async def test_a_publication_races_its_connection_and_never_hangs(
 
 async def test_back_off_grows_to_a_ceiling_and_is_spread(seed: str) -> None:
     """The host accepts connections and sends nothing; back-off is the same as with no host."""
-    async with wire_to(1) as nobody:
+    async with wire_to(1) as silent:
         clock = ShortSleepClock()
         connections = [
-            MqttConnection(
-                settings(nobody.port, publish_timeout_s=TIMEOUT_S),
-                root=ROOT + "/",
-                online=b"{}",
-                offline=b"{}",
-                clock=clock,
-                rng=random.Random(f"{seed} {each}"),
-            )
+            connection_to(silent.port, clock, random.Random(f"{seed} {each}"), publish_timeout_s=TIMEOUT_S)
             for each in range(2)
         ]
         tasks = [asyncio.create_task(connection.run()) for connection in connections]
-        async with asyncio.timeout(PATIENCE_S):
-            while len(clock.asked_s) < 20:  # noqa: ASYNC110  there is no event to wait for
-                await asyncio.sleep(0.05)
+        await until(lambda: len(clock.asked_s) >= 20)
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
@@ -164,14 +153,7 @@ async def test_a_connection_that_ends_in_its_greeting_is_left_at_once(broker: Mo
     async with wire_to(broker.port) as wire:
         wire.down = lambda packet: packet[0] != SUBACK
         clock = ShortSleepClock()
-        connection = MqttConnection(
-            settings(wire.port, publish_timeout_s=60.0),
-            root=ROOT + "/",
-            online=b"{}",
-            offline=b"{}",
-            clock=clock,
-            rng=random.Random(1),
-        )
+        connection = connection_to(wire.port, clock, random.Random(1), publish_timeout_s=60.0)
         running = asyncio.create_task(connection.run())
         async with asyncio.timeout(PATIENCE_S / 2):
             while not clock.asked_s:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.broker_bench import LOOK_S, PATIENCE_S, Settlement, check, settling, turning
+from tests.faults.broker_bench import PATIENCE_S, Settlement, check, settling, turning, until
 from tests.faults.broker_coups import ROOT, coups
 from tests.feed.wheel import Wheel as Forger
 from tests.security.authority import Authority
@@ -56,9 +56,7 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_is_allowe
         for step in coups(seed, 6):
             await wheel.store(step)
         first = next(n for n, payload in enumerate(wheel.sequenced) if b'"schema":"result/1"' in payload)
-        async with asyncio.timeout(PATIENCE_S):
-            while not any(f"seq {first + 1} to" in line for line in warnings):  # noqa: ASYNC110  there is no event to wait for
-                await asyncio.sleep(LOOK_S)
+        await until(lambda: any(f"seq {first + 1} to" in line for line in warnings))
         await asyncio.sleep(0.3)
         assert [message.payload for message in settlement.stored] == wheel.sequenced[:first], "it went on past the gap"
         assert wheel.outbox.counters["refused"] == 0, "MQTT 3.1.1 has no refusal"
@@ -79,9 +77,7 @@ async def test_over_mqtt_5_the_wheel_receives_the_refusal_and_waits(
     async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
         for step in coups(seed, 4):
             await wheel.store(step)
-        async with asyncio.timeout(PATIENCE_S):
-            while not wheel.outbox.counters["refused"]:  # noqa: ASYNC110  there is no event to wait for
-                await asyncio.sleep(LOOK_S)
+        await until(lambda: wheel.outbox.counters["refused"] > 0)
         access(broker, tmp_path, DENIED, RESULT)
         await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
