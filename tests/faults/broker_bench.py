@@ -117,7 +117,7 @@ class Settlement:
         self._manner = Manner(tell=log, every_s=0.05, answer_s=1.0, answer_s_max=4.0, retry_s=0.05, retry_s_max=0.1)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Store and acknowledge messages until cancelled."""
         last = self.stored[-1] if self.stored else None
         after_seq, after_hash = (last.seq, last.hash) if last else (0, None)
         async with Feed(

@@ -1,4 +1,4 @@
-"""A wire between daemon and broker that can be held, slowed, and cut at a chosen MQTT packet."""
+"""A wire between daemon and broker that can be stopped, slowed, and cut at a chosen MQTT packet."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Wire:
 
     def __init__(self) -> None:
         self.port = 0
-        self.held = asyncio.Event()
-        """While it is clear nothing goes through, nothing is refused, and the connections stay: a half-open broker."""
-        self.held.set()
+        self.passes = asyncio.Event()
+        """While it is clear, nothing goes through, nothing is refused, and the connections stay: a half-open broker."""
+        self.passes.set()
         self.delay_s = 0.0
         """Delay of each packet from the broker; with one publication at a time it is a round trip."""
         self.up: Callable[[Packet], bool] = lambda _: True
@@ -58,7 +58,7 @@ class Wire:
     async def _one_way(self, source: asyncio.StreamReader, to: asyncio.StreamWriter, *, is_up: bool) -> None:
         while True:
             packet = await _packet(source)
-            await self.held.wait()
+            await self.passes.wait()
             if not is_up and self.delay_s:
                 await asyncio.sleep(self.delay_s)
             if (self.up if is_up else self.down)(packet):

@@ -1,4 +1,4 @@
-"""Faults, injected. How much a run tries, of them and of drawn evenings, is stated here, in three forms.
+"""How much a run of the tests tries, of injected faults and of random evenings, in three forms.
 
 `make test` runs the short form, CI the middle one (`make faults evenings FORM=middle`); the long one takes
 hours (`make faults evenings`). The forms differ in how much they try and in nothing that they assert. The counts are
@@ -23,7 +23,7 @@ FORM = next(form for form in FORMS if form == _ASKED)
 SEED = os.environ.get("WHEELD_FAULTS_SEED", "1")
 """Of all random draws in these tests; the message of a failure names it."""
 ALL = sys.maxsize
-"""As many as there are."""
+"""A size without a limit: as many as there are."""
 
 
 class Size(NamedTuple):
@@ -56,7 +56,7 @@ SIZES = {
     "file calls of each kind": Size(20, 100, ALL),
     # Every so many-th.
     "file calls of a broken journal": Size(8, 4, 1),
-    # Of each protocol; twice a hundred are promised. They take half a second each, whatever the machine.
+    # Of each protocol; twice a hundred are promised. They take half a second each on any machine.
     "outages": Size(6, 25, 100),
     # Each costs a coup in real time.
     "outages of a daemon": Size(1, 3, 8),
@@ -129,7 +129,7 @@ def counted(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """In the process that makes the report: what a worker of xdist counted comes with its test's result."""
+    """Collect the counts in the process that makes the report; a worker of xdist sends them with the test's result."""
     if report.when == "teardown":
         name = report.nodeid.rpartition("::")[2]
         _LINES.extend(f"{name}: {line}" for what, line in report.user_properties if what == _COUNTED)

@@ -49,7 +49,7 @@ async def a_wheel_by_wire(
             yield wheel, wire, settlement
             wire.up = wire.down = lambda _: True
             wire.delay_s = 0.0
-            wire.held.set()
+            wire.passes.set()
             await settlement.until(len(wheel.sequenced))
             await wheel.until_settled()
     check(wheel.sequenced, settlement, "bad broker")
@@ -74,7 +74,7 @@ async def test_a_silent_wire_is_left_within_the_time_out(broker: Mosquitto, tmp_
         for _ in range(10):
             await wheel.store(next(steps))
         await settlement.until(len(wheel.sequenced))
-        wire.held.clear()
+        wire.passes.clear()
         session, started_s = await wheel.connection.connected(), perf_counter()
         await wheel.store(next(steps))
         await wheel.store(next(steps))
@@ -82,7 +82,7 @@ async def test_a_silent_wire_is_left_within_the_time_out(broker: Mosquitto, tmp_
         assert perf_counter() - started_s < TIMEOUT_S + SLACK_S
         assert wheel.connection.counters["timeouts"] == 1
         wire.cut()
-        wire.held.set()
+        wire.passes.set()
         for step in steps:
             await wheel.store(step)
 
@@ -167,7 +167,7 @@ async def test_a_connection_that_ends_in_its_greeting_is_left_at_once(broker: Mo
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_confirmations_are_lost(
+async def test_after_lost_confirmations_every_message_is_stored_once(
     broker: Mosquitto, tmp_path: Path, protocol: str, how_many: Callable[[str], int], seed: str
 ) -> None:
     """The wire ends at a confirmation, as if the broker had died after it took the message. The message comes twice and
@@ -240,7 +240,7 @@ async def settlement_connected(wheel: Wheel) -> None:
     await asyncio.sleep(0.05)  # its first publications are confirmed
 
 
-async def test_acks_are_lost_late_and_doubled(
+async def test_lost_late_and_doubled_acks_close_only_what_they_cover(
     broker: Mosquitto, tmp_path: Path, seed: str, counted: Callable[[str], None]
 ) -> None:
     """An ack closes only what it covers. After a lost ack the debt is open until the message is acknowledged again."""

@@ -78,6 +78,6 @@ def _check_next(message: FeedMessage, before: int) -> None:
     "payload", [b'{"laps":"x","announcement":"a","ball_direction":1}', b'{"a":"\xff"}', b"[]", b"\xff"]
 )
 def test_every_message_can_be_described(payload: bytes) -> None:
-    """Whoever has the wheel's key can sign messages that no wheel publishes: `describe` must not raise."""
+    """A holder of the wheel's key can sign messages that no wheel publishes: `describe` must not raise."""
     for topic in ("result", "void", "table", "notice", "board", "reply", "fact", "else"):
         assert describe(topic, payload).startswith(topic)

@@ -36,7 +36,7 @@ class TrafficMeanwhile:
         self._script = script
 
     async def go_on(self, port: int, backlog: int) -> None:
-        """Until the broker has as many messages as were owed."""
+        """Store steps and send commands until the broker has as many messages as were owed."""
         async with aiomqtt.Client("127.0.0.1", port) as panel:
             await panel.subscribe(f"{ROOT}/reply", qos=1)
             await asyncio.wait_for(self._wheel.connection.connected(), PATIENCE_S)

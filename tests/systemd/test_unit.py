@@ -33,7 +33,7 @@ def verified(directory: Path, text: str) -> str:
 
 
 @on_this_host
-def test_systemd_reports_nothing(tmp_path: Path) -> None:
+def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
     assert verified(tmp_path, UNIT.read_text()) == ""
 
 
