@@ -98,7 +98,7 @@ class Mosquitto:
             self.log.append(line.rstrip())
             if line.rstrip().endswith("running"):
                 self._ready.set()
-        self._ready.set()  # It ended: whoever waits looks at the log.
+        self._ready.set()  # It ended: the waiting test reads the log.
 
     def _end(self, how: signal.Signals) -> None:
         if self._process is None:

@@ -23,50 +23,52 @@ from wheeld.core.table import Table
 SEEDS = size_of("evenings")
 NOISY_SEEDS = size_of("evenings with faulty sensors")
 LIKELY = 0.99
-"""Sensors that lie may hide what would have proven a coup: a few verdicts rightly differ from what happened."""
+"""Sensors that err may hide what would have proven a coup: a few verdicts rightly differ from what happened."""
 BATCH = 20
 
 
-def _lines(night: Evening) -> Iterator[bytes]:
-    return log.lines(night.header, night.events())
+def _lines(evening: Evening) -> Iterator[bytes]:
+    return log.lines(evening.header, evening.events())
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
 def test_every_verdict_of_drawn_evenings_equals_the_truth(first: int) -> None:
     for seed in range(first, first + BATCH):
-        night = draw_evening(seed)
-        assert differences(verdicts(replay(_lines(night))), night.truth) == [], f"seed {seed}"
+        evening = draw_evening(seed)
+        assert differences(verdicts(replay(_lines(evening))), evening.truth) == [], f"seed {seed}"
 
 
-def test_sensors_that_lie_at_ordinary_rates_make_no_result_and_change_hardly_a_verdict() -> None:
+def test_sensors_that_err_at_ordinary_rates_make_no_result_and_change_hardly_a_verdict() -> None:
     truths, wrong = 0, []
     for seed in range(NOISY_SEEDS):
-        night = draw_evening(seed)
-        spoilt = add_faults(night, f"evenings {seed}", Rates(), without=GROSS)
-        told = verdicts(replay(log.lines(night.header, spoilt.events)))
-        assert [v for v in told if v["topic"] == "result"] == _true_results(told, spoilt.truth), f"seed {seed}"
+        evening = draw_evening(seed)
+        spoilt = add_faults(evening, f"evenings {seed}", Rates(), without=GROSS)
+        published = verdicts(replay(log.lines(evening.header, spoilt.events)))
+        assert [v for v in published if v["topic"] == "result"] == _true_results(published, spoilt.truth), (
+            f"seed {seed}"
+        )
         truths += len(spoilt.truth)
-        wrong += [f"seed {seed}: {problem}" for problem in differences(told, spoilt.truth)]
+        wrong += [f"seed {seed}: {problem}" for problem in differences(published, spoilt.truth)]
     assert len(wrong) <= (1 - LIKELY) * truths, wrong
 
 
-def _true_results(told: list[dict[str, Any]], truth: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Those results told that the truth has, in the same place and with the same number."""
-    pairs = zip(told, truth, strict=False)  # `differences` tells of those that are missing
+def _true_results(published: list[dict[str, Any]], truth: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """The published results that the truth has too, in the same place and with the same number."""
+    pairs = zip(published, truth, strict=False)  # `differences` reports those that are missing
     return [v for v, outcome in pairs if v["topic"] == "result" and v["payload"]["number"] == outcome.get("number")]
 
 
 @pytest.mark.parametrize("name", sorted(set(SCENARIOS) - {"lap_margin"}))
-def test_each_scenario_alone_is_judged_as_it_was_played(name: str) -> None:
-    night = script([name], seed=7)
-    assert differences(verdicts(replay(_lines(night))), night.truth) == [], f"{name}, seed 7"
+def test_each_scenario_alone_is_adjudicated_as_it_was_played(name: str) -> None:
+    evening = script([name], seed=7)
+    assert differences(verdicts(replay(_lines(evening))), evening.truth) == [], f"{name}, seed 7"
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_launch_of_two_to_four_laps_is_never_valid_under_three(seed: int) -> None:
     """What the passes can't prove may be void; what was not run may never be valid."""
-    night = script(["lap_margin"], seed=seed)
-    for verdict, outcome in zip(verdicts(replay(_lines(night))), night.truth, strict=True):
+    evening = script(["lap_margin"], seed=seed)
+    for verdict, outcome in zip(verdicts(replay(_lines(evening))), evening.truth, strict=True):
         if verdict["topic"] == "result":
             assert outcome["laps"] >= 3, f"seed {seed}"
             assert verdict["payload"]["number"] == outcome["number"], f"seed {seed}"

@@ -36,13 +36,13 @@ def test_the_configuration_is_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", COMMANDS)
 def test_every_command_line_is_one_that_the_programs_take(line: str) -> None:
     for command in line.split(" | "):
-        program, *words = shlex.split(command)
+        program, *arguments = shlex.split(command)
         parser = {"wheeld": wheeld.cli.parser.parser, "hw-sim": hw_sim.cli.parser}[program]()
-        parser.parse_args(words)  # exits, and fails the test, on anything that it does not know
+        parser.parse_args(arguments)  # exits, and fails the test, on anything unknown
 
 
 @pytest.mark.parametrize("text", MESSAGES)
-def test_every_message_has_only_members_that_its_schema_knows(text: str) -> None:
+def test_every_message_has_only_members_of_its_schema(text: str) -> None:
     message = json.loads(text)
     topic, _ = message["schema"].split("/")
     schema = json.loads((ROOT / "wheeld" / "schemas" / f"{topic}.schema.json").read_text())
@@ -57,13 +57,13 @@ def test_the_make_targets_are_there() -> None:
 
 
 @pytest.mark.parametrize("beams_deg", [(0, 90), (0, 90, 180, 270), tuple(range(0, 360, 45))])
-def test_how_short_a_run_each_layout_proves_is_what_it_says(beams_deg: tuple[float, ...]) -> None:
+def test_how_short_a_run_each_layout_proves_is_as_written(beams_deg: tuple[float, ...]) -> None:
     (sentence,) = re.findall(r"More beams prove more.+?void\.", README, re.DOTALL)
     rounded_up = f"{laps_safe(beams_deg) + 0.049:.1f}"
     assert rounded_up in re.findall(r"\d\.\d", sentence)
 
 
-def test_the_simulator_has_as_many_kinds_of_fault_as_it_says() -> None:
+def test_the_simulator_has_as_many_kinds_of_fault_as_written() -> None:
     assert f"and {len(KINDS)} kinds of fault" in README
 
 

@@ -20,6 +20,6 @@ LOGS = sorted(SAMPLES.glob("*.jsonl.gz"))
 def test_every_verdict_and_cause_equals_the_truth(log: Path) -> None:
     truth = json.loads(log.with_name(log.name.replace(".jsonl.gz", ".truth.json")).read_text())
     with gzip.open(log) as lines:
-        told = verdicts(replay(lines))
+        published = verdicts(replay(lines))
     assert len(truth) > 10
-    assert differences(told, truth) == []
+    assert differences(published, truth) == []

@@ -9,21 +9,21 @@ from typing import Any
 import msgspec
 
 EVIDENCE_SLACK_US = 1_000
-"""A void may not be said before its evidence; two simulators round that instant apart."""
+"""A void may not be published before its evidence; two simulators round that instant apart."""
 LAPS_SLACK = 0.02
 """Truths give laps with two decimals."""
 
 
 def verdicts(lines: Iterable[bytes]) -> list[dict[str, Any]]:
     """The `result` and `void` lines of a replay's output."""
-    told = [msgspec.json.decode(line) for line in lines]
-    return [line for line in told if line["topic"] in ("result", "void")]
+    decoded = [msgspec.json.decode(line) for line in lines]
+    return [line for line in decoded if line["topic"] in ("result", "void")]
 
 
-def differences(told: list[dict[str, Any]], truth: Sequence[Mapping[str, Any]]) -> list[str]:
+def differences(published: list[dict[str, Any]], truth: Sequence[Mapping[str, Any]]) -> list[str]:
     """One sentence for each way in which the verdicts are not the truth; empty when every one is right."""
     found: list[str] = []
-    for place, (verdict, outcome) in enumerate(zip_longest(told, truth), start=1):
+    for place, (verdict, outcome) in enumerate(zip_longest(published, truth), start=1):
         if verdict is None or outcome is None:
             return [*found, f"outcome {place}: published {_brief(verdict)}, truth {outcome}"]
         found += [f"outcome {place}: {problem}; truth {outcome}" for problem in _problems(verdict, outcome)]
@@ -42,9 +42,9 @@ def _problems(verdict: dict[str, Any], outcome: Mapping[str, Any]) -> list[str]:
         )
     problems = [] if payload["cause"] == outcome["cause"] else [f"cause {payload['cause']}"]
     if verdict["t"] > (outcome.get("deadline_t") or verdict["t"]):
-        problems.append(f"said {verdict['t'] - outcome['deadline_t']} µs too late")
+        problems.append(f"published {verdict['t'] - outcome['deadline_t']} µs too late")
     if verdict["t"] < outcome["evidence_t"] - EVIDENCE_SLACK_US:
-        problems.append(f"said {outcome['evidence_t'] - verdict['t']} µs before its evidence")
+        problems.append(f"published {outcome['evidence_t'] - verdict['t']} µs before its evidence")
     return problems
 
 

@@ -22,9 +22,9 @@ PATIENCE_S = 40.0
 Log = dict[str, Any]
 
 
-def write_config(directory: Path, night: Evening, *, broker_port: int, more: str = "") -> Path:
-    """A configuration for the wheel of `night`; `more` is added in the `[sensors]` section."""
-    header = night.header
+def write_config(directory: Path, evening: Evening, *, broker_port: int, more: str = "") -> Path:
+    """A configuration for the wheel of `evening`; `more` is added in the `[sensors]` section."""
+    header = evening.header
     way = header.get("rotor_direction")
     path = directory / "wheel.toml"
     path.write_text(
@@ -43,7 +43,7 @@ readers_deg = {header["readers_deg"]}
 {f'rotor_direction = "{way}"' if way else ""}
 [sensors]
 port = "{directory / "board"}"
-max_drift_ppm = 1_000_000  # the simulated board plays faster than life
+max_drift_ppm = 1_000_000  # the simulated board plays faster than real time
 {more}
 [journal]
 path = "journal.sqlite"
@@ -57,9 +57,9 @@ level = "debug"
     return path
 
 
-def setup_of(night: Evening) -> BoardSetup:
+def setup_of(evening: Evening) -> BoardSetup:
     """The board of that wheel."""
-    header = night.header
+    header = evening.header
     return BoardSetup(
         m.Layout(
             beams=len(header["beams_deg"]),
@@ -127,30 +127,30 @@ class Listener:
 
     def __init__(self, client: aiomqtt.Client) -> None:
         self.client = client
-        self.said: list[tuple[str, dict[str, Any]]] = []
+        self.received: list[tuple[str, dict[str, Any]]] = []
         self._news = asyncio.Event()
 
     async def listen(self) -> None:
-        """For ever."""
+        """Receive until cancelled."""
         async for message in self.client.messages:
             leaf = message.topic.value.split("/", 4)[4]
             if not leaf.startswith(("cmd/", "ack")):
-                self.said.append((leaf, json.loads(message.payload)))
+                self.received.append((leaf, json.loads(message.payload)))
                 self._news.set()
 
     def of(self, *leaves: str) -> list[dict[str, Any]]:
         """The payloads of these topics."""
-        return [payload for leaf, payload in self.said if leaf in leaves]
+        return [payload for leaf, payload in self.received if leaf in leaves]
 
     async def until(self, matches: Callable[[Listener], bool], what: str) -> None:
-        """Return when it is so; fails with what was said instead."""
+        """Return when it is so; fails with what was received instead."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not matches(self):
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            raise AssertionError(f"{what} did not come; heard {self.said}") from None
+            raise AssertionError(f"{what} did not come; received {self.received}") from None
 
 
 @asynccontextmanager

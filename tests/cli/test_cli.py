@@ -41,9 +41,9 @@ SEED = 3
 @pytest.fixture(scope="module")
 def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recorded evening: one void, then a valid coup."""
-    night = script(["same_direction", "valid"], seed=SEED)
+    drawn = script(["same_direction", "valid"], seed=SEED)
     path = tmp_path_factory.mktemp("log") / "evening.jsonl"
-    sim_log.write(path, night.header, night.events())
+    sim_log.write(path, drawn.header, drawn.events())
     return path
 
 
@@ -86,10 +86,10 @@ def test_every_help_teaches_the_exit_codes(words: tuple[str, ...], capsys: Captu
     with pytest.raises(SystemExit) as end:
         main([*words, "--help"])
     assert end.value.code == Exit.OK
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for code in Exit:
-        assert f"\n  {code.value:<4}" in told
-    assert "examples:" in told or words in [("run",), ("check-config",)]
+        assert f"\n  {code.value:<4}" in printed
+    assert "examples:" in printed or words in [("run",), ("check-config",)]
 
 
 def test_every_example_in_the_help_is_a_command_line(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,8 +117,8 @@ def test_a_wrong_command_line(words: list[str], capsys: Captured) -> None:
 
 
 def test_the_version_is_the_package_s() -> None:
-    told = wheeld("--version")
-    assert (told.returncode, told.stdout.decode()) == (0, f"wheeld {version('wheeld')}\n")
+    printed = wheeld("--version")
+    assert (printed.returncode, printed.stdout.decode()) == (0, f"wheeld {version('wheeld')}\n")
 
 
 def test_interrupted(monkeypatch: pytest.MonkeyPatch, evening: Path) -> None:
@@ -151,7 +151,7 @@ def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("command", [["run", "-c"], ["check-config"]])
-def test_a_wrong_configuration_is_told_with_its_lines(command: list[str], tmp_path: Path, capsys: Captured) -> None:
+def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path, GOOD.replace("rotor_ticks", "rotor_tick").replace("campione-03", "A 3"))
     assert main([*command, str(path)]) == Exit.BAD_CONFIG
     captured = capsys.readouterr()
@@ -168,21 +168,21 @@ def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Ca
     assert f"No such file or directory: '{tmp_path / 'none'}'" in capsys.readouterr().err
 
 
-def test_check_config_tells_the_key_and_how_long_evidence_stays(tmp_path: Path, capsys: Captured) -> None:
+def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path, capsys: Captured) -> None:
     private, public = write_keys(tmp_path)
     private.chmod(0o600)
     lines = f'path = "j"\nsigning_key_file = "{private}"\nevidence_age_days = 90\nevidence_bytes_max = 2_000_000_000'
     path = write(tmp_path, GOOD.replace('path = "journal.sqlite"', lines))
     assert main(["check-config", str(path)]) == Exit.OK
-    told = capsys.readouterr().out
-    assert f"and its feed signed, by key {public_key(public)[0]}\n" in told
-    assert "evidence is kept for 90 days and up to 2,000,000,000 bytes\n" in told
+    printed = capsys.readouterr().out
+    assert f"and its feed signed, by key {public_key(public)[0]}\n" in printed
+    assert "evidence is kept for 90 days and up to 2,000,000,000 bytes\n" in printed
     private.write_text("no key at all")
     assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
     assert f"{private}: no private key in PEM" in capsys.readouterr().err
 
 
-def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> None:
+def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path, GOOD)
     assert main(["check-config", str(path)]) == Exit.OK
     assert capsys.readouterr().out.splitlines() == [
@@ -221,7 +221,7 @@ def test_check_config_says_what_it_means(tmp_path: Path, capsys: Captured) -> No
     ]
 
 
-def test_check_config_says_what_is_not_the_default(tmp_path: Path, capsys: Captured) -> None:
+def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "file").write_text("x")
     table = 'game = "fair"\nsightings_to_call = 1\nlast_number = 17\nauto_rien_ne_va_plus_rev_s = 0.8'
     text = (
@@ -231,7 +231,7 @@ def test_check_config_says_what_is_not_the_default(tmp_path: Path, capsys: Captu
         .replace("[mqtt]", '[mqtt]\nusername = "w"\nca_file = "file"\nprotocol = "3.1.1"\nsettlement_ack = true')
     )
     assert main(["check-config", str(write(tmp_path, text))]) == Exit.OK
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for fact in (
         "announced in Italian",
         "called after one sighting",
@@ -242,19 +242,19 @@ def test_check_config_says_what_is_not_the_default(tmp_path: Path, capsys: Captu
         "as w, with TLS, MQTT 3.1.1",
         "owed until the settlement core acknowledges it",
     ):
-        assert fact in told
+        assert fact in printed
 
 
 # --- replay --------------------------------------------------------------------------------------------------------
 
 
-def told_by_the_core(log: Path) -> list[bytes]:
+def published_by_the_core(log: Path) -> list[bytes]:
     """What the CLI has to print, line by line."""
     return list(replay(log.read_bytes().splitlines(keepends=True)))
 
 
-def test_replay_prints_exactly_what_the_core_tells(evening: Path) -> None:
-    expected = b"".join(line + b"\n" for line in told_by_the_core(evening))
+def test_replay_prints_exactly_what_the_core_publishes(evening: Path) -> None:
+    expected = b"".join(line + b"\n" for line in published_by_the_core(evening))
     plain = wheeld("replay", evening, "--jsonl")
     assert (plain.returncode, plain.stderr, plain.stdout) == (Exit.OK, b"", expected)
     packed = wheeld("replay", "-", "--jsonl", stdin=gzip.compress(evening.read_bytes()))
@@ -262,9 +262,9 @@ def test_replay_prints_exactly_what_the_core_tells(evening: Path) -> None:
 
 
 def test_replay_to_a_file(evening: Path, tmp_path: Path, capsys: Captured) -> None:
-    assert main(["replay", str(evening), "--jsonl", "-o", str(tmp_path / "told")]) == Exit.OK
+    assert main(["replay", str(evening), "--jsonl", "-o", str(tmp_path / "out")]) == Exit.OK
     assert capsys.readouterr().out == ""
-    assert (tmp_path / "told").read_bytes().splitlines() == told_by_the_core(evening)
+    assert (tmp_path / "out").read_bytes().splitlines() == published_by_the_core(evening)
 
 
 def test_replay_for_people_names_the_coup_and_the_article(evening: Path, capsys: Captured) -> None:
@@ -279,7 +279,7 @@ def test_replay_for_people_names_the_coup_and_the_article(evening: Path, capsys:
 
 
 @pytest.mark.parametrize("extra", [[], ["--jsonl"]])
-def test_a_malformed_line_is_told_with_its_number(
+def test_a_malformed_line_is_reported_with_its_number(
     extra: list[str], evening: Path, tmp_path: Path, capsys: Captured
 ) -> None:
     lines = evening.read_bytes().splitlines()
@@ -288,7 +288,7 @@ def test_a_malformed_line_is_told_with_its_number(
     assert main(["replay", str(tmp_path / "bad"), *extra]) == Exit.BAD_DATA
     captured = capsys.readouterr()
     assert f"wheeld: {tmp_path / 'bad'}: line 6: " in captured.err
-    assert "closed" in captured.out, "what came before the fault is told"
+    assert "closed" in captured.out, "what came before the fault is printed"
 
 
 def test_lenient_skips_and_counts(evening: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -301,7 +301,7 @@ def test_lenient_skips_and_counts(evening: Path, tmp_path: Path, capsys: Capture
         "wheeld: 1 lines of kinds unknown here: skipped",
         "wheeld: 2 lines malformed: skipped",
     ]
-    assert captured.out.encode().splitlines() == told_by_the_core(evening)
+    assert captured.out.encode().splitlines() == published_by_the_core(evening)
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: data[:200] + b"\xff" * 50 + data[250:]])
@@ -338,7 +338,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(evening: Path) -> None:
     assert process.wait(60) == Exit.OK
 
 
-def test_a_full_disk_is_told(evening: Path, capsys: Captured) -> None:
+def test_a_full_disk_is_reported(evening: Path, capsys: Captured) -> None:
     assert main(["replay", str(evening), "-o", "/dev/full"]) == Exit.IO_FAILED
     assert "No space left on device" in capsys.readouterr().err
 
@@ -353,13 +353,13 @@ def test_a_whole_journal_verifies(journal: Path, capsys: Captured) -> None:
     assert second.startswith("hash of seq ")
 
 
-def test_a_journal_with_a_fault_says_which(journal: Path, capsys: Captured) -> None:
+def test_a_fault_of_a_journal_is_named(journal: Path, capsys: Captured) -> None:
     with closing(sqlite3.connect(journal)) as db, db:
         db.execute("DELETE FROM messages WHERE seq = 3")
     assert main(["journal", "verify", str(journal)]) == Exit.BAD_DATA
-    told = capsys.readouterr().out
-    assert "fault: seq 4" in told
-    assert "NOT as they were written" in told
+    printed = capsys.readouterr().out
+    assert "fault: seq 4" in printed
+    assert "NOT as they were written" in printed
 
 
 def test_what_is_no_journal_is_bad_data(tmp_path: Path, capsys: Captured) -> None:
@@ -380,16 +380,16 @@ def test_show_chooses(journal: Path, capsys: Captured) -> None:
     (line,) = capsys.readouterr().out.splitlines()
     assert "result  coup 2" in line
     assert main(["journal", "show", str(journal), "--from-seq", "4", "--jsonl"]) == Exit.OK
-    told = [json.loads(line)["payload"]["seq"] for line in capsys.readouterr().out.splitlines()]
-    assert told == list(range(4, 4 + len(told)))
+    printed = [json.loads(line)["payload"]["seq"] for line in capsys.readouterr().out.splitlines()]
+    assert printed == list(range(4, 4 + len(printed)))
 
 
 def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal), "--jsonl"]) == Exit.OK
-    told = capsys.readouterr().out.encode()
+    printed = capsys.readouterr().out.encode()
     with closing(open_reader(journal)) as file:
         for message in file.records(0, 1000):
-            assert message.payload in told
+            assert message.payload in printed
 
 
 def test_show_of_a_coup_passes_over_payloads_that_are_none(journal: Path, capsys: Captured) -> None:
@@ -420,7 +420,7 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
     assert "it has none yet" in capsys.readouterr().err
 
 
-# --- words ---------------------------------------------------------------------------------------------------------
+# --- messages as text -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
         ("health", {"a": 1}, 'health  {"a":1}'),
     ],
 )
-def test_a_message_in_words(topic: str, payload: dict[str, object], words: str) -> None:
+def test_a_message_as_text(topic: str, payload: dict[str, object], words: str) -> None:
     assert describe(topic, msgspec.json.encode(payload)) == words
 
 
@@ -450,16 +450,16 @@ def test_running_as_a_module_is_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_replay_shows_the_facts_on_demand(evening: Path, capsys: Captured) -> None:
     assert main(["replay", str(evening), "--facts"]) == Exit.OK
-    told = capsys.readouterr().out
-    assert "a ball runs → ball_running (laps_proven" in told
+    printed = capsys.readouterr().out
+    assert "a ball runs → ball_running (laps_proven" in printed
     assert main(["replay", str(evening)]) == Exit.OK
     assert "→" not in capsys.readouterr().out
 
 
-def test_a_result_that_a_chef_confirmed_is_told_as_such() -> None:
+def test_a_result_that_a_chef_confirmed_is_shown_as_such() -> None:
     evening = HeadEvening(CHEF).ready()
     evening.game(32, None)
     evening.confirm(by="Rossi")
-    (result,) = [heard for heard in evening.heard if heard.topic == "result"]
+    (result,) = [message for message in evening.published if message.topic == "result"]
     words = "Trente-deux, rouge, pair et passe (laps not proven, confirmed by Rossi)"
     assert describe("result", result.bytes) == f"result  coup 1    {words}"

@@ -32,10 +32,10 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 
 @asynccontextmanager
-async def playing(night: Evening, board: SimBoard, path: Path) -> AsyncIterator[asyncio.Task[None]]:
+async def playing(evening: Evening, board: SimBoard, path: Path) -> AsyncIterator[asyncio.Task[None]]:
     """The evening on a pty at `path`."""
     with Pty(path) as pty:
-        task = asyncio.create_task(Player(board, pty, speed=SPEED).play(night.events()))
+        task = asyncio.create_task(Player(board, pty, speed=SPEED).play(evening.events()))
         try:
             yield task
         finally:
@@ -55,40 +55,40 @@ def wheeld(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def verdicts(listener: Listener) -> list[tuple[str, object]]:
-    """Each coup's outcome as heard: its number, or its cause."""
+    """Each coup's outcome as received: its number, or its cause."""
     return [
         (leaf, payload["number"] if leaf == "result" else payload["cause"])
-        for leaf, payload in listener.said
+        for leaf, payload in listener.received
         if leaf in ("result", "void")
     ]
 
 
-async def test_an_evening_is_told_as_it_was_and_its_evidence_says_the_same(tmp_path: Path, broker: Mosquitto) -> None:
-    night = script(["same_direction", "valid"], seed=3)
-    config = write_config(tmp_path, night, broker_port=broker.port)
-    board = SimBoard(setup_of(night))
+async def test_an_evening_is_published_as_it_was_and_its_evidence_agrees(tmp_path: Path, broker: Mosquitto) -> None:
+    evening = script(["same_direction", "valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
+    board = SimBoard(setup_of(evening))
     async with running(config) as daemon, listening(broker.port) as listener:
         await daemon.until("broker.connected")
-        async with playing(night, board, tmp_path / "board") as play:
+        async with playing(evening, board, tmp_path / "board") as play:
             await asyncio.wait_for(play, PATIENCE_S)
-        await listener.until(lambda heard: len(heard.of("result", "void")) >= len(night.truth), "every verdict")
+        await listener.until(lambda received: len(received.of("result", "void")) >= len(evening.truth), "every verdict")
         assert await daemon.end() == Exit.OK
-        told = verdicts(listener)
+        published = verdicts(listener)
         payloads = listener.of("result", "void")
         assert listener.of("availability")[-1]["state"] == "offline"
         expected = {"link.unavailable", "link.lost", "clock.not_synchronised"}  # the last where no time server is
         assert {log["event"] for log in daemon.logs if log["level"] != "info"} <= expected
         assert len(daemon.logs) < 30, "a line an edge?"
-    assert told == [
+    assert published == [
         ("result", outcome["number"]) if outcome["kind"] == "result" else ("void", outcome["cause"])
-        for outcome in night.truth
+        for outcome in evening.truth
     ]
     seqs = [payload["seq"] for payload in listener.of("result", "void", "table")]
     assert seqs == list(range(1, len(seqs) + 1))
-    assert_evidence_says_the_same(tmp_path / "journal.sqlite", payloads)
+    assert_evidence_agrees(tmp_path / "journal.sqlite", payloads)
 
 
-def assert_evidence_says_the_same(journal: Path, published: list[dict[str, object]]) -> None:
+def assert_evidence_agrees(journal: Path, published: list[dict[str, object]]) -> None:
     """Verify, export and replay: the same payloads."""
     verified = wheeld("journal", "verify", journal)
     assert (verified.returncode, verified.stderr) == (Exit.OK, ""), verified.stdout
@@ -102,26 +102,26 @@ def assert_evidence_says_the_same(journal: Path, published: list[dict[str, objec
 
 
 async def test_a_second_run_goes_on_where_the_first_stopped(tmp_path: Path, broker: Mosquitto) -> None:
-    night = script(["valid"], seed=5)
-    config = write_config(tmp_path, night, broker_port=broker.port)
+    evening = script(["valid"], seed=5)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
     for _ in range(2):
         async with running(config) as daemon, listening(broker.port) as listener:
             await daemon.until("broker.connected")
-            async with playing(night, SimBoard(setup_of(night)), tmp_path / "board") as play:
+            async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board") as play:
                 await asyncio.wait_for(play, PATIENCE_S)
-            await listener.until(lambda heard: bool(heard.of("result")), "a result")
+            await listener.until(lambda received: bool(received.of("result")), "a result")
             assert await daemon.end() == Exit.OK
     shown = wheeld("journal", "show", tmp_path / "journal.sqlite", "--jsonl", "--from-seq", "1")
-    told = [json.loads(line) for line in shown.stdout.splitlines()]
-    assert [line["payload"]["seq"] for line in told] == list(range(1, len(told) + 1))
-    assert [line["payload"]["coup"] for line in told if line["topic"] == "result"] == [1, 2]
+    published = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert [line["payload"]["seq"] for line in published] == list(range(1, len(published) + 1))
+    assert [line["payload"]["coup"] for line in published if line["topic"] == "result"] == [1, 2]
 
 
-async def test_a_board_with_another_layout_is_refused_and_nothing_it_says_counts(tmp_path: Path) -> None:
-    night = script(["valid"], seed=3)
-    config = write_config(tmp_path, night, broker_port=free_port())
+async def test_a_board_with_another_layout_is_refused_and_none_of_its_reports_counts(tmp_path: Path) -> None:
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=free_port())
     other = script(["valid"], seed=5)
-    assert setup_of(night).layout != setup_of(other).layout
+    assert setup_of(evening).layout != setup_of(other).layout
     async with running(config) as daemon, playing(other, SimBoard(setup_of(other)), tmp_path / "board"):
         refused = await daemon.until("board.refused")
         assert refused["what"] == "layout"
@@ -131,15 +131,15 @@ async def test_a_board_with_another_layout_is_refused_and_nothing_it_says_counts
 
 
 async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, broker: Mosquitto) -> None:
-    night = script(["valid"], seed=3)
-    config = write_config(tmp_path, night, broker_port=broker.port)
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
     async with running(config) as daemon, listening(broker.port) as listener:
         await daemon.until("broker.connected")
-        async with playing(night, SimBoard(setup_of(night)), tmp_path / "board"):
-            await listener.until(lambda heard: is_in(heard, "ball_running"), "a launch")
+        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
+            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
         fault = await daemon.until("board.link_fault")
         assert fault["reason"] == "silence"
-        await listener.until(lambda heard: is_in(heard, "suspended"), "the suspension")
+        await listener.until(lambda received: is_in(received, "suspended"), "the suspension")
         assert await daemon.end() == Exit.OK
         (void,) = listener.of("void")
         assert (void["cause"], void["article"]) == ("breakdown", "Art. 15")
@@ -150,7 +150,7 @@ def is_in(listener: Listener, state: str) -> bool:
     return any(payload["state"] == state for payload in listener.of("table"))
 
 
-async def test_without_board_and_broker_it_waits_says_so_once_and_stops_at_once(tmp_path: Path) -> None:
+async def test_without_board_and_broker_it_waits_logs_it_once_and_stops_at_once(tmp_path: Path) -> None:
     config = write_config(tmp_path, script(["valid"], seed=3), broker_port=free_port())
     async with running(config) as daemon:
         ready = await daemon.until("daemon.ready")
@@ -163,11 +163,11 @@ async def test_without_board_and_broker_it_waits_says_so_once_and_stops_at_once(
         assert events[-1] == "daemon.stopped"
 
 
-async def test_systemd_is_told_that_it_is_ready_alive_and_stopping(
+async def test_systemd_is_notified_that_it_is_ready_alive_and_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    night = script(["valid"], seed=3)
-    config = write_config(tmp_path, night, broker_port=free_port())
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=free_port())
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(PATIENCE_S)
@@ -175,19 +175,19 @@ async def test_systemd_is_told_that_it_is_ready_alive_and_stopping(
         monkeypatch.setenv("WATCHDOG_USEC", "20000000")
         async with running(config) as daemon:
             await daemon.until("board.link_fault")
-            told = await asyncio.to_thread(until, manager, "no sensor board")
-            assert told[0].startswith(f"READY=1\nSTATUS={night.header['table']}: closed, coup 0")
-            assert told[1] == "WATCHDOG=1"
+            sent = await asyncio.to_thread(until, manager, "no sensor board")
+            assert sent[0].startswith(f"READY=1\nSTATUS={evening.header['table']}: closed, coup 0")
+            assert sent[1] == "WATCHDOG=1"
             assert await daemon.end() == Exit.OK
         assert until(manager, "STOPPING=1")
 
 
 def until(manager: socket.socket, last: str) -> list[str]:
-    """What the manager is told, to the first datagram with `last` in it."""
-    told: list[str] = []
-    while not told or last not in told[-1]:
-        told.append(manager.recv(200).decode())
-    return told
+    """What the manager receives, to the first datagram with `last` in it."""
+    sent: list[str] = []
+    while not sent or last not in sent[-1]:
+        sent.append(manager.recv(200).decode())
+    return sent
 
 
 async def test_a_journal_that_another_daemon_has_is_not_opened(tmp_path: Path) -> None:
@@ -195,13 +195,13 @@ async def test_a_journal_that_another_daemon_has_is_not_opened(tmp_path: Path) -
     async with running(config) as first:
         await first.until("daemon.ready")
         async with running(config) as second:
-            told = await second.until("journal.not_opened")
-            assert told["fault"] == "locked"
+            entry = await second.until("journal.not_opened")
+            assert entry["fault"] == "locked"
             assert await second.end(None) == Exit.NOT_OPENED
         assert await first.end() == Exit.OK
 
 
-async def test_memory_of_another_version_is_told(tmp_path: Path) -> None:
+async def test_memory_of_another_version_is_logged(tmp_path: Path) -> None:
     config = write_config(tmp_path, script(["valid"], seed=3), broker_port=free_port())
     async with running(config) as daemon:
         await daemon.until("daemon.ready")
@@ -209,32 +209,32 @@ async def test_memory_of_another_version_is_told(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
         db.execute("UPDATE kept SET value = ? WHERE name = 'memory'", (b'{"state": "dancing"}',))
     async with running(config) as daemon:
-        told = await daemon.until("journal.memory_unreadable")
-        assert "use the version that wrote it" in told["why"]
+        entry = await daemon.until("journal.memory_unreadable")
+        assert "use the version that wrote it" in entry["why"]
         assert await daemon.end(None) == Exit.BAD_DATA
 
 
 async def test_a_journal_that_fails_ends_the_daemon_and_nothing_more_is_published(
     tmp_path: Path, broker: Mosquitto
 ) -> None:
-    night = script(["valid"], seed=3)
-    config = write_config(tmp_path, night, broker_port=broker.port)
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
     async with running(config) as daemon, listening(broker.port) as listener:
         await daemon.until("broker.connected")
-        await listener.until(lambda heard: is_in(heard, "closed"), "the first state")
+        await listener.until(lambda received: is_in(received, "closed"), "the first state")
         with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
             db.execute("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(FAIL, 'no'); END")
-        async with playing(night, SimBoard(setup_of(night)), tmp_path / "board"):
+        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
             failed = await daemon.until("journal.failed")
         assert await daemon.end(None) == Exit.IO_FAILED
         assert failed["then"] == "nothing more was published"
         assert {payload["state"] for payload in listener.of("table")} == {"closed"}
 
 
-async def command(listener: Listener, night: Evening, name: str, **more: str) -> dict[str, object]:
+async def command(listener: Listener, evening: Evening, name: str, **more: str) -> dict[str, object]:
     """Send one command and wait for its answer."""
-    asked = {"id": f"id-{name}-{len(listener.said)}", "by": "Anna", "reason": "test", **more}
-    topic = f"wheel/v1/test/{night.header['table']}/cmd/{name}"
+    asked = {"id": f"id-{name}-{len(listener.received)}", "by": "Anna", "reason": "test", **more}
+    topic = f"wheel/v1/test/{evening.header['table']}/cmd/{name}"
     await listener.client.publish(topic, json.dumps(asked), qos=1)
 
     def answers() -> list[dict[str, object]]:
@@ -244,19 +244,19 @@ async def command(listener: Listener, night: Evening, name: str, **more: str) ->
     return answers()[0]
 
 
-async def test_commands_are_judged_with_a_board_and_without(tmp_path: Path, broker: Mosquitto) -> None:
-    night = script(["valid"], seed=3)
-    config = write_config(tmp_path, night, broker_port=broker.port)
+async def test_commands_are_decided_with_a_board_and_without(tmp_path: Path, broker: Mosquitto) -> None:
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
     async with running(config) as daemon, listening(broker.port) as listener:
         await daemon.until("broker.connected")
-        async with playing(night, SimBoard(setup_of(night)), tmp_path / "board"):
-            await listener.until(lambda heard: is_in(heard, "ball_running"), "a launch")
-            assert (await command(listener, night, "bouler", who="Carla"))["done"] is True
-            assert (await command(listener, night, "tout_va"))["done"] is False
+        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
+            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
+            assert (await command(listener, evening, "bouler", who="Carla"))["done"] is True
+            assert (await command(listener, evening, "tout_va"))["done"] is False
         await daemon.until("board.link_fault")
-        await listener.until(lambda heard: is_in(heard, "suspended"), "the suspension")
+        await listener.until(lambda received: is_in(received, "suspended"), "the suspension")
         cut_us = listener.of("table")[-1]["t_us"]
-        assert (await command(listener, night, "close"))["done"] is True
-        await listener.until(lambda heard: heard.of("table")[-1]["state"] == "closed", "the closed table")
+        assert (await command(listener, evening, "close"))["done"] is True
+        await listener.until(lambda received: received.of("table")[-1]["state"] == "closed", "the closed table")
         assert listener.of("table")[-1]["t_us"] > cut_us, "a command is of now, not of when the line was cut"
         assert await daemon.end() == Exit.OK

@@ -1,4 +1,4 @@
-"""The configuration file: what is accepted, and what is said of what is not."""
+"""The configuration file: what is accepted, and the problems of what is not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def with_line(section: str, line: str, text: str = GOOD) -> str:
 
 
 def problems(text: str, directory: Path = Path()) -> list[str]:
-    """What is said, a line a problem."""
+    """The problems, one line each."""
     with pytest.raises(ConfigError) as wrong:
         parse(text, name="f.toml", directory=directory)
     return str(wrong.value).splitlines()
@@ -59,7 +59,7 @@ def test_a_short_file_gets_the_documented_defaults() -> None:
     assert config.journal.path == Path("/etc/wheeld/journal.sqlite")
 
 
-def test_the_core_is_told_the_wheel_of_the_game() -> None:
+def test_the_core_gets_the_wheel_of_the_game() -> None:
     setting = parse(GOOD).table
     assert (setting.table, setting.wheel, setting.beams_deg) == ("campione-03", "french", (0.0, 90.0, 180.0, 270.0))
     fair = with_line("wheel", 'rotor_direction = "cw"', with_line("table", 'game = "fair"'))
@@ -72,7 +72,7 @@ def test_absolute_paths_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "line", "said"),
+    ("section", "line", "expected"),
     [
         ("table", "min_lap = 4", "f.toml:2: table.min_lap: is not a known key; did you mean min_laps?"),
         ("mqtt", "rotor_ticks = 148", "mqtt.rotor_ticks: is not a known key; it belongs in [wheel]"),
@@ -97,14 +97,14 @@ def test_absolute_paths_stay() -> None:
         ("journal", f'path = ["{"a" * 80}"]', "aaa...; expected the path of a file"),
     ],
 )
-def test_a_wrong_key_is_told_with_what_was_expected(section: str, line: str, said: str) -> None:
-    told = problems(with_line(section, line))
-    assert len(told) == 1
-    assert said in told[0]
+def test_a_wrong_key_is_reported_with_what_was_expected(section: str, line: str, expected: str) -> None:
+    reported = problems(with_line(section, line))
+    assert len(reported) == 1
+    assert expected in reported[0]
 
 
 @pytest.mark.parametrize(
-    ("section", "line", "said"),
+    ("section", "line", "expected"),
     [
         ("table", 'site = "Casinò 1"', "f.toml:2: table.site: 'Casinò 1' goes into MQTT topics"),
         ("table", 'id = "a/b"', "table.id: 'a/b' goes into MQTT topics"),
@@ -119,13 +119,15 @@ def test_a_wrong_key_is_told_with_what_was_expected(section: str, line: str, sai
         ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of them stand at the same angle"),
     ],
 )
-def test_the_core_judges_the_meaning_and_the_file_keeps_its_keys(section: str, line: str, said: str) -> None:
-    told = problems(with_line(section, line))
-    assert len(told) == 1
-    assert said in told[0]
+def test_the_core_validates_the_meaning_and_problems_name_the_files_keys(
+    section: str, line: str, expected: str
+) -> None:
+    reported = problems(with_line(section, line))
+    assert len(reported) == 1
+    assert expected in reported[0]
 
 
-def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
+def test_every_problem_is_reported_at_once_in_the_order_of_the_file() -> None:
     text = GOOD.replace("site = ", "sites = ").replace("148", '"x"').replace('host = "127.0.0.1"', "prot = 1")
     assert problems(text + "\n[extra]\na = 1\n") == [
         "f.toml:1: table.site: is missing; expected a text that is not empty",
@@ -157,15 +159,15 @@ def test_dotted_keys_are_found_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("[table]\nsite =\n", "f.toml:2: is not TOML: Invalid value (column 7)"),
         ("[table]\nsite = 1\nsite = 2\n", "f.toml:3: is not TOML: Cannot overwrite a value (column 9)"),
         ('a = "', "f.toml: is not TOML: Unterminated string (at end of document)"),
     ],
 )
-def test_text_that_is_not_toml(text: str, said: str) -> None:
-    assert problems(text) == [said]
+def test_text_that_is_not_toml(text: str, expected: str) -> None:
+    assert problems(text) == [expected]
 
 
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
@@ -192,10 +194,12 @@ def test_a_password_file_that_can_be_read(tmp_path: Path) -> None:
     assert load(tmp_path / "w.toml").mqtt.password_file == tmp_path / "secret"
 
 
-@pytest.mark.parametrize(("content", "said"), [(None, "cannot be read: No such file or directory"), (b"", "is empty")])
-def test_a_password_file_of_no_use(tmp_path: Path, content: bytes | None, said: str) -> None:
-    told = problems(with_password(tmp_path, content), tmp_path)
-    assert told == [f"f.toml:19: mqtt.password_file: {said}"]
+@pytest.mark.parametrize(
+    ("content", "expected"), [(None, "cannot be read: No such file or directory"), (b"", "is empty")]
+)
+def test_a_password_file_of_no_use(tmp_path: Path, content: bytes | None, expected: str) -> None:
+    reported = problems(with_password(tmp_path, content), tmp_path)
+    assert reported == [f"f.toml:19: mqtt.password_file: {expected}"]
 
 
 def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
@@ -212,7 +216,7 @@ def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
     ]
 
 
-def test_the_journal_is_signed_and_kept_as_the_file_says(tmp_path: Path) -> None:
+def test_the_journal_is_signed_and_kept_as_configured(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("x")
     (tmp_path / "key").chmod(0o600)
     text = with_line("journal", "evidence_bytes_max = 2_000_000_000", with_line("journal", "evidence_age_days = 90"))

@@ -1,4 +1,4 @@
-"""`[gpio]`: what is accepted, and what is said of what is not."""
+"""`[gpio]`: what is accepted, and the problems of what is not."""
 
 from __future__ import annotations
 
@@ -77,14 +77,16 @@ def test_every_key_is_on_the_page() -> None:
 
 
 def test_something_must_see_the_wheel() -> None:
-    (told,) = problems(GOOD.replace(SENSORS, ""))
-    assert "sensors.port: is missing; expected since sensors report rotor, ball, pocket, and nothing in [gpio]" in told
-    (told,) = problems(BUTTONS.replace(SENSORS, ""))
-    assert "gpio.encoder: is missing; expected since there is no [sensors], and something must see" in told
+    (reported,) = problems(GOOD.replace(SENSORS, ""))
+    assert (
+        "sensors.port: is missing; expected since sensors report rotor, ball, pocket, and nothing in [gpio]" in reported
+    )
+    (reported,) = problems(BUTTONS.replace(SENSORS, ""))
+    assert "gpio.encoder: is missing; expected since there is no [sensors], and something must see" in reported
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected"),
     [
         ('provider = "gpiozero"', 'gpio.provider: is "gpiozero"; expected "rpi" or "rpi-lgpio"'),
         ("chip = -1", "gpio.chip: is -1; expected the number of /dev/gpiochipN, 0 to 255"),
@@ -102,50 +104,50 @@ def test_something_must_see_the_wheel() -> None:
         ("button_suspend = 4", "gpio.button_suspend: is not a known key; did you mean button"),
     ],
 )
-def test_a_wrong_pin_is_told_with_its_key(line: str, said: str) -> None:
-    told = problems(with_line("gpio", line, PINS))
-    assert len(told) == 1
-    assert said in told[0]
+def test_a_wrong_pin_is_reported_with_its_key(line: str, expected: str) -> None:
+    reported = problems(with_line("gpio", line, PINS))
+    assert len(reported) == 1
+    assert expected in reported[0]
 
 
 def test_an_encoder_without_lines() -> None:
-    (told,) = problems(PINS.replace("encoder_pins = [17, 27, 22]\n", ""))
-    assert "gpio.encoder_pins: is missing; expected the GPIO numbers of its lines A, B and Z" in told
+    (reported,) = problems(PINS.replace("encoder_pins = [17, 27, 22]\n", ""))
+    assert "gpio.encoder_pins: is missing; expected the GPIO numbers of its lines A, B and Z" in reported
 
 
 def test_lines_without_an_encoder() -> None:
-    told = problems(PINS.replace('encoder = "quadrature"\n', ""))
-    assert [line.partition(": ")[2].partition(":")[0] for line in told] == [
+    reported = problems(PINS.replace('encoder = "quadrature"\n', ""))
+    assert [line.partition(": ")[2].partition(":")[0] for line in reported] == [
         "gpio.encoder_pins",
         "gpio.beam_pins",
         "gpio.reader_pins",
         "gpio.object_pin",
     ]
-    assert "cannot be used without an encoder" in told[0]
+    assert "cannot be used without an encoder" in reported[0]
 
 
 def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
     odd = with_line("wheel", "rotor_ticks = 37", PINS)
-    (told,) = problems(odd)
-    assert "gpio.encoder: is quadrature, with four ticks a period; wheel.rotor_ticks = 37 is no multiple" in told
+    (reported,) = problems(odd)
+    assert "gpio.encoder: is quadrature, with four ticks a period; wheel.rotor_ticks = 37 is no multiple" in reported
     assert gpio(with_line("gpio", 'encoder = "slots"', odd)).encoder == "slots"
 
 
 def test_two_may_not_see_the_wheel() -> None:
-    (told,) = problems(PINS.replace("[gpio]", f"{SENSORS}[gpio]"))
-    assert "gpio.encoder: is one too many: the board of [sensors] sees this wheel already" in told
+    (reported,) = problems(PINS.replace("[gpio]", f"{SENSORS}[gpio]"))
+    assert "gpio.encoder: is one too many: the board of [sensors] sees this wheel already" in reported
 
 
-def test_the_original_knows_one_chip_only() -> None:
-    (told,) = problems(with_line("gpio", "chip = 4", BUTTONS))
-    assert "gpio.chip: does not apply to the original RPi.GPIO" in told
+def test_the_original_has_one_chip_only() -> None:
+    (reported,) = problems(with_line("gpio", "chip = 4", BUTTONS))
+    assert "gpio.chip: does not apply to the original RPi.GPIO" in reported
 
 
-def test_what_it_means_is_said() -> None:
-    said = list(facts(parse(with_line("gpio", "chip = 4", PINS))))
-    assert "GPIO: through rpi-lgpio, the chip is /dev/gpiochip4" in said
-    assert "encoder: quadrature at pins (17, 27, 22), its index in tick 3" in said
-    assert any("beam_pins 19, reader_pins 16" in line and "lamp 12" in line for line in said)
+def test_its_meaning_is_printed() -> None:
+    lines = list(facts(parse(with_line("gpio", "chip = 4", PINS))))
+    assert "GPIO: through rpi-lgpio, the chip is /dev/gpiochip4" in lines
+    assert "encoder: quadrature at pins (17, 27, 22), its index in tick 3" in lines
+    assert any("beam_pins 19, reader_pins 16" in line and "lamp 12" in line for line in lines)
     beside = list(facts(parse(BUTTONS)))
     assert "GPIO: through rpi, the chip is the Pi's own" in beside
     assert "pins: button_tout_va 4, bets_closed 25" in beside
@@ -155,5 +157,5 @@ def test_what_it_means_is_said() -> None:
 
 def test_lines_of_no_encoder_beside_a_head() -> None:
     pins = '[gpio]\nprovider = "rpi"\nbeam_pins = [5, 6, 13, 19]\nencoder_pins = [17, 27, 22]\n\n'
-    (told,) = problems(COMBINED.replace(SENSORS, pins))
-    assert "gpio.encoder_pins: belong to no encoder" in told
+    (reported,) = problems(COMBINED.replace(SENSORS, pins))
+    assert "gpio.encoder_pins: belong to no encoder" in reported

@@ -1,4 +1,4 @@
-"""`[head]`, and who tells of what: what is accepted, and what is said of what is not."""
+"""`[head]`, and who observes what: what is accepted, and the problems of what is not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sources(text: str) -> tuple[str, str, str]:
     return setting.rotor, setting.ball, setting.pocket
 
 
-def test_a_head_alone_tells_of_everything() -> None:
+def test_a_head_alone_reports_everything() -> None:
     assert sources(ALONE) == ("head", "head", "head")
     assert sources(ALONE.replace("[wheel]\n\n", "")) == ("head", "head", "head")
     head = parse(ALONE).head
@@ -32,14 +32,14 @@ def test_a_head_alone_tells_of_everything() -> None:
     assert parse(ALONE).sensors is None
 
 
-def test_sensors_tell_of_what_they_are_there_for_and_the_head_of_the_rest() -> None:
+def test_sensors_report_what_they_are_there_for_and_the_head_the_rest() -> None:
     assert sources(COMBINED) == ("head", "sensors", "head")
     assert sources(with_line("wheel", "rotor_ticks = 148", COMBINED)) == ("sensors", "sensors", "head")
     assert sources(GOOD) == ("sensors", "sensors", "sensors")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         (SLINGSHOT, "f.toml:1: table.unproven: is missing: nothing here proves R2 (Art. 10)"),
         (with_line("table", 'unproven = "maybe"', SLINGSHOT), 'table.unproven: is "maybe"; expected "void" or "chef"'),
@@ -69,21 +69,21 @@ def test_sensors_tell_of_what_they_are_there_for_and_the_head_of_the_rest() -> N
         (with_line("head", 'product = "saturn"', ALONE), 'is "saturn"; expected "mercury-360" or "slingshot-2"'),
     ],
 )
-def test_each_contradiction_is_told_with_its_key(text: str, said: str) -> None:
-    told = problems(text)
-    assert len(told) == 1
-    assert said in told[0]
+def test_each_contradiction_is_reported_with_its_key(text: str, expected: str) -> None:
+    reported = problems(text)
+    assert len(reported) == 1
+    assert expected in reported[0]
 
 
-def test_what_it_means_is_said() -> None:
-    said = list(facts(parse(with_line("table", 'unproven = "chef"', SLINGSHOT))))
-    assert "the head reports the rotor, ball, pocket" in said
-    assert "a coup needs 3 proven laps" in said
-    assert "its number is called by the head" in said
-    assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in said
-    assert "it sends its status lines by itself, and the number also on a line of its own" in said
-    assert "R2  Art. 10: the ball runs at least 3 full laps: nothing here proves it" in said
-    assert "a coup that lacks only R2: waits for the chef to confirm it, or to declare it null" in said
+def test_its_meaning_is_printed() -> None:
+    lines = list(facts(parse(with_line("table", 'unproven = "chef"', SLINGSHOT))))
+    assert "the head reports the rotor, ball, pocket" in lines
+    assert "a coup needs 3 proven laps" in lines
+    assert "its number is called by the head" in lines
+    assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in lines
+    assert "it sends its status lines by itself, and the number also on a line of its own" in lines
+    assert "R2  Art. 10: the ball runs at least 3 full laps: nothing here proves it" in lines
+    assert "a coup that lacks only R2: waits for the chef to confirm it, or to declare it null" in lines
     asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE)))))
     assert "it is asked for each status line, and the number in its status lines only" in asked
     void = list(facts(parse(with_line("table", 'unproven = "void"', SLINGSHOT))))

@@ -59,8 +59,8 @@ def test_a_credential_is_a_name_and_no_path(tmp_path: Path, name: str) -> None:
 
 
 def test_nothing_is_written_to_a_credential() -> None:
-    (told,) = problems(with_line("journal", 'path = "credential:x"'))
-    assert "journal.path: names a credential, which nothing can be written to" in told
+    (reported,) = problems(with_line("journal", 'path = "credential:x"'))
+    assert "journal.path: names a credential, which nothing can be written to" in reported
 
 
 # --- open to others ----------------------------------------------------------------------------------------------
@@ -75,8 +75,8 @@ def test_a_secret_file_is_closed_to_others(tmp_path: Path, key: str, mode: int, 
     if good:
         parse(text, directory=tmp_path)
     else:
-        (told,) = problems(text, tmp_path)
-        assert f"mqtt.{key}: is open to everyone on this computer (mode {mode:04o}): chmod o= it" in told
+        (reported,) = problems(text, tmp_path)
+        assert f"mqtt.{key}: is open to everyone on this computer (mode {mode:04o}): chmod o= it" in reported
 
 
 # --- secrets in the file itself ----------------------------------------------------------------------------------
@@ -85,16 +85,16 @@ def test_a_secret_file_is_closed_to_others(tmp_path: Path, key: str, mode: int, 
 @pytest.mark.parametrize("key", ["password", "passwd", "passphrase", "secret", "token", "key", "private_key"])
 @pytest.mark.parametrize("section", ["mqtt", "journal", "sensors"])
 def test_a_key_for_a_secret(section: str, key: str) -> None:
-    (told,) = problems(with_line(section, f'{key} = "{SECRET}"'))
-    assert "a secret does not belong in this file: write it to one of its own, and name that in" in told
-    assert SECRET not in told
+    (reported,) = problems(with_line(section, f'{key} = "{SECRET}"'))
+    assert "a secret does not belong in this file: write it to one of its own, and name that in" in reported
+    assert SECRET not in reported
 
 
 PEM = f'"""-----BEGIN PRIVATE KEY-----\\n{SECRET}\\n-----END PRIVATE KEY-----"""'
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected"),
     [
         (f'password_file = "{SECRET}"', "mqtt.password_file: cannot be read: No such file"),
         (f'key_file = "{SECRET}"', "mqtt.key_file: cannot be read: No such file"),
@@ -108,11 +108,11 @@ PEM = f'"""-----BEGIN PRIVATE KEY-----\\n{SECRET}\\n-----END PRIVATE KEY-----"""
         (f'password_file = "x" "{SECRET}"', "is not TOML"),
     ],
 )
-def test_a_secret_where_it_does_not_belong_is_not_repeated(line: str, said: str) -> None:
-    told = "\n".join(problems(with_line("mqtt", line, USER)))
-    assert said in told
-    assert SECRET not in told
-    assert "correct" not in told.replace("correct `", "")
+def test_a_secret_where_it_does_not_belong_is_not_repeated(line: str, expected: str) -> None:
+    reported = "\n".join(problems(with_line("mqtt", line, USER)))
+    assert expected in reported
+    assert SECRET not in reported
+    assert "correct" not in reported.replace("correct `", "")
 
 
 def test_the_file_is_good_without_them() -> None:

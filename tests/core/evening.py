@@ -1,7 +1,7 @@
-"""A wheel for unit tests, made by hand: observations by the log's conventions, told to a `Table` as they come.
+"""A wheel for unit tests, made by hand: observations by the log's conventions, given to a `Table` as they come.
 
 The rotor turns evenly; the ball loses a fixed share of its speed each lap, so that its passes have a closed form.
-Time moves only by `until` and `wait`, which tell all that the sensors see up to there, and a heartbeat every 100 ms.
+Time moves only by `until` and `wait`, which pass on all that the sensors see up to there, and a heartbeat every 100 ms.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def ball_passes(
 
 
 @dataclass(frozen=True)
-class Heard:
-    """One message, and the sensing time of the observation that brought it out."""
+class PublishedMessage:
+    """One message, and the sensing time of the observation that it answers."""
 
     t_us: int
     topic: str
@@ -83,7 +83,7 @@ class Heard:
 
 
 class Evening:
-    """One table from its start. `seen` is all that was told to it, `heard` all that it published."""
+    """One table from its start. `seen`: all observations that it was given; `published`: all its messages."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Evening:
     ) -> None:
         self.setting, self.now_us = setting, 0
         self.seen: list[Observation] = []
-        self.heard: list[Heard] = []
+        self.published: list[PublishedMessage] = []
         self.replies: list[Reply] = []
         self.evidence: list[CoupLog] = []
         self.memory = memory
@@ -132,19 +132,19 @@ class Evening:
         self._planned += coming
 
     def until(self, t_us: int) -> None:
-        """Tell all that is seen up to `t_us`."""
+        """Give the table all that is seen up to `t_us`."""
         coming = [seen for seen in self._planned if seen.t_us <= t_us]
         self._planned = [seen for seen in self._planned if seen.t_us > t_us]
         coming += [*self._edges(t_us), *self._sightings(t_us), *self._heartbeats(t_us)]
         for seen in sorted(coming, key=lambda seen: seen.t_us):
-            self.tell(seen)
+            self.observe(seen)
         self._angle_deg += self._turn_deg_s * (t_us - self.now_us) / 1e6
         self.now_us = t_us
 
     def wait(self, seconds: float) -> None:
         self.until(self.now_us + round(seconds * 1e6))
 
-    def tell(self, seen: Observation) -> Step:
+    def observe(self, seen: Observation) -> Step:
         self.seen.append(seen)
         step = self.table.apply(seen)
         self._keep(seen.t_us, step)
@@ -154,15 +154,15 @@ class Evening:
         self, name: CommandName, *, by: str = "chef", reason: str = "", who: str | None = None, coup: int | None = None
     ) -> Reply:
         """A command now, and its answer."""
-        self.tell(Command(self.now_us, name, by, reason, who, f"id-{len(self.replies)}", coup))
+        self.observe(Command(self.now_us, name, by, reason, who, f"id-{len(self.replies)}", coup))
         return self.replies[-1]
 
     def drop(self, *, present: bool = True) -> Step:
         """A foreign object falls into the cylinder, or is taken out."""
-        return self.tell(ForeignObject(self.now_us, present))
+        return self.observe(ForeignObject(self.now_us, present))
 
     def sensor(self, name: str, *, ok: bool) -> Step:
-        return self.tell(SensorState(self.now_us, name, ok))
+        return self.observe(SensorState(self.now_us, name, ok))
 
     # --- larger pieces ------------------------------------------------------------------------------------------------
 
@@ -208,10 +208,10 @@ class Evening:
         self.lying = self.table.header().last_number
         self.wait(1.5 * 360 / abs(self._turn_deg_s))
 
-    # --- what was said ------------------------------------------------------------------------------------------------
+    # --- what was published -------------------------------------------------------------------------------------------
 
     def of(self, topic: str) -> list[dict[str, Any]]:
-        return [heard.payload for heard in self.heard if heard.topic == topic]
+        return [message.payload for message in self.published if message.topic == topic]
 
     def notices(self) -> list[str]:
         return [notice["notice"] for notice in self.of("notice")]
@@ -219,10 +219,14 @@ class Evening:
     def verdicts(self) -> list[tuple[str, Any]]:
         """("result", number) or ("void", cause), in order."""
         named = {"result": "number", "void": "cause"}
-        return [(heard.topic, heard.payload[named[heard.topic]]) for heard in self.heard if heard.topic in named]
+        return [
+            (message.topic, message.payload[named[message.topic]])
+            for message in self.published
+            if message.topic in named
+        ]
 
-    def last(self, topic: str) -> Heard:
-        return [heard for heard in self.heard if heard.topic == topic][-1]
+    def last(self, topic: str) -> PublishedMessage:
+        return [message for message in self.published if message.topic == topic][-1]
 
     @property
     def state(self) -> str:
@@ -240,7 +244,9 @@ class Evening:
         return self.observer.pocket
 
     def _keep(self, t_us: int, step: Step) -> None:
-        self.heard += [Heard(t_us, m.topic, m.payload, msgspec.json.decode(m.payload)) for m in step.messages]
+        self.published += [
+            PublishedMessage(t_us, m.topic, m.payload, msgspec.json.decode(m.payload)) for m in step.messages
+        ]
         self.replies += step.replies
         self.evidence += step.coup_logs
         self.memory = step.memory or self.memory

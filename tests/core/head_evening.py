@@ -64,43 +64,43 @@ class HeadEvening(Evening):
 
     @property
     def way(self) -> Way:
-        """Which way the rotor turns: the head says it, no encoder."""
+        """Which way the rotor turns: from the head, without an encoder."""
         return self.head_way
 
-    # --- what the head says -------------------------------------------------------------------------------------------
+    # --- what the head reports ----------------------------------------------------------------------------------------
 
     def line(self, *reports: Any) -> None:
         """A status line's time passes, and it comes: `reports`, and the rotor's."""
         self.wait(LINE_S)
         for report in reports:
-            self.tell(report)
+            self.observe(report)
         if not self.silent:
-            self.tell(HeadRotor(self.now_us, self.rpm, self.head_way))
+            self.observe(HeadRotor(self.now_us, self.rpm, self.head_way))
 
     def lines(self, seconds: float) -> None:
         """The same again and again."""
         for _ in range(round(seconds / LINE_S)):
             self.line()
 
-    def says(self, phase: HeadPhase, seconds: float = LINE_S) -> None:
-        """Another state of the game, from the next line on."""
+    def report_phase(self, phase: HeadPhase, seconds: float = LINE_S) -> None:
+        """The head reports another state of the game, from the next line on."""
         self.wait(LINE_S)
         self.phase = phase
-        self.tell(HeadGame(self.now_us, phase, self.spin))
-        self.tell(HeadRotor(self.now_us, self.rpm, self.head_way))
+        self.observe(HeadGame(self.now_us, phase, self.spin))
+        self.observe(HeadRotor(self.now_us, self.rpm, self.head_way))
         self.lines(seconds - LINE_S)
 
     def ball(self, laps: int | None, way: Way | None = None, *, runs: bool = True) -> None:
-        self.tell(HeadBall(self.now_us, runs, way, laps))
+        self.observe(HeadBall(self.now_us, runs, way, laps))
 
     def warns(self, *names: HeadWarned, void: bool = False) -> None:
-        self.tell(HeadWarning(self.now_us, names, void))
+        self.observe(HeadWarning(self.now_us, names, void))
 
     def number(self, number: int | None, *, spin: int | None = None, whole: bool = True) -> None:
-        self.tell(HeadNumber(self.now_us, number, self.spin if spin is None else spin, whole))
+        self.observe(HeadNumber(self.now_us, number, self.spin if spin is None else spin, whole))
 
     def jump(self, to: int) -> None:
-        self.tell(HeadJump(self.now_us, self.spin, to))
+        self.observe(HeadJump(self.now_us, self.spin, to))
         self.spin = to
 
     def goes_silent(self) -> None:
@@ -108,32 +108,32 @@ class HeadEvening(Evening):
         self.sensor("head", ok=False)
 
     def confirm(self, *, coup: int | None = None, reason: str = "seen by all", by: str = "Rossi") -> Reply:
-        """The chef answers for the coup at hand."""
+        """The chef confirms the coup at hand."""
         at_hand = self.table.coup if coup is None else coup
-        self.tell(Command(self.now_us, "confirm", by, reason, None, f"id-{len(self.replies)}", at_hand))
+        self.observe(Command(self.now_us, "confirm", by, reason, None, f"id-{len(self.replies)}", at_hand))
         return self.replies[-1]
 
     # --- larger pieces ------------------------------------------------------------------------------------------------
 
     def ready(self) -> HeadEvening:
         """An open table, and a wheel that waits for the ball."""
-        self.says("ready", 2)
+        self.report_phase("ready", 2)
         assert self.say("open").done
         return self
 
     def runs(self, laps: int | None = 8, way: Way | None = None) -> None:
         """From the launch to "no more bets"; the laps counted line by line."""
-        self.says("running")
+        self.report_phase("running")
         ball = way or other(self.head_way)
         for lap in range(1, (laps or 1) + 1):
             self.ball(None if laps is None else lap, None if laps is None else ball)
             self.line()
-        self.says("closing")
+        self.report_phase("closing")
 
     def falls(self, number: int) -> None:
         """Into a pocket, and called."""
         self.lines(4)
-        self.says("number")
+        self.report_phase("number")
         self.ball(0 if self.setting.head == "mercury-360" else None, runs=False)
         self.number(number)
 
@@ -146,14 +146,14 @@ class HeadEvening(Evening):
     def goes_on(self) -> None:
         """The next game of the wheel."""
         self.spin += 1
-        self.says("ready", 2)
+        self.report_phase("ready", 2)
 
     def launches_past_beams(self, laps: float = 10.0) -> None:
         """Beams and head see the same run, the head after one revolution; until the last pass."""
         passes = self.launch(laps=laps)
-        self.says("running", 2)
+        self.report_phase("running", 2)
         self.until(passes[-1].t_us)
-        self.says("closing")
+        self.report_phase("closing")
 
     def replayed(self) -> list[bytes]:
         """What the stored evidence of every verdict publishes again, replies left out."""

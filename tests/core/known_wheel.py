@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from tests.core.evening import FALL_S, START_UTC_US, Evening, Heard, Way, other
+from tests.core.evening import FALL_S, START_UTC_US, Evening, PublishedMessage, Way, other
 from tests.core.rulebook_model import RESULT, Game
 from wheeld.core.law.facts import Fact
 from wheeld.core.messages.chain import GENESIS, verify_link
@@ -29,7 +29,7 @@ COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
 """What people ask: the list of facts has it last."""
 RESTART_US = 60_000_000
 SEEN_S = 8.0
-"""After so long the readers know that the ball is in no pocket, and the track that it has left."""
+"""After so long without a sighting or a pass the ball is in no pocket, and off the track."""
 PROVEN_PASSES = 7
 """Four beams: three passes prove the launch (rulebook 6), five the direction (N1: the pass that completes a lap)."""
 
@@ -72,11 +72,11 @@ class KnownWheel:
     # --- the comparison -----------------------------------------------------------------------------------------------
 
     def happens(self, *events: Event, number: int | None = None) -> None:
-        """One of `events` is the truth; what the table has said since the last one must follow from it."""
-        heard = self.evening.heard[self.read :]
-        verdicts = tuple(self._verdict(one, number) for one in heard if one.topic in ("result", "void"))
+        """One of `events` is the truth; what the table has published since the last one must follow from it."""
+        messages = self.evening.published[self.read :]
+        verdicts = tuple(self._verdict(one, number) for one in messages if one.topic in ("result", "void"))
         dones = tuple(reply.done for reply in self.evening.replies[self.replied :])
-        tables = [one.payload for one in heard if one.topic == "table"]
+        tables = [one.payload for one in messages if one.topic == "table"]
         states = [table["state"] for table in tables]
         self.table = tables[-1] if tables else self.table
         allowed = [line for event in events for line in _lines_after([Line(game) for game in self.games], event)]
@@ -86,14 +86,14 @@ class KnownWheel:
             if (line.verdicts, line.dones) == (verdicts, dones) and self._stands(line.game) and _within(states, line)
         }
         assert fitting, (
-            f"{' | '.join(str([fact.name for fact in event]) for event in events)}: the table says {verdicts} {dones} "
+            f"{' | '.join(str([fact.name for fact in event]) for event in events)}: published {verdicts} {dones} "
             f"{states}, stands in {self.evening.state}; the rulebook: {allowed}"
         )
         self.games = fitting
-        self._check_feed(heard)
-        self.read, self.replied = len(self.evening.heard), len(self.evening.replies)
+        self._check_feed(messages)
+        self.read, self.replied = len(self.evening.published), len(self.evening.replies)
 
-    def _verdict(self, one: Heard, number: int | None) -> str:
+    def _verdict(self, one: PublishedMessage, number: int | None) -> str:
         """Its name; a result must be of the number, of a whole coup, and no coup has a verdict twice."""
         coup = one.payload["coup"]
         assert coup not in self.verdict_of, f"coup {coup} was {self.verdict_of[coup]}, and is {one.topic} now"
@@ -109,12 +109,12 @@ class KnownWheel:
 
     def _stands(self, game: Game) -> bool:
         table = self.table
-        said = (table["state"], table["bets"], table["last_coup"], table["last_number"])
-        return said == (game.state, game.bets, game.announced, self.last_number) and self.evening.state == game.state
+        shown = (table["state"], table["bets"], table["last_coup"], table["last_number"])
+        return shown == (game.state, game.bets, game.announced, self.last_number) and self.evening.state == game.state
 
-    def _check_feed(self, heard: list[Heard]) -> None:
+    def _check_feed(self, messages: list[PublishedMessage]) -> None:
         """`seq` has no gaps, and each message carries the hash of the one before, across restarts."""
-        for one in heard:
+        for one in messages:
             if one.topic in SEQUENCED:
                 self.seq += 1
                 assert one.payload["seq"] == self.seq
@@ -127,7 +127,7 @@ class KnownWheel:
             replayed = [msgspec.json.decode(line, type=_Output) for line in replay(evidence.log.splitlines())]
             (verdict,) = [
                 one.bytes
-                for one in self.evening.heard
+                for one in self.evening.published
                 if one.topic == evidence.verdict and one.payload["coup"] == evidence.coup
             ]
             assert verdict in [bytes(one.payload) for one in replayed]
@@ -141,14 +141,14 @@ class KnownWheel:
 
     @property
     def in_place(self) -> bool:
-        """C11, and at the first coup the chef's word."""
+        """Whether the ball lies where C11 wants it; at the first coup it may lie anywhere."""
         return self.last_number is None or (self.ball == "pocket" and self.evening.lying == self.last_number)
 
     def launch_fact(self) -> Fact:
         return Fact.LAUNCHED_OVER_OBJECT if self.object_in else Fact.LAUNCHED
 
-    def said(self, name: CommandName) -> Fact:
-        """What a word asks here."""
+    def command_fact(self, name: CommandName) -> Fact:
+        """The fact that this command is, as things stand."""
         match name:
             case "tout_va" if self.object_in:
                 return Fact.TOUT_VA_OBJECT
@@ -165,7 +165,7 @@ class KnownWheel:
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def say(self, name: CommandName) -> None:
-        fact = self.said(name)
+        fact = self.command_fact(name)
         self.evening.say(name, who="Bianchi" if name == "bouler" else None)
         self.happens((fact,))
 
@@ -176,14 +176,14 @@ class KnownWheel:
         self.happens((self.launch_fact(), self._direction(against=against)))
 
     def launch_as_they_speak(self, names: list[CommandName]) -> None:
-        """Two passes, then words, then the proof: §6 judges it where it was launched, the table when it knows."""
-        launch, before = self.launch_fact(), [self.said(name) for name in names]
+        """Two passes, then commands, then the proof: §6 counts from the launch, the table learns of it at the proof."""
+        launch, before = self.launch_fact(), [self.command_fact(name) for name in names]
         passes = self._launch(5.0, against=True)
         self.evening.until(passes[1].t_us)
         voids = len(self.verdict_of)
         for name in names:
             self.evening.say(name)
-        after = [self.said(name) for name in names]
+        after = [self.command_fact(name) for name in names]
         self.evening.until(passes[PROVEN_PASSES - 1].t_us)
         at_launch = [Fact.CHEF_VOID_AT_LAUNCH if fact is Fact.CHEF_VOID else fact for fact in before]
         way = self._direction(against=True)
@@ -234,7 +234,7 @@ class KnownWheel:
         """A hand lays the ball in a pocket."""
         self.ball = "pocket"
         self._see(into)
-        self.happens(*self._lies())
+        self.happens(*self._place_after_hand())
 
     def stop(self) -> None:
         """The rotor stops."""
@@ -276,7 +276,7 @@ class KnownWheel:
         for name in sorted(self.faults):
             self.sensor(name, ok=False)
         self.evening.wait(SEEN_S)
-        self.happens(*self._lies())
+        self.happens(*self._place_after_hand())
 
     # --- the ball -----------------------------------------------------------------------------------------------------
 
@@ -305,7 +305,7 @@ class KnownWheel:
         self.evening.wait(FALL_S)
         self._see(into)
 
-    def _lies(self) -> tuple[Event, ...]:
+    def _place_after_hand(self) -> tuple[Event, ...]:
         """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either."""
         if self.last_number is None:
             return (Fact.BALL_IN_PLACE,), (Fact.BALL_MOVED,)

@@ -1,9 +1,9 @@
 """docs/rulebook.md a second time: naive, from its text, to check the table of the law from outside.
 
-A game is a few booleans; each fact of the law is one method, which says what the rulebook lets happen then. Nothing
+A game is a few booleans; each fact of the law is one method, which returns what the rulebook lets happen then. Nothing
 here is taken from the table of the law: only the names of facts and causes are common. Sections and rows (C11, N2, A5,
-§6) are the rulebook's. Of a wheel whose sensors cannot prove all of C10 a setting says that the chef may answer for the
-rest: between its number and the chef's word the coup still runs, and its ball rests. Where the rulebook is silent a
+§6) are the rulebook's. Where the sensors of a wheel cannot prove all of C10, a setting lets the chef confirm the
+rest: between the number and his confirmation the coup still runs, and its ball rests. Where the rulebook is silent a
 method gives several ways on: each is named in `FREE`, with its reason.
 """
 
@@ -20,25 +20,25 @@ Verdict: TypeAlias = Cause | Literal["result"] | None
 FREE: Final[dict[str, str]] = {
     "fault_closed": "§6 says 'any state' of a breakdown; at a closed table nobody plays, and nothing needs suspending",
     "restart_idle": "§6 names no restart; between coups none was hidden, and going on or stopping are both safe",
-    "wrong_way_idle": "A7 calls it a fault and does not say when; between coups there is nothing to adjudicate",
+    "wrong_way_idle": "A7 calls it a fault and names no time; between coups there is nothing to adjudicate",
     "drop": "§6 'bets close at the drop': the drop from the track, or into the pocket",
-    "open_faulty": "N8 wants the table suspended; whether 'open' is refused or opens it suspended is not said",
-    "repeated": "a command said again where it changes nothing: done or refused is not said",
+    "open_faulty": "N8 wants the table suspended; whether 'open' is refused or opens it suspended is left open",
+    "repeated": "a command given again where it changes nothing: done or refused is left open",
     "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
     "both_owed": "§6 'both are owed', in no order: 'tout va' first may be refused, or be done",
     "two_causes": "N2 and N6 or N7 both hold, and the rulebook ranks no causes",
-    "launched_before": "§6 judges a launch where it was made; at rest, this fact does not say where that was",
-    "second_launch": "§6 knows no launch within a coup; one was not observed whole (N8), so it is void, of some cause",
-    "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is not said",
+    "launched_before": "§6 counts the state in which a launch was made; at rest, this fact does not contain it",
+    "second_launch": "§6 has no launch within a coup; one was not observed whole (N8), so it is void, of some cause",
+    "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is left open",
     "weak_while_null": "§6 'however few its passes' against §3, where hands carry the ball back: no run was seen",
-    "idle_words": "A5, A4: at a closed or a suspended table 'la dernière' and the bouler are not spoken of",
+    "idle_words": "A5, A4: at a closed or a suspended table 'la dernière' and the bouler are not mentioned",
 }
 """Where the rulebook is silent and the table decides: all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Where a game stands, in the rulebook's few words."""
+    """Where a game stands, by the rulebook's own terms."""
 
     on: bool = False
     """Opened, not closed."""
@@ -46,7 +46,7 @@ class Game:
     """A coup: launched, neither a number nor a void yet."""
     obstacle: bool = False
     awaiting: bool = False
-    """The number is out, and the chef has not yet answered for what no sensor proves of its run."""
+    """The number is out, and the chef has not yet confirmed what no sensor proves of its run."""
     no_more_bets: bool = False
     operations_owed: bool = False
     tout_va_owed: bool = False
@@ -78,7 +78,7 @@ class Game:
             return "open"
         return "locked" if self.state == "ball_on_obstacle" else "closed"
 
-    # What happens, in a few words
+    # What happens, in short
 
     def stays(self, *, notice: bool = False) -> Way:
         """Nothing changes."""
@@ -160,7 +160,7 @@ class Game:
         return self.launch(Cause.EARLY_LAUNCH)
 
     def launched_idle(self) -> Ways:
-        """§6: launched in closed or suspended it is a notice, whatever was said since."""
+        """§6: launched in closed or suspended it is a notice, whatever was commanded since."""
         return (self.stays(notice=True),)
 
     def launched_null(self) -> Ways:
@@ -226,7 +226,7 @@ class Game:
         return (Way(Game(on=True, operations_owed=True, played=self.announced), verdict=RESULT),)
 
     def number_unconfirmed(self) -> Ways:
-        """N8: not valid of itself; bets stay closed until the chef has answered for it. Two numbers are none."""
+        """N8: not valid of itself; bets stay closed until the chef has confirmed it. Two numbers are none."""
         if not self.running:
             return self.unseen(evidence=True)
         if self.awaiting:
@@ -234,7 +234,7 @@ class Game:
         return (self.become(awaiting=True, no_more_bets=True, obstacle=False),)
 
     def confirm(self) -> Ways:
-        """He answers for what awaits him, and for nothing else."""
+        """The chef confirms the coup that awaits him, and no other."""
         return self.valid() if self.awaiting else (self.refuses(),)
 
     def number_unproven(self) -> Ways:
@@ -326,7 +326,7 @@ class Game:
         """A4: a notice, no more."""
         return (self.stays(notice=self.on),)
 
-    # What people say
+    # Commands of people
 
     def open(self) -> Ways:
         """§6 closed to faites vos jeux, and from nowhere else."""
@@ -431,7 +431,7 @@ class Game:
         return (self.stays(),)
 
     def ways(self, fact: Fact) -> Ways:
-        """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) a game knows itself."""
+        """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) is a field of the game."""
         ways: Ways = getattr(self, fact.name.lower())()
         return ways
 

@@ -94,12 +94,12 @@ def test_the_direction_is_known_by_the_pass_that_completes_the_first_lap(
     assert watch.decided[0][0] <= completes_us
 
 
-def test_three_beams_or_more_tell_the_direction_by_their_order() -> None:
+def test_three_beams_or_more_prove_the_direction_by_their_order() -> None:
     run = passes("ccw")
     assert Watch().see(run[:3]).ways == ["ccw"]
 
 
-def test_two_beams_tell_it_by_the_times_between_them() -> None:
+def test_two_beams_prove_the_direction_by_the_times_between_them() -> None:
     """At 0° and 100° a clockwise ball runs 100°, then 260°; the same order of beams the other way is 260° first."""
     for way in ("cw", "ccw"):
         assert Watch(TWO).see(passes(way, TWO)[:3]).ways == [way]
@@ -189,7 +189,7 @@ def test_a_stray_during_the_run_changes_neither_direction_nor_laps() -> None:
 
 @pytest.mark.parametrize("beams_deg", LAYOUTS)
 def test_a_stray_just_ahead_of_a_pass_does_not_take_its_place(beams_deg: tuple[float, ...]) -> None:
-    """Believed, it would derail the run: the pass itself would be a double, and the next one too late."""
+    """Taken for true, it would break the run: the pass itself would be a double, and the next one too late."""
     run = passes("cw", beams_deg, rev_s=2.2, laps=7)
     whole = Watch(beams_deg).see(run).laps
     for ahead_us in (10_000, 25_000, 40_000, 60_000, 90_000, 150_000):
@@ -418,7 +418,7 @@ def test_a_running_ball_is_not_launched_again() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_pass_or_two_are_kept_until_the_pocket_tells(count: int) -> None:
+def test_a_pass_or_two_are_kept_until_the_pocket_is_seen(count: int) -> None:
     """Rulebook 6: "however few its passes"."""
     run = passes(rev_s=0.7)[:count]
     watch = Watch().see(run)
@@ -481,7 +481,7 @@ def test_a_run_bridges_more_than_a_lap_over_two_beams() -> None:
         assert len(watch.launched) == 1, missed
 
 
-def test_pulses_while_the_ball_lies_where_it_lay_are_forgotten() -> None:
+def test_pulses_while_the_ball_stays_in_its_pocket_are_forgotten() -> None:
     watch = Watch().see([BallPass(1_000_000, 0), BallPass(1_500_000, 1)])
     assert watch.ball.is_weak()
     watch.ball.rest(1_600_000)
@@ -507,7 +507,7 @@ def test_two_pulses_are_a_weak_launch_only_side_by_side_and_slow(beam: int, afte
     assert watch.ball.is_weak() == weak
 
 
-def test_three_passes_that_agree_but_roughly_wait_for_a_fourth_to_tell_the_direction() -> None:
+def test_three_passes_that_agree_only_roughly_wait_for_a_fourth_to_prove_the_direction() -> None:
     """N1 can't be taken back, and one of three may be a stray."""
     run = passes("cw", TWO, rev_s=1.8)
     early = BallPass(run[2].t_us - 60_000, run[2].beam)

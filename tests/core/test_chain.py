@@ -30,11 +30,11 @@ def feed() -> list[bytes]:
     evening.coup(8)
     evening.say("operations_done")
     evening.void_by_chef()
-    return [heard.bytes for heard in evening.heard if heard.topic in SEQUENCED]
+    return [message.bytes for message in evening.published if message.topic in SEQUENCED]
 
 
 def broken_at(feed: list[bytes]) -> tuple[int, str]:
-    """Index and words of the first link that does not hold."""
+    """Index and error text of the first link that does not hold."""
     prev = GENESIS
     for index, payload in enumerate(feed):
         try:
@@ -69,8 +69,8 @@ def test_a_message_edited_is_named(feed: list[bytes]) -> None:
     for index, payload in enumerate(feed):
         edited = re.sub(rb'"coup":(\d)', rb'"coup":9', payload, count=1)
         assert edited != payload
-        at, words = broken_at([*feed[:index], edited, *feed[index + 1 :]])
-        assert (at, "edited" in words) == (index, True), words
+        at, problem = broken_at([*feed[:index], edited, *feed[index + 1 :]])
+        assert (at, "edited" in problem) == (index, True), problem
 
 
 def test_a_message_edited_and_closed_again_breaks_the_next(feed: list[bytes]) -> None:
@@ -81,8 +81,8 @@ def test_a_message_edited_and_closed_again_breaks_the_next(feed: list[bytes]) ->
 
 def test_a_message_removed_shows_at_its_place(feed: list[bytes]) -> None:
     for index in range(len(feed) - 1):
-        at, words = broken_at([*feed[:index], *feed[index + 1 :]])
-        assert (at, "removed" in words) == (index, True), words
+        at, problem = broken_at([*feed[:index], *feed[index + 1 :]])
+        assert (at, "removed" in problem) == (index, True), problem
 
 
 def test_two_messages_swapped_show(feed: list[bytes]) -> None:
@@ -121,12 +121,12 @@ def test_a_signature_closes_a_message_and_changes_nothing_else(feed: list[bytes]
     in_base64 = b"A" * 86 + b"=="
     for payload in feed:
         closed = signed(payload, in_base64)
-        said = msgspec.json.decode(closed)
-        assert said.pop("signature").encode() == signature(closed) == in_base64
-        assert said == msgspec.json.decode(payload)
+        decoded = msgspec.json.decode(closed)
+        assert decoded.pop("signature").encode() == signature(closed) == in_base64
+        assert decoded == msgspec.json.decode(payload)
         assert unsigned(closed) == payload == unsigned(payload)
         assert signature(payload) is None
-        assert hash_of(closed) == hash_of(payload) == said["hash"].encode()
+        assert hash_of(closed) == hash_of(payload) == decoded["hash"].encode()
     assert broken_at([signed(payload, in_base64) for payload in feed]) == (-1, "")
 
 

@@ -48,24 +48,24 @@ class Crystal:
         """Delays lean to one side, as they do when one way waits behind a batch of edges."""
         sent = self.host_ns
         self.advance(self.rng.uniform(1e5, way_ns_max))
-        heard = self.exact_us
+        board_received = self.exact_us
         self.advance(self.rng.uniform(0, 2e5))
-        told = self.exact_us
+        board_sent = self.exact_us
         self.advance(self.rng.uniform(1e5, way_ns_max / 4))
         return SyncSample(
             host_sent_ns=int(sent),
             host_received_ns=int(self.host_ns) + 1,
-            board_rx_us=int(heard),
-            board_tx_us=int(told),
+            board_rx_us=int(board_received),
+            board_tx_us=int(board_sent),
         )
 
 
 def assert_truth_inside(clock: BoardClock, crystal: Crystal, seed: int) -> None:
     """Moments of the last minute of the crystal's own history."""
     for host_ns, exact_us in crystal.history[-200::20]:
-        said = clock.host_time(int(exact_us))
-        assert said is not None
-        assert abs(said.host_ns - host_ns) <= said.error_ns, f"seed {seed}: outside at board {exact_us}"
+        estimate = clock.host_time(int(exact_us))
+        assert estimate is not None
+        assert abs(estimate.host_ns - host_ns) <= estimate.error_ns, f"seed {seed}: outside at board {exact_us}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -90,17 +90,17 @@ def test_error_is_at_most_half_the_best_round_trip_and_its_allowance(seed: int) 
         crystal.advance(1e9)
         samples.append(crystal.sample())
         clock.add(samples[-1])
-    said = clock.host_time(samples[-1].board_rx_us)
-    assert said is not None
+    estimate = clock.host_time(samples[-1].board_rx_us)
+    assert estimate is not None
     promised_ns = min(
         (s.host_received_ns - s.host_sent_ns) / 2 + DRIFT_PPM_MAX * (samples[-1].board_rx_us - s.board_rx_us) / 1e3
         for s in samples
     )
-    assert said.error_ns <= promised_ns + 5_000, f"seed {seed}"
+    assert estimate.error_ns <= promised_ns + 5_000, f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rate_is_found_within_what_a_minute_can_tell(seed: int) -> None:
+def test_rate_is_found_within_what_a_minute_can_show(seed: int) -> None:
     rng = random.Random(seed)
     crystal = Crystal(rng, limit_ppm=100)
     crystal.limit_ppm = abs(crystal.ppm)  # wanders little from here on
@@ -110,9 +110,9 @@ def test_rate_is_found_within_what_a_minute_can_tell(seed: int) -> None:
         clock.add(crystal.sample(2e6))
     (host_a, board_a), (host_b, board_b) = crystal.history[-160], crystal.history[-1]
     true_ppb = ((host_b - host_a) / (board_b - board_a) / 1e3 - 1) * 1e9
-    said = clock.host_time(int(board_b))
-    assert said is not None
-    assert said.rate_ppb == pytest.approx(true_ppb, abs=60_000), f"seed {seed}"
+    estimate = clock.host_time(int(board_b))
+    assert estimate is not None
+    assert estimate.rate_ppb == pytest.approx(true_ppb, abs=60_000), f"seed {seed}"
 
 
 def steady(count: int, *, ppm: int = 0, jump_us_at: dict[int, int] | None = None) -> Iterator[SyncSample]:
@@ -137,18 +137,18 @@ def test_nothing_is_known_before_the_first_sample() -> None:
 
 
 @pytest.mark.parametrize("jump_us", [40_000, -40_000])
-def test_a_step_is_told_once_and_the_clock_goes_on_from_it(jump_us: int) -> None:
+def test_a_step_is_reported_once_and_the_clock_goes_on_from_it(jump_us: int) -> None:
     clock = BoardClock(DRIFT_PPM_MAX)
     samples = list(steady(30, jump_us_at={20: jump_us}))
     verdicts = [clock.add(sample) for sample in samples]
     assert verdicts == ["ok"] * 20 + ["step"] + ["ok"] * 9
-    said = clock.host_time(samples[-1].board_rx_us)
-    assert said is not None
-    assert abs(said.host_ns - 30_000_000_000) <= said.error_ns
+    estimate = clock.host_time(samples[-1].board_rx_us)
+    assert estimate is not None
+    assert abs(estimate.host_ns - 30_000_000_000) <= estimate.error_ns
 
 
 @pytest.mark.parametrize("ppm", [400, -400])
-def test_drift_beyond_the_allowance_is_told(ppm: int) -> None:
+def test_drift_beyond_the_allowance_is_reported(ppm: int) -> None:
     clock = BoardClock(DRIFT_PPM_MAX)
     verdicts = [clock.add(sample) for sample in steady(30, ppm=ppm)]
     assert verdicts[:5] == ["ok"] * 5
@@ -160,32 +160,34 @@ def test_drift_beyond_the_allowance_is_told(ppm: int) -> None:
 def test_drift_within_the_allowance_is_followed(ppm: int) -> None:
     clock = BoardClock(DRIFT_PPM_MAX)
     assert {clock.add(sample) for sample in steady(60, ppm=ppm)} == {"ok"}
-    said = clock.host_time(60_000_000)
-    assert said is not None
-    assert said.rate_ppb == pytest.approx(ppm * 1_000, abs=2_000)
+    estimate = clock.host_time(60_000_000)
+    assert estimate is not None
+    assert estimate.rate_ppb == pytest.approx(ppm * 1_000, abs=2_000)
 
 
 def test_rate_never_claims_more_than_the_allowance() -> None:
     clock = BoardClock(100)
     for sample in steady(60, ppm=103):
         clock.add(sample)
-    said = clock.host_time(60_000_000)
-    assert said is not None
-    assert said.rate_ppb == 100_000
+    estimate = clock.host_time(60_000_000)
+    assert estimate is not None
+    assert estimate.rate_ppb == 100_000
 
 
 @pytest.mark.parametrize(
     "sample",
     [
-        pytest.param((0, 1_000_000, 10, 9), id="answered before it was heard"),
+        pytest.param((0, 1_000_000, 10, 9), id="answered before it was received"),
         pytest.param((0, 1_000_000, 0, 2_000), id="the board took longer than the host waited"),
         pytest.param((1_000_000, 0, 10, 10), id="received before it was sent"),
     ],
 )
 def test_a_sample_that_cannot_be_is_refused(sample: tuple[int, int, int, int]) -> None:
-    sent, received, heard, told = sample
+    sent, received, board_received, board_sent = sample
     clock = BoardClock(DRIFT_PPM_MAX)
-    impossible = SyncSample(host_sent_ns=sent, host_received_ns=received, board_rx_us=heard, board_tx_us=told)
+    impossible = SyncSample(
+        host_sent_ns=sent, host_received_ns=received, board_rx_us=board_received, board_tx_us=board_sent
+    )
     assert clock.add(impossible) == "refused"
     assert not clock.synced
 
@@ -215,14 +217,14 @@ def test_the_boards_reading_at_a_host_time_is_the_inverse(ppm: int) -> None:
     for sample in steady(60, ppm=ppm):
         clock.add(sample)
     for board_us in (59_000_000, 60_000_000, 65_000_000):
-        said = clock.host_time(board_us)
-        assert said is not None
-        back_us = clock.board_us(said.host_ns)
+        estimate = clock.host_time(board_us)
+        assert estimate is not None
+        back_us = clock.board_us(estimate.host_ns)
         assert back_us == pytest.approx(board_us, abs=5)
 
 
 @pytest.mark.parametrize("speed", [5, 50])
-def test_a_simulated_board_many_times_faster_than_life_is_followed(speed: int) -> None:
+def test_a_simulated_board_many_times_faster_than_real_time_is_followed(speed: int) -> None:
     clock = BoardClock(1_000_000)
     for second in range(1, 31):
         host_ns = second * 1_000_000_000
@@ -234,9 +236,9 @@ def test_a_simulated_board_many_times_faster_than_life_is_followed(speed: int) -
             board_tx_us=board_us,
         )
         assert clock.add(sample) == "ok"
-    said = clock.host_time(30_500_000 * speed)
-    assert said is not None
-    assert said.host_ns == pytest.approx(30_500_000_000, abs=1_000_000)
+    estimate = clock.host_time(30_500_000 * speed)
+    assert estimate is not None
+    assert estimate.host_ns == pytest.approx(30_500_000_000, abs=1_000_000)
     assert clock.board_us(30_500_000_000) == pytest.approx(30_500_000 * speed, abs=1_000 * speed)
 
 
@@ -248,9 +250,9 @@ def test_no_rate_is_so_low_that_the_clock_would_stand_still() -> None:
         clock.add(
             SyncSample(host_sent_ns=host_ns, host_received_ns=host_ns, board_rx_us=board_us, board_tx_us=board_us)
         )
-    said = clock.host_time(30_000_000)
-    assert said is not None
-    assert said.rate_ppb == RATE_PPB_MIN
+    estimate = clock.host_time(30_000_000)
+    assert estimate is not None
+    assert estimate.rate_ppb == RATE_PPB_MIN
 
 
 def test_utc_adds_both_errors_and_never_rounds_them_down() -> None:

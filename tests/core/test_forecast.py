@@ -52,27 +52,27 @@ def test_of_a_wheel_with_enough_runs_it_is_known_when_its_balls_leave(
     beams_deg: tuple[float, ...], rev_s: float
 ) -> None:
     habit, run = habit_of(beams_deg), whole_run(rev_s, beams_deg)
-    for known in range(len(run.passes) // 2, len(run.passes)):
-        found = forecast(Chain("cw", run.passes[:known]), habit)
+    for seen_passes in range(len(run.passes) // 2, len(run.passes)):
+        found = forecast(Chain("cw", run.passes[:seen_passes]), habit)
         if found is None:
             continue
-        assert found.leaves_us is not None, known
-        assert found.earliest_us is not None, known
-        assert found.latest_us is not None, known
-        assert found.earliest_us <= leaves_us(rev_s) <= found.latest_us + 1, known
-        assert abs(found.leaves_us - leaves_us(rev_s)) < 1_500_000, known
-        left = laps_from(rev_s) - run.passes[known - 1].turn_deg / 360 - 1
-        assert found.laps_most >= left, known
+        assert found.leaves_us is not None, seen_passes
+        assert found.earliest_us is not None, seen_passes
+        assert found.latest_us is not None, seen_passes
+        assert found.earliest_us <= leaves_us(rev_s) <= found.latest_us + 1, seen_passes
+        assert abs(found.leaves_us - leaves_us(rev_s)) < 1_500_000, seen_passes
+        left = laps_from(rev_s) - run.passes[seen_passes - 1].turn_deg / 360 - 1
+        assert found.laps_most >= left, seen_passes
 
 
 def test_no_ball_is_called_too_weak_that_makes_its_laps() -> None:
     for habit in (Habit(), habit_of()):
         for laps in (3.1, 3.5, 4.0, 6.0):
             run = whole_run(LEAVE_REV_S * math.exp(LOSS * laps))
-            for known in range(1, len(run.passes)):
-                found = forecast(Chain("cw", run.passes[:known]), habit)
-                so_far = run.passes[known - 1].turn_deg / 360
-                assert found is None or so_far + found.laps_most >= run.passes[-1].turn_deg / 360, (laps, known)
+            for seen_passes in range(1, len(run.passes)):
+                found = forecast(Chain("cw", run.passes[:seen_passes]), habit)
+                so_far = run.passes[seen_passes - 1].turn_deg / 360
+                assert found is None or so_far + found.laps_most >= run.passes[-1].turn_deg / 360, (laps, seen_passes)
 
 
 def test_of_a_new_wheel_it_is_not_known_when_a_ball_leaves() -> None:

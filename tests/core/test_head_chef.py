@@ -35,8 +35,8 @@ def test_under_chef_the_number_awaits_him_bets_closed() -> None:
     assert evening.verdicts() == []
     table = evening.of("table")[-1]
     assert (table["state"], table["bets"], table["last_number"]) == ("rien_ne_va_plus", "closed", 17)
-    said = "confirmation du chef : au moins 3 tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »"
-    assert table["waiting_for"] == said
+    expected = "confirmation du chef : au moins 3 tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »"
+    assert table["waiting_for"] == expected
     assert evening.table.is_running
 
 
@@ -55,11 +55,11 @@ def test_bets_that_nobody_closed_close_with_the_number() -> None:
 
 def test_he_is_asked_in_the_tables_language_and_for_its_laps() -> None:
     table = awaiting(ITALIAN).of("table")[-1]
-    said = "conferma del capo tavolo: almeno 4 giri della pallina, che nessun sensore prova; se no, «nulla vale»"
-    assert table["waiting_for"] == said
+    expected = "conferma del capo tavolo: almeno 4 giri della pallina, che nessun sensore prova; se no, «nulla vale»"
+    assert table["waiting_for"] == expected
 
 
-def test_confirmed_it_is_a_result_that_says_so() -> None:
+def test_confirmed_it_is_a_result_marked_as_confirmed() -> None:
     evening = awaiting()
     reply = evening.confirm(reason="five laps, all saw it")
     assert (reply.done, evening.verdicts(), evening.state) == (True, [("result", 32)], "operations")
@@ -75,7 +75,7 @@ def test_confirmed_it_is_a_result_that_says_so() -> None:
     assert evening.verdicts() == [("result", 32), ("result", 3)]
 
 
-def test_the_rotor_and_the_hour_are_those_of_the_number_not_of_the_word() -> None:
+def test_the_rotor_and_the_hour_are_those_of_the_number_not_of_the_confirmation() -> None:
     evening = awaiting()
     number_us = evening.now_us
     evening.rpm, evening.head_way = 3.0, "cw"
@@ -98,12 +98,12 @@ def test_he_may_declare_it_null_instead() -> None:
 
 def launch(evening: HeadEvening) -> None:
     evening.spin += 1
-    evening.says("ready")
-    evening.says("running")
+    evening.report_phase("ready")
+    evening.report_phase("running")
 
 
 def unseen(evening: HeadEvening) -> None:
-    evening.says("running")
+    evening.report_phase("running")
 
 
 def silence(evening: HeadEvening) -> None:
@@ -137,7 +137,7 @@ def suspended(evening: HeadEvening) -> None:
 @pytest.mark.parametrize(
     "happens", [launch, unseen, silence, broken, jump, declared, other_number, taken_back, suspended]
 )
-def test_what_happens_before_his_word_makes_it_a_breakdown(happens: Callable[[HeadEvening], None]) -> None:
+def test_what_happens_before_the_confirmation_makes_it_a_breakdown(happens: Callable[[HeadEvening], None]) -> None:
     evening = awaiting()
     happens(evening)
     assert evening.verdicts() == [("void", "breakdown")]
@@ -146,7 +146,7 @@ def test_what_happens_before_his_word_makes_it_a_breakdown(happens: Callable[[He
     assert len(evening.verdicts()) == 1
 
 
-def test_a_restart_before_his_word_makes_it_a_breakdown() -> None:
+def test_a_restart_before_the_confirmation_makes_it_a_breakdown() -> None:
     evening = awaiting()
     after = HeadEvening(CHEF, memory=evening.memory)
     assert after.verdicts() == [("void", "breakdown")]
@@ -171,9 +171,9 @@ def test_what_happens_to_a_ball_at_rest_does_not() -> None:
 
 
 def test_a_coup_that_lacks_more_than_laps_is_not_his_to_confirm() -> None:
-    """State 4 was not heard: nothing says that the ball ran against the rotor (R1), which this wheel can prove."""
+    """State 4 was not received: nothing proves that the ball ran against the rotor (R1), as this wheel can."""
     evening = HeadEvening(CHEF).ready()
-    evening.says("running", 3)
+    evening.report_phase("running", 3)
     evening.falls(32)
     assert evening.verdicts() == [("void", "breakdown")]
     assert evening.of("void")[0]["evidence"]["unproven"] == "R1 R2"
@@ -182,16 +182,16 @@ def test_a_coup_that_lacks_more_than_laps_is_not_his_to_confirm() -> None:
 def test_the_rotors_way_may_be_known_only_after_state_4_began() -> None:
     evening = HeadEvening(CHEF).ready()
     evening.head_way = "cw"
-    evening.says("running")
-    evening.says("closing")
+    evening.report_phase("running")
+    evening.report_phase("closing")
     evening.falls(32)
     assert evening.confirm().done
     assert evening.of("result")[0]["rotor_direction"] == "cw"
 
 
-def test_a_word_without_its_coup_or_its_reason_is_refused() -> None:
+def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
     evening = awaiting()
-    evening.tell(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a"))
+    evening.observe(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a"))
     assert (evening.replies[-1].done, 'give "coup"' in evening.replies[-1].why) == (False, True)
     assert 'give "reason"' in evening.confirm(reason="").why
     assert evening.confirm(coup=7).why == "it is for coup 7; coup 1 is at hand"
@@ -214,6 +214,6 @@ def test_a_word_without_its_coup_or_its_reason_is_refused() -> None:
 def test_nobody_confirms_what_sensors_prove(state: str, why: str) -> None:
     evening: Evening = stand(state)
     before = (evening.state, evening.verdicts())
-    evening.tell(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a", evening.table.coup))
+    evening.observe(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a", evening.table.coup))
     assert (evening.replies[-1].done, evening.replies[-1].why) == (False, why)
     assert (evening.state, evening.verdicts()) == before

@@ -23,7 +23,7 @@ def both(setting: object = COMBINED, *, laps: float = 10.0, number: int = 32) ->
     return evening
 
 
-def test_beams_prove_what_no_line_of_the_head_tells() -> None:
+def test_beams_prove_what_no_line_of_the_head_reports() -> None:
     evening = both()
     assert evening.verdicts() == [("result", 32)]
     (result,) = evening.of("result")
@@ -48,7 +48,7 @@ def test_game_after_game() -> None:
 def test_beams_that_prove_too_few_laps_void_it_as_the_ball_leaves() -> None:
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch(laps=2, rev_s=0.9)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.until(passes[-1].t_us + 3_000_000)
     assert evening.verdicts() == [("void", "too_few_laps")]
     evening.falls(32)
@@ -59,14 +59,14 @@ def test_beams_that_prove_too_few_laps_void_it_as_the_ball_leaves() -> None:
 def test_beams_that_see_it_run_with_the_rotor_void_it() -> None:
     evening = HeadEvening(COMBINED).ready()
     evening.launch(evening.way)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     assert evening.verdicts() == [("void", "same_direction")]
 
 
 def test_the_heads_flag_voids_it_too() -> None:
     evening = HeadEvening(COMBINED).ready()
     evening.launch()
-    evening.says("running")
+    evening.report_phase("running")
     evening.warns("same_direction")
     evening.lines(2)
     assert evening.verdicts() == [("void", "same_direction")]
@@ -74,11 +74,11 @@ def test_the_heads_flag_voids_it_too() -> None:
 
 def test_a_ball_that_the_beams_missed_altogether_is_never_a_result() -> None:
     evening = HeadEvening(COMBINED).ready()
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     assert evening.state == "faites_vos_jeux"
     evening.lines(2)
     assert evening.state == "ball_running"
-    evening.says("closing", 20)
+    evening.report_phase("closing", 20)
     evening.falls(32)
     assert evening.verdicts() == [("void", "breakdown")]
     assert evening.state == "suspended"
@@ -87,7 +87,7 @@ def test_a_ball_that_the_beams_missed_altogether_is_never_a_result() -> None:
 @pytest.mark.parametrize("flag", [True, False])
 def test_a_flag_or_an_early_number_does_not_wait_for_beams(*, flag: bool) -> None:
     evening = HeadEvening(COMBINED).ready()
-    evening.says("running")
+    evening.report_phase("running")
     if flag:
         evening.warns("same_direction")
     else:
@@ -95,20 +95,20 @@ def test_a_flag_or_an_early_number_does_not_wait_for_beams(*, flag: bool) -> Non
     assert evening.verdicts() == [("void", "same_direction" if flag else "breakdown")]
 
 
-def test_beams_that_see_a_run_late_are_of_the_coup_that_the_heads_word_began_and_prove_nothing_of_it() -> None:
+def test_beams_that_see_a_run_late_belong_to_the_coup_that_the_heads_report_began_and_prove_nothing_of_it() -> None:
     """4 s after the head's report it is another run, or half of one: one coup, and never a result."""
     evening = HeadEvening(COMBINED).ready()
-    evening.says("running", 4)
+    evening.report_phase("running", 4)
     assert evening.state == "ball_running"
     evening.launch(laps=8)
     evening.lines(10)
-    evening.says("closing", 4)
+    evening.report_phase("closing", 4)
     evening.falls(32)
     assert evening.verdicts() == [("void", "breakdown")]
 
 
 @pytest.mark.parametrize(
-    ("word_s", "verdict"),
+    ("report_s", "verdict"),
     [
         (-0.6, ("void", "breakdown")),
         (-0.4, ("result", 32)),
@@ -118,18 +118,18 @@ def test_beams_that_see_a_run_late_are_of_the_coup_that_the_heads_word_began_and
         (18.0, ("void", "breakdown")),
     ],
 )
-def test_the_heads_word_must_come_with_the_first_pass_or_it_tells_of_another_run(
-    word_s: float, verdict: tuple[str, object]
+def test_the_heads_report_must_come_with_the_first_pass_or_it_is_of_another_run(
+    report_s: float, verdict: tuple[str, object]
 ) -> None:
-    """`word_s` after the first pass; laps and direction of one run are not those of another."""
+    """The head reports `report_s` after the first pass; laps and direction of one run are not those of another."""
     evening = HeadEvening(COMBINED).ready()
     launch_us = evening.now_us + 2_000_000
     passes = ball_passes(COMBINED.beams_deg, "cw", start_us=launch_us, rev_s=1.8, laps=10.0)
     evening.plan(*passes)
-    evening.until(passes[0].t_us + round(word_s * 1e6) - 500_000)
-    evening.says("running")
+    evening.until(passes[0].t_us + round(report_s * 1e6) - 500_000)
+    evening.report_phase("running")
     evening.until(max(passes[-1].t_us, evening.now_us))
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.wait(FALL_S)
     evening.falls(32)
     assert evening.verdicts() == [verdict]
@@ -139,16 +139,16 @@ def test_a_head_that_begins_its_run_as_the_ball_has_left_saw_another() -> None:
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch(laps=3.6, rev_s=2.4)
     evening.until(passes[-1].t_us - 400_000)
-    evening.says("running")
+    evening.report_phase("running")
     assert evening.now_us > passes[-1].t_us
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.wait(FALL_S)
     evening.falls(32)
     assert evening.verdicts() == [("void", "breakdown")]
 
 
 def test_a_ball_that_only_the_beams_saw_run_is_never_a_result() -> None:
-    """The head says nothing of it: after the time that any number takes, it is a breakdown."""
+    """The head reports nothing: after the time that any number takes, it is a breakdown."""
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch()
     evening.until(passes[-1].t_us)
@@ -166,7 +166,7 @@ def test_a_number_without_a_run_of_the_heads_own_is_never_a_result() -> None:
 
 
 def test_a_run_whose_beginning_only_the_beams_saw_is_never_a_result() -> None:
-    """The head was silent until the ball ran: nobody knows that it is the same ball."""
+    """The head was silent until the ball ran: nothing proves that it is the same ball."""
     evening = HeadEvening(COMBINED).ready()
     evening.goes_silent()
     evening.silent = False
@@ -181,7 +181,7 @@ def test_a_run_whose_beginning_only_the_beams_saw_is_never_a_result() -> None:
 def test_a_number_while_the_beams_still_see_it_run_is_one_breakdown() -> None:
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch(laps=14)
-    evening.says("running")
+    evening.report_phase("running")
     evening.until(passes[-9].t_us)
     evening.number(32)
     assert evening.verdicts() == [("void", "breakdown")]
@@ -196,9 +196,9 @@ def test_a_number_while_the_beams_still_see_it_run_is_one_breakdown() -> None:
 def test_a_number_sooner_than_a_ball_comes_to_rest_is_another_balls(rest_s: float, verdict: tuple[str, object]) -> None:
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch()
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.until(passes[-1].t_us)
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.until(passes[-1].t_us + round(rest_s * 1e6))
     evening.number(32)
     evening.lines(3)
@@ -206,7 +206,7 @@ def test_a_number_sooner_than_a_ball_comes_to_rest_is_another_balls(rest_s: floa
 
 
 def test_an_edge_may_put_deadlines_off_and_a_pass_does_more() -> None:
-    """What one observation said of itself is not said of the next."""
+    """What holds of one observation is not assumed of the next."""
     observer = Observer(ENCODED)
     for edge in range(4):
         observer.observe(Rotor(edge * 20_000, edge, "cw"))
@@ -230,7 +230,7 @@ def test_a_ball_on_an_obstacle_locks_the_bets_when_any_number_is_overdue() -> No
 def test_a_rotor_that_the_head_sees_stop(wait_s: float, cause: str) -> None:
     evening = HeadEvening(COMBINED).ready()
     evening.launch(laps=14)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.lines(wait_s)
     for rpm in (5.0, 0.0, 0.0):
         evening.rpm = rpm
@@ -239,7 +239,7 @@ def test_a_rotor_that_the_head_sees_stop(wait_s: float, cause: str) -> None:
     assert evening.of("void")[0]["margin"] is None
 
 
-def test_an_encoder_of_our_own_may_tell_of_the_rotor() -> None:
+def test_an_encoder_of_our_own_may_observe_the_rotor() -> None:
     evening = HeadEvening(ENCODED)
     evening.turn(20, "ccw")
     evening.ready()
@@ -251,7 +251,7 @@ def test_an_encoder_of_our_own_may_tell_of_the_rotor() -> None:
     evening.say("operations_done")
     evening.goes_on()
     evening.launch(laps=14)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.turn(0)
     evening.wait(2)
     assert evening.verdicts()[-1] == ("void", "rotor_stopped_running")
@@ -285,11 +285,11 @@ def test_a_weak_launch_is_void_for_what_the_beams_saw() -> None:
 def test_a_run_that_ended_in_a_hand_hides_no_launch() -> None:
     evening = HeadEvening(COMBINED).ready()
     evening.launch(laps=6)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.say("rien_va")
     assert not evening.say("tout_va").done
     evening._planned.clear()
-    evening.says("ready", 6)
+    evening.report_phase("ready", 6)
     assert evening.say("tout_va").done
     evening.wait(2)
     evening.launches_past_beams()
@@ -302,19 +302,19 @@ def ended_in_a_hand() -> HeadEvening:
     """A coup that the chef declared null, its ball taken out of the run; the head's game ends without a number."""
     evening = HeadEvening(COMBINED).ready()
     evening.launch(laps=6)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.say("rien_va")
     evening._planned.clear()
     evening.warns("no_number", void=True)
-    evening.says("ready", 6)
+    evening.report_phase("ready", 6)
     return evening
 
 
-def test_a_launch_that_the_head_tells_of_before_the_beams_have_proven_it_is_no_part_of_the_run_before() -> None:
+def test_a_launch_that_the_head_reports_before_the_beams_have_proven_it_is_no_part_of_the_run_before() -> None:
     evening = ended_in_a_hand()
     passes = evening.launch(rev_s=0.9, laps=4)
     evening.until(passes[1].t_us + 50_000)
-    evening.tell(HeadGame(evening.now_us, "running", evening.spin))
+    evening.observe(HeadGame(evening.now_us, "running", evening.spin))
     evening.until(passes[-1].t_us)
     assert evening.verdicts() == [("void", "chef"), ("void", "early_launch")]
 
@@ -324,10 +324,10 @@ def test_nobody_waits_for_the_fall_of_a_ball_whose_game_the_head_has_ended() -> 
     evening = both()
     evening.goes_on()
     evening.launch(laps=6)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening._planned.clear()
     evening.warns("no_number", void=True)
-    evening.says("ready", 6)
+    evening.report_phase("ready", 6)
     assert evening.say("tout_va").done
     evening.lines(40)
     assert (evening.verdicts()[1:], evening.state) == ([("void", "early_launch")], "operations")
@@ -343,12 +343,12 @@ def test_nobody_waits_for_the_fall_of_a_ball_that_ran_too_short_for_the_head() -
 def test_a_silent_head_leaves_its_ball_to_nobody() -> None:
     evening = HeadEvening(COMBINED).ready()
     evening.launch(laps=14)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.goes_silent()
     assert evening.verdicts() == [("void", "breakdown")]
     evening.silent = False
     evening.sensor("head", ok=True)
-    evening.says("closing", 20)
+    evening.report_phase("closing", 20)
     evening.falls(32)
     assert evening.verdicts() == [("void", "breakdown")]
 
@@ -356,11 +356,11 @@ def test_a_silent_head_leaves_its_ball_to_nobody() -> None:
 def test_a_restart_in_a_run_is_one_breakdown() -> None:
     evening = HeadEvening(COMBINED).ready()
     evening.launch(laps=14)
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     after = HeadEvening(COMBINED, memory=evening.memory)
     assert after.verdicts() == [("void", "breakdown")]
     after.launch(laps=6)
-    after.says("closing", 20)
+    after.report_phase("closing", 20)
     after.falls(32)
     assert after.verdicts() == [("void", "breakdown")]
 
@@ -369,9 +369,9 @@ def test_stored_evidence_replays_to_the_same_bytes() -> None:
     evening = both()
     evening.say("operations_done")
     evening.goes_on()
-    evening.says("running", 20)
+    evening.report_phase("running", 20)
     evening.falls(3)
-    published = [heard.bytes for heard in evening.heard]
+    published = [message.bytes for message in evening.published]
     replayed = evening.replayed()
     assert [one.verdict for one in evening.evidence] == ["result", "void"]
     assert replayed == published[2 : 2 + len(replayed)]
@@ -387,16 +387,16 @@ def test_a_head_whose_lines_come_late_calls_no_direction_or_stop_that_was_not(la
     evening.rpm = 0.0
     evening.lines(late_s)
     evening.rpm, evening.head_way = 15.4, "ccw"
-    evening.says("running")
+    evening.report_phase("running")
     evening.until(passes[-1].t_us)
     assert {verdict for _, verdict in evening.verdicts()} <= {"breakdown"}
 
 
-def test_a_head_that_says_with_the_rotor_is_heard_though_beams_say_against_it() -> None:
+def test_a_head_that_reports_with_the_rotor_counts_though_beams_prove_against_it() -> None:
     beside = msgspec.structs.replace(MERCURY, ball="sensors", beams_deg=(0, 90, 180, 270))
     evening = HeadEvening(beside).ready()
     evening.launch()
-    evening.says("running", 2)
+    evening.report_phase("running", 2)
     evening.ball(2, evening.way)
     evening.line()
     assert evening.verdicts() == [("void", "same_direction")]

@@ -16,7 +16,7 @@ FAIR = msgspec.structs.replace(MERCURY, game="fair", wheel="fair", rotor_directi
 def running(setting: object = MERCURY, laps: int | None = 2) -> HeadEvening:
     """A coup in the middle of its run."""
     evening = HeadEvening(setting).ready()  # type: ignore[arg-type]
-    evening.says("running")
+    evening.report_phase("running")
     for lap in range(1, (laps or 1) + 1):
         evening.ball(None if laps is None else lap, None if laps is None else "cw")
         evening.line()
@@ -51,7 +51,7 @@ def test_game_after_game() -> None:
     assert evening.notices() == []
 
 
-def test_laps_are_latched_over_the_run_though_state_5_says_none() -> None:
+def test_laps_are_latched_over_the_run_though_state_5_has_none() -> None:
     """1.6: `rr` is back to 00 with the number; nor does a smaller count later in the run take laps away."""
     evening = HeadEvening().ready()
     evening.runs(5)
@@ -62,7 +62,7 @@ def test_laps_are_latched_over_the_run_though_state_5_says_none() -> None:
 
 
 def test_laps_that_are_taken_back_prove_nothing() -> None:
-    """The count began anew: of which launch it was nobody knows."""
+    """The count began anew: which launch it belongs to is unknown."""
     evening = HeadEvening().ready()
     evening.runs(5)
     evening.ball(0, "cw")
@@ -72,7 +72,7 @@ def test_laps_that_are_taken_back_prove_nothing() -> None:
 
 
 @pytest.mark.parametrize("bets", ["open", "closed"])
-def test_two_laps_are_too_few_said_with_the_number(bets: str) -> None:
+def test_two_laps_are_too_few_reported_with_the_number(bets: str) -> None:
     evening = HeadEvening().ready()
     evening.runs(2)
     if bets == "closed":
@@ -96,12 +96,12 @@ def test_four_laps_where_four_are_asked() -> None:
 
 def test_the_ball_with_the_rotor_is_void_within_its_first_lines() -> None:
     evening = HeadEvening().ready()
-    evening.says("running")
+    evening.report_phase("running")
     evening.ball(1, "ccw")
     evening.line()
     assert evening.verdicts() == [("void", "same_direction")]
     assert evening.of("void")[0]["evidence"]["ball_direction"] == "ccw"
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(4)
     assert evening.verdicts() == [("void", "same_direction")]
     assert evening.notices() == ["number_after_void"]
@@ -123,20 +123,20 @@ def test_the_heads_own_flag_is_enough(setting: object) -> None:
     evening.lines(6)
     evening.warns()
     assert (evening.verdicts(), evening.notices()) == ([], [])
-    evening.says("running")
+    evening.report_phase("running")
     evening.warns("same_direction")
     assert evening.verdicts() == [("void", "same_direction")]
     assert evening.of("void")[0]["evidence"]["said_by"] == "head"
     evening.warns("same_direction", "ball_not_detected")
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(3)
     assert evening.verdicts() == [("void", "same_direction")]
 
 
-def test_the_flag_counts_until_the_number_is_told() -> None:
+def test_the_flag_counts_until_the_number_is_reported() -> None:
     evening = running(laps=8)
-    evening.says("closing")
-    evening.says("number")
+    evening.report_phase("closing")
+    evening.report_phase("number")
     evening.warns("same_direction")
     evening.number(3)
     assert evening.verdicts() == [("void", "same_direction")]
@@ -145,7 +145,7 @@ def test_the_flag_counts_until_the_number_is_told() -> None:
 def test_a_flag_that_stands_as_the_ball_is_seen_counts() -> None:
     evening = HeadEvening().ready()
     evening.warns("same_direction")
-    evening.says("running")
+    evening.report_phase("running")
     assert evening.verdicts() == [("void", "same_direction")]
 
 
@@ -155,7 +155,7 @@ def test_a_single_lost_ball_and_a_slow_rotor_void_nothing() -> None:
     evening.warns("ball_not_detected")
     evening.line()
     evening.warns("rotor_speed")
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(3)
     assert evening.verdicts() == [("result", 3)]
 
@@ -164,7 +164,7 @@ def test_a_single_lost_ball_and_a_slow_rotor_void_nothing() -> None:
 def test_a_game_that_the_wheel_declares_void_is_a_breakdown(when: str) -> None:
     evening = running(laps=8)
     if when == "closing":
-        evening.says("closing")
+        evening.report_phase("closing")
     evening.warns("void_game", void=True)
     evening.warns("void_game", "rotor_speed", void=True)
     assert evening.verdicts() == [("void", "breakdown")]
@@ -175,7 +175,7 @@ def test_a_game_that_the_wheel_declares_void_is_a_breakdown(when: str) -> None:
     assert evening.notices() == ["number_after_void"]
 
 
-def test_a_wheel_that_voids_its_game_when_none_is_on_is_told_and_no_more() -> None:
+def test_a_wheel_that_voids_its_game_when_none_is_on_is_a_notice_and_no_more() -> None:
     evening = HeadEvening().ready()
     evening.warns("void_game", void=True)
     assert (evening.verdicts(), evening.notices()) == ([], ["wheel_void"])
@@ -184,10 +184,10 @@ def test_a_wheel_that_voids_its_game_when_none_is_on_is_told_and_no_more() -> No
 @pytest.mark.parametrize("phase", ["ready", "idle", "locked"])
 def test_a_run_that_ends_without_a_number_is_a_breakdown(phase: str) -> None:
     evening = running(laps=8)
-    evening.says(phase)  # type: ignore[arg-type]
+    evening.report_phase(phase)  # type: ignore[arg-type]
     assert evening.verdicts() == [("void", "breakdown")]
     assert evening.of("void")[0]["evidence"]["what"] == "no number came"
-    evening.says("idle")
+    evening.report_phase("idle")
     assert evening.verdicts() == [("void", "breakdown")]
 
 
@@ -195,14 +195,14 @@ def test_a_run_that_was_void_already_ends_quietly() -> None:
     evening = running(laps=8)
     evening.say("rien_va")
     evening.warns("void_game", void=True)
-    evening.says("ready")
+    evening.report_phase("ready")
     assert (evening.verdicts(), evening.notices()) == ([("void", "chef")], [])
 
 
 def test_a_number_that_the_wheels_own_lines_disagree_about_is_none() -> None:
     evening = running(laps=8)
-    evening.says("closing")
-    evening.says("number")
+    evening.report_phase("closing")
+    evening.report_phase("number")
     evening.number(None)
     assert evening.verdicts() == [("void", "breakdown")]
     evening.number(None)
@@ -229,11 +229,11 @@ def test_a_run_without_laps_is_not_proven_and_nobody_may_confirm_it() -> None:
 def test_laps_that_no_ball_can_run_prove_none(laps: tuple[int, ...], verdict: tuple[str, object]) -> None:
     """A field that is stuck: a head counts from the first lap on."""
     evening = HeadEvening().ready()
-    evening.says("running")
+    evening.report_phase("running")
     for lap in laps:
         evening.ball(lap, "cw")
         evening.line()
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(9)
     assert evening.verdicts() == [verdict]
 
@@ -262,10 +262,10 @@ def test_a_rotor_that_slows_to_a_stand_is_void_within_two_seconds() -> None:
 
 
 def test_off_the_track_it_is_a_stop_before_the_drop() -> None:
-    """A SlingShot 2 with option 32 says when the ball leaves: N5, not N4."""
+    """A SlingShot 2 with option 32 reports when the ball leaves: N5, not N4."""
     evening = HeadEvening(CHEF).ready()
     evening.runs(None)
-    evening.says("off_track")
+    evening.report_phase("off_track")
     evening.ball(None, runs=False)
     slow_down(evening, 20, 0, 0)
     assert evening.verdicts() == [("void", "rotor_stopped_before_drop")]
@@ -274,7 +274,7 @@ def test_off_the_track_it_is_a_stop_before_the_drop() -> None:
 def test_a_runaway_whose_speed_field_wraps_has_not_stopped() -> None:
     """B1 of the captures: 89.8, then 000 above 99.9 rpm; then the wheel brakes, and stands."""
     evening = running(CHEF, laps=None)
-    evening.says("closing")
+    evening.report_phase("closing")
     slow_down(evening, 144, 50, 44, 138, 234, 327, 425, 524, 616, 714, 806, 898)
     for rpm in (None, None, None, None):
         evening.rpm = rpm  # type: ignore[assignment]
@@ -380,7 +380,7 @@ def test_one_line_with_the_other_direction_is_no_reversal() -> None:
     evening.head_way = "cw"
     evening.line()
     evening.head_way = "ccw"
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(2)
     assert evening.verdicts() == [("result", 2)]
 
@@ -398,14 +398,14 @@ def test_turned_round_at_the_launch_it_had_stopped_before() -> None:
 def test_a_ball_launched_on_a_standing_rotor_is_void() -> None:
     evening = HeadEvening().ready()
     slow_down(evening, 20, 0, 0, 0)
-    evening.says("running")
+    evening.report_phase("running")
     evening.line()
     assert evening.verdicts() == [("void", "rotor_stopped_running")]
 
 
 def test_a_fair_wheel_that_turns_the_wrong_way_is_a_breakdown() -> None:
     evening = HeadEvening(FAIR, way="cw").ready()
-    evening.says("running", 1)
+    evening.report_phase("running", 1)
     assert evening.verdicts() == [("void", "breakdown")]
     assert evening.of("void")[0]["evidence"]["configured"] == "ccw"
     right = HeadEvening(FAIR).ready()
@@ -415,13 +415,13 @@ def test_a_fair_wheel_that_turns_the_wrong_way_is_a_breakdown() -> None:
 
 def test_an_old_speed_is_not_the_results() -> None:
     evening = running(laps=8)
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.wait(3)
     evening.number(3)
     assert evening.of("result")[0]["rotor_rpm"] is None
 
 
-# --- What nobody heard ------------------------------------------------------------------------------------------------
+# --- What no line reported --------------------------------------------------------------------------------------------
 
 
 def silence(evening: HeadEvening) -> None:
@@ -443,13 +443,13 @@ def test_a_silent_or_a_broken_head_is_a_breakdown(happens: Callable[[HeadEvening
 
 
 @pytest.mark.parametrize("phase", ["running", "closing"])
-def test_what_is_heard_after_a_silence_is_no_launch_that_was_seen(phase: str) -> None:
+def test_what_is_received_after_a_silence_is_no_launch_that_was_seen(phase: str) -> None:
     evening = HeadEvening().ready()
     evening.goes_silent()
     evening.silent = False
     evening.sensor("head", ok=True)
     assert evening.say("resume").done
-    evening.says(phase)  # type: ignore[arg-type]
+    evening.report_phase(phase)  # type: ignore[arg-type]
     assert evening.verdicts() == [("void", "breakdown")]
     evening.ball(8, "cw")
     evening.falls(8)
@@ -479,7 +479,7 @@ def test_a_spin_number_that_jumps_is_a_coup_that_nobody_saw(
         case "bets closed":
             evening.say("rien_ne_va_plus")
         case "ball_running" | "rien_va":
-            evening.says("running")
+            evening.report_phase("running")
             evening.ball(8, "cw")
             if state == "rien_va":
                 evening.say("rien_va")
@@ -489,13 +489,13 @@ def test_a_spin_number_that_jumps_is_a_coup_that_nobody_saw(
             evening.say("suspend")
     evening.jump(146)
     assert (evening.verdicts(), evening.notices()) == (verdicts, notices)
-    evening.says("number")
+    evening.report_phase("number")
     assert evening.verdicts() == verdicts
 
 
 def test_a_number_of_another_game_than_the_one_that_ran_proves_nothing() -> None:
     evening = running(laps=8)
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.number(3, spin=12)
     assert evening.verdicts() == [("void", "breakdown")]
 
@@ -503,14 +503,14 @@ def test_a_number_of_another_game_than_the_one_that_ran_proves_nothing() -> None
 def test_a_run_that_changes_its_number_proves_nothing() -> None:
     evening = running(laps=8)
     evening.spin += 1
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(3)
     assert evening.verdicts() == [("void", "breakdown")]
 
 
-def test_a_run_that_was_not_heard_whole_proves_nothing() -> None:
+def test_a_run_that_was_not_received_whole_proves_nothing() -> None:
     evening = running(laps=8)
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.number(3, whole=False)
     assert evening.verdicts() == [("void", "breakdown")]
 
@@ -520,14 +520,14 @@ def test_a_number_without_any_run_is_no_result(*, closed: bool) -> None:
     evening = HeadEvening().ready()
     if closed:
         evening.say("rien_ne_va_plus")
-    evening.says("number")
+    evening.report_phase("number")
     evening.number(3)
     evening.number(3)
     assert evening.verdicts() == ([("void", "breakdown")] if closed else [])
     assert evening.notices() == ([] if closed else ["unobserved_coup"])
 
 
-def test_a_number_is_said_again_without_harm() -> None:
+def test_a_number_may_be_repeated_without_harm() -> None:
     evening = HeadEvening().ready()
     evening.game(3)
     evening.number(3)
@@ -538,7 +538,7 @@ def test_a_number_is_said_again_without_harm() -> None:
 
 
 @pytest.mark.parametrize("number", [4, None])
-def test_a_number_corrected_after_the_result_is_told_once_and_changes_nothing(number: int | None) -> None:
+def test_a_number_corrected_after_the_result_is_one_notice_and_changes_nothing(number: int | None) -> None:
     evening = HeadEvening().ready()
     evening.game(3)
     evening.number(number)
@@ -548,9 +548,9 @@ def test_a_number_corrected_after_the_result_is_told_once_and_changes_nothing(nu
     assert evening.state == "operations"
 
 
-def test_a_number_after_one_that_was_none_is_told_too() -> None:
+def test_a_number_after_one_that_was_none_is_a_notice_too() -> None:
     evening = running(laps=8)
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.number(None)
     evening.number(4)
     assert (evening.verdicts(), evening.notices()) == ([("void", "breakdown")], ["number_corrected"])
@@ -579,7 +579,7 @@ def test_a_restart_in_a_run_is_a_breakdown_and_no_second_coup() -> None:
     evening = running(laps=8)
     after = HeadEvening(memory=evening.memory)
     assert after.verdicts() == [("void", "breakdown")]
-    after.says("closing", 3)
+    after.report_phase("closing", 3)
     after.falls(9)
     assert after.verdicts() == [("void", "breakdown")]
     assert after.notices() == ["launch_while_suspended", "number_after_void"]
@@ -596,11 +596,11 @@ def test_a_ball_that_runs_already_at_a_start_was_launched_unseen(state: str, ver
     if state == "operations":
         evening.game(8)
     if state == "rien_va":
-        evening.says("running")
+        evening.report_phase("running")
         evening.say("rien_va")
     after = HeadEvening(memory=evening.memory)
     assert after.state == state
-    after.says("running")
+    after.report_phase("running")
     assert after.verdicts() == ([] if verdict is None else [("void", verdict)])
     assert after.notices() == (["launch_while_closed"] if state == "closed" else [])
 
@@ -616,13 +616,13 @@ def test_a_launch_before_the_operations_are_done_is_early() -> None:
     assert evening.verdicts() == [("result", 3), ("void", "early_launch")]
 
 
-def test_tout_va_waits_while_the_head_says_that_a_ball_runs_then_the_chefs_word_serves() -> None:
+def test_tout_va_waits_while_the_head_reports_a_running_ball_then_the_chefs_word_serves() -> None:
     evening = running(laps=8)
     evening.say("rien_va")
     reply = evening.say("tout_va")
     assert (reply.done, evening.state) == (False, "rien_va")
     assert "remettre la bille dans le 17" in evening.of("table")[-1]["waiting_for"]
-    evening.says("ready")
+    evening.report_phase("ready")
     reply = evening.say("tout_va")
     assert (reply.done, evening.state) == (True, "faites_vos_jeux")
     assert reply.why.endswith("no sensor sees where the ball lies: the chef's word serves")
@@ -633,19 +633,19 @@ def test_tout_va_waits_while_the_head_says_that_a_ball_runs_then_the_chefs_word_
 def test_at_a_first_coup_there_is_nothing_to_remark() -> None:
     evening = running(msgspec.structs.replace(MERCURY, last_number=None), laps=8)
     evening.say("rien_va")
-    evening.says("ready")
+    evening.report_phase("ready")
     assert evening.say("tout_va").why == "rulebook 3, Art. 11: the ball is in its pocket, the game goes on"
     assert evening.notices() == []
 
 
 def test_a_run_under_way_as_the_table_opens_is_of_no_coup() -> None:
     evening = HeadEvening()
-    evening.says("ready")
-    evening.says("running")
+    evening.report_phase("ready")
+    evening.report_phase("running")
     assert evening.notices() == ["launch_while_closed"]
     evening.say("open")
     evening.ball(8, "cw")
-    evening.says("closing")
+    evening.report_phase("closing")
     evening.falls(9)
     assert evening.verdicts() == []
     assert evening.notices() == ["launch_while_closed", "unobserved_coup"]
@@ -654,12 +654,12 @@ def test_a_run_under_way_as_the_table_opens_is_of_no_coup() -> None:
     assert evening.verdicts() == [("result", 4)]
 
 
-def test_an_object_sensor_beside_a_head_is_heard() -> None:
+def test_an_object_sensor_beside_a_head_counts() -> None:
     evening = running(laps=8)
     evening.drop()
     assert evening.verdicts() == [("void", "foreign_object")]
-    evening.tell(ForeignObject(evening.now_us, present=False))
-    evening.says("ready")
+    evening.observe(ForeignObject(evening.now_us, present=False))
+    evening.report_phase("ready")
     assert evening.say("tout_va").done
 
 
@@ -674,15 +674,15 @@ def test_stored_evidence_replays_to_the_same_bytes(setting: object) -> None:
     evening.goes_on()
     evening.runs(laps)
     slow_down(evening, 30, 0, 0)
-    published = [heard.bytes for heard in evening.heard]
+    published = [message.bytes for message in evening.published]
     replayed = evening.replayed()
     assert len(evening.evidence) == 2
     assert replayed == published[2 : 2 + len(replayed)]
-    last_verdict = max(n for n, heard in enumerate(evening.heard) if heard.topic in ("result", "void"))
+    last_verdict = max(n for n, message in enumerate(evening.published) if message.topic in ("result", "void"))
     assert 2 + len(replayed) > last_verdict
 
 
-# --- what is said before the head has reported the ball --------------------------------------------------------------
+# --- commands before the head has reported the ball ------------------------------------------------------------------
 
 
 def test_a_launch_dates_from_before_the_revolution_that_the_head_counts() -> None:
@@ -693,12 +693,12 @@ def test_a_launch_dates_from_before_the_revolution_that_the_head_counts() -> Non
     evening.wait(0.45)
     evening.say("operations_done")
     evening.wait(0.05)
-    evening.tell(HeadGame(evening.now_us, "running", evening.spin))
+    evening.observe(HeadGame(evening.now_us, "running", evening.spin))
     assert evening.verdicts() == [("result", 9), ("void", "early_launch")]
 
 
-def test_rien_va_just_before_the_heads_word_voids_the_coup_that_it_tells_of() -> None:
-    """N7: any time before the number is out; the ball ran, and only the head had not said so."""
+def test_rien_va_just_before_the_heads_report_voids_the_coup_that_is_reported() -> None:
+    """N7: any time before the number is out; the ball ran, and only the head had not reported it."""
     evening = HeadEvening().ready()
     assert not evening.say("rien_va").done
     evening.game(9)
@@ -713,7 +713,7 @@ def test_rien_va_long_before_the_launch_is_of_no_coup() -> None:
     assert evening.verdicts() == [("result", 9)]
 
 
-def test_rien_va_with_bets_closed_is_of_the_ball_that_the_head_tells_of_next() -> None:
+def test_rien_va_with_bets_closed_is_of_the_ball_that_the_head_reports_next() -> None:
     """One ball, one void."""
     evening = HeadEvening().ready()
     evening.say("rien_ne_va_plus")
@@ -723,19 +723,19 @@ def test_rien_va_with_bets_closed_is_of_the_ball_that_the_head_tells_of_next() -
     assert evening.verdicts() == [("void", "chef")]
 
 
-# --- games that a former process did not hear -------------------------------------------------------------------------
+# --- games that a former process did not receive ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("spin", "verdicts"), [(11, []), (12, [("void", "breakdown")]), (200, [("void", "breakdown")])]
 )
 def test_a_game_that_was_played_while_no_daemon_listened_is_noticed(spin: int, verdicts: list[object]) -> None:
-    """docs/wheels.md 1.8. Bets are closed on a coup whose ball nobody heard."""
+    """docs/wheels.md 1.8. Bets are closed on a coup whose ball no line reported."""
     evening = HeadEvening().ready()
     evening.say("rien_ne_va_plus")
     after = HeadEvening(memory=evening.memory)
     after.spin = spin
-    after.says("ready", 2)
+    after.report_phase("ready", 2)
     assert after.verdicts() == verdicts
 
 
@@ -745,5 +745,5 @@ def test_the_game_after_one_that_was_called_is_no_surprise_after_a_restart(spin:
     evening.game(9)
     after = HeadEvening(memory=evening.memory)
     after.spin = spin
-    after.says("ready", 2)
+    after.report_phase("ready", 2)
     assert (after.verdicts(), after.notices()) == ([], [])

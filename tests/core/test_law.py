@@ -57,7 +57,7 @@ def test_the_look_up_gives_the_clause_that_was_written() -> None:
 RULES = re.compile(r"R[1-4]b?|N[1-8]|A[1-8]|[1-7]")
 
 
-def test_every_row_says_why_and_cites_rules_of_the_rulebook_alone() -> None:
+def test_every_row_gives_its_reason_and_cites_only_rules_of_the_rulebook() -> None:
     for pair, row in ROWS:
         assert len(row.text) > 8, pair
         assert all(RULES.fullmatch(rule) for rule in row.rules), pair
@@ -166,7 +166,7 @@ def test_a_number_awaits_the_chef_only_from_a_running_ball_and_never_runs_again(
 
 
 def test_nothing_but_resume_and_close_leaves_a_suspension() -> None:
-    """C15: what the direction, or a fault, suspended goes on by a person's word only."""
+    """C15: what the direction, or a fault, suspended goes on only when a person resumes it."""
     leaving = {
         fact for (state, fact), row in ROWS if state is State.SUSPENDED and targets(row, state) != {State.SUSPENDED}
     }

@@ -1,5 +1,4 @@
-"""Corners of docs/rulebook.md where words are said in the first passes of a launch, and launches are made out of a
-game."""
+"""Corners of docs/rulebook.md: commands in the first passes of a launch, and launches made out of a game."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def test_operations_stay_owed_when_play_stops_in_the_first_passes_of_an_early_la
 
 @pytest.mark.parametrize("names", [("suspend",), ("close",), ("close", "open"), ("tout_va",)])
 def test_a_ball_that_the_chef_declared_null_is_no_second_null_coup(names: tuple[CommandName, ...]) -> None:
-    """§1: a coup is one launch. It was void at the chef's word, two passes seen."""
+    """§1: a coup is one launch. It was void by the chef's command, two passes seen."""
     evening = Evening().open()
     first_passes(evening)
     for name in ("rien_va", *names):

@@ -1,4 +1,4 @@
-"""`wheeld/core/law/LAW.md` is what the table says."""
+"""`wheeld/core/law/LAW.md` agrees with the table of the law."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Evenings that nobody wrote: hypothesis plays at a wheel of known truth, and the table must follow docs/rulebook.md.
+"""Drawn evenings: hypothesis plays at a wheel of known truth, and the table must follow docs/rulebook.md.
 
 Everything goes in as observations, as at a real wheel, and comes out as published messages. Runs are the same each
 time; a failure prints its steps, ready to paste, and the blob that repeats them. They are not shrunk, which takes
-minutes: add `Phase.shrink` for that, and `derandomize=False` for other evenings.
+minutes: add `Phase.shrink` for that, and `derandomize=False` for other evenings. hypothesis takes the text of the class
+as its seed: a changed line of it makes other evenings.
 """
 
 from __future__ import annotations
@@ -37,26 +38,26 @@ NAMES: tuple[CommandName, ...] = (
     "bouler",
 )
 OFTEN: tuple[CommandName, ...] = ("rien_ne_va_plus", "operations_done", "tout_va", "rien_va", "last_coup")
-"""What ends a game ends it for long, and is said rarely."""
+"""What ends a game ends it for long, and is commanded rarely."""
 SENSORS = ("beam/1", "reader/0", "rotor", "object", "link")
 SHORT_LAPS, LONG_LAPS = 2.2, 5.0
 """Surely too few, surely enough; the margin between is the ball tracker's own tests'."""
 WAYS: tuple[Way, ...] = ("cw", "ccw")
 
 
-class Word(NamedTuple):
-    """What is said in a state so that the game goes on."""
+class NextCommand(NamedTuple):
+    """The command by which the game goes on from a state."""
 
     state: str
     name: CommandName
 
 
 TO_A_GAME = (
-    Word("suspended", "resume"),
-    Word("rien_va", "tout_va"),
-    Word("operations", "operations_done"),
-    Word("rien_va", "tout_va"),
-    Word("closed", "open"),
+    NextCommand("suspended", "resume"),
+    NextCommand("rien_va", "tout_va"),
+    NextCommand("operations", "operations_done"),
+    NextCommand("rien_va", "tout_va"),
+    NextCommand("closed", "open"),
 )
 EVENINGS = size_of("random evenings of the law")
 pockets = st.integers(0, 36)

@@ -21,7 +21,7 @@ from wheeld.core.law.rows import RUNNING, Act, Goto, Row
 
 Rule: TypeAlias = Callable[[State, Fact], Row]
 LAST = {Fact.TOUT_VA: Fact.TOUT_VA_LAST, Fact.OPERATIONS_DONE: Fact.OPERATIONS_DONE_LAST}
-SPOKEN = tuple(fact for fact in Fact if fact not in LAST.values())
+COMMON_FACTS = tuple(fact for fact in Fact if fact not in LAST.values())
 """All but what la dernière makes of them: each side remembers by itself whether it was played."""
 DEPTH = 3
 """Histories applied fact by fact: 61,000 steps, half a second. Longer ones the pairs cover."""
@@ -111,7 +111,7 @@ def walk(rule: Rule = law.rule) -> dict[Pair, tuple[Fact, ...]]:
     queue = deque([START])
     while queue:
         pair = queue.popleft()
-        for fact in SPOKEN:
+        for fact in COMMON_FACTS:
             if can_be(pair[0], fact):
                 after = agreed(pair, fact, rule, histories[pair])
                 if after not in histories:
@@ -138,7 +138,7 @@ def test_both_agree_in_every_short_history() -> None:
 
     def go_on(pair: Pair, left: int) -> None:
         nonlocal applied
-        for fact in SPOKEN:
+        for fact in COMMON_FACTS:
             if can_be(pair[0], fact):
                 after = agreed(pair, fact, law.rule)
                 applied += 1
@@ -178,14 +178,14 @@ def _freedoms() -> set[tuple[State, Fact, str]]:
     return {
         (bench.state, fact, way.silence)
         for bench, game in reached()
-        for fact in SPOKEN
+        for fact in COMMON_FACTS
         if can_be(bench, fact)
         for way in game.ways(fact)
         if way.silence is not None
     }
 
 
-def _spoken(fact: Fact) -> Fact:
+def _common(fact: Fact) -> Fact:
     return next((plain for plain, last in LAST.items() if last is fact), fact)
 
 
@@ -204,7 +204,7 @@ def met() -> set[tuple[State, Fact]]:
 
 PASSING_MAX = 7
 """Of about 760 wrong tables a state: the other choice at each of its silences, and no more."""
-UNTOLD_ACTS = {Act.CLOSE_BETS, Act.AWAIT, Act.NOTICE, Act.NOTE_BOULER}
+UNSEEN_ACTS = {Act.CLOSE_BETS, Act.AWAIT, Act.NOTICE, Act.NOTE_BOULER}
 """What these do is no part of state, bets or verdict; the façade's own tests hold them."""
 
 
@@ -214,7 +214,7 @@ def _mutants(row: Row) -> Iterator[Row]:
     yield from (msgspec.structs.replace(row, void=cause) for cause in (None, *Cause) if cause is not row.void)
     yield from (
         msgspec.structs.replace(row, acts=tuple(act for act in row.acts if act is not left_out))
-        for left_out in set(row.acts) - UNTOLD_ACTS
+        for left_out in set(row.acts) - UNSEEN_ACTS
     )
     yield msgspec.structs.replace(row, refuse=not row.refuse)
 
@@ -225,8 +225,8 @@ def _noticed(state: State, fact: Fact, wrong: Row) -> bool:
 
     try:
         for bench, game in reached():
-            if bench.state is state and can_be(bench, _spoken(fact)):
-                agreed((bench, game), _spoken(fact), rule)
+            if bench.state is state and can_be(bench, _common(fact)):
+                agreed((bench, game), _common(fact), rule)
         walk(rule)
     except AssertionError:
         return True

@@ -42,7 +42,7 @@ def test_the_least_measure_is_the_margin() -> None:
     assert min(margin.laps_over(3.5, 3), margin.direction(2), margin.pocket([seen(0.0)])) == Margin(0.333, "direction")
 
 
-def test_an_ordinary_coup_is_far_from_flipping_and_says_so() -> None:
+def test_an_ordinary_coup_has_a_large_margin() -> None:
     evening = Evening().open()
     result = evening.coup(8)
     assert result["margin"] > 0.8
@@ -50,7 +50,7 @@ def test_an_ordinary_coup_is_far_from_flipping_and_says_so() -> None:
     assert "low_margin" not in evening.notices()
 
 
-def test_a_coup_of_hardly_three_proven_laps_is_told_apart() -> None:
+def test_a_coup_of_hardly_three_proven_laps_has_a_low_margin() -> None:
     evening = Evening().open()
     passes = evening.launch(laps=3.5)
     evening.until(passes[-1].t_us)
@@ -63,7 +63,7 @@ def test_a_coup_of_hardly_three_proven_laps_is_told_apart() -> None:
     assert low["coup"] == result["coup"]
 
 
-def test_a_void_for_laps_that_the_passes_nearly_show_is_told_apart() -> None:
+def test_a_void_for_laps_that_the_passes_nearly_show_has_a_low_margin() -> None:
     evening = Evening().open()
     passes = evening.launch(laps=3.3)
     evening.until(passes[-1].t_us)
@@ -73,15 +73,15 @@ def test_a_void_for_laps_that_the_passes_nearly_show_is_told_apart() -> None:
     assert "low_margin" in evening.notices()
 
 
-def test_what_a_person_says_has_no_margin() -> None:
+def test_a_persons_command_has_no_margin() -> None:
     evening = Evening().open()
     evening.void_by_chef()
     (void,) = evening.of("void")
     assert (void["margin"], void["margin_of"]) == (None, None)
 
 
-def test_an_early_launch_says_how_early() -> None:
-    """Said between its first pass and the proof, the word came 60 ms too late."""
+def test_the_margin_of_an_early_launch_is_its_time() -> None:
+    """Given between the first pass and the proof, the command came 60 ms too late."""
     evening = Evening().open()
     evening.coup(8)
     passes = evening.launch(laps=6)

@@ -94,7 +94,7 @@ def test_one_reader_sees_one_pass_once() -> None:
 
 
 @pytest.mark.parametrize("off", [-0.45, 0.45])
-def test_a_ball_on_the_wall_between_two_pockets_lies_in_neither(off: float) -> None:
+def test_a_ball_on_the_wall_between_two_pockets_is_in_neither(off: float) -> None:
     bowl = Bowl()
     assert not any(bowl.see(*bowl.passes(22, 6, off=off)))
     assert bowl.reading.pocket is None
@@ -152,7 +152,7 @@ def test_without_a_rotor_the_wait_is_generous() -> None:
 @pytest.mark.parametrize("rpm", [5.0, 20.0, 45.0])
 @pytest.mark.parametrize("needed", [2, 3, 5])
 def test_sightings_within_half_a_turn_call_nothing_however_many(rpm: float, needed: int) -> None:
-    """Readers side by side all see one bounce; a turn later they know that the ball lies there."""
+    """Readers side by side all see one bounce; only a turn later is it proven that the ball lies there."""
     bowl = Bowl(rpm=rpm, needed=needed, readers_deg=tuple(30.0 + n for n in range(needed + 1)))
     bounce = bowl.passes(22, needed + 2)
     while bounce[-2][0] - bounce[0][0] > 30e6 / rpm:

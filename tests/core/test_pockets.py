@@ -22,7 +22,7 @@ def neighbour_rows() -> list[list[int]]:
 
 
 def listed(text_of: str, before: str, after: str) -> list[int]:
-    """The numbers between two words."""
+    """The numbers that stand between two given words."""
     start = text_of.index(before) + len(before)
     return [int(cell) for cell in re.findall(r"\d+", text_of[start : text_of.index(after, start)])]
 
@@ -41,7 +41,7 @@ def test_every_number_has_one_pocket() -> None:
     assert [index_of(number) for number in ROTOR_ORDER] == list(range(37))
 
 
-def test_the_rotor_starts_as_the_observation_log_says() -> None:
+def test_the_rotor_starts_as_the_observation_log_defines() -> None:
     assert ROTOR_ORDER[:7] == (0, 32, 15, 19, 4, 21, 2)
 
 

@@ -48,7 +48,7 @@ def test_who_proves_laps_and_directions() -> None:
     assert by(SLINGSHOT, "N3") == [None]
 
 
-def test_where_the_ball_lies_after_a_void_no_head_can_say() -> None:
+def test_no_head_can_report_where_the_ball_lies_after_a_void() -> None:
     assert by(FRENCH, "C11") == ["the readers and the encoder"]
     assert [by(setting, "C11") for setting in (MERCURY, COMBINED)] == [[None], [None]]
     assert by(MERCURY, "N6") == [None]

@@ -1,4 +1,4 @@
-"""Observation logs read strictly: what is wrong is said with its line, and the same log gives the same bytes."""
+"""Observation logs read strictly: an error names its line, and the same log gives the same bytes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_end_of_the_header_line_does_not_change_its_identity() -> None:
     assert list(replay([HEADER, OPEN])) == list(replay([HEADER.strip() + b"\r\n", OPEN]))
 
 
-def test_the_reply_to_a_command_with_an_id_is_told_too() -> None:
+def test_the_reply_to_a_command_with_an_id_is_published_too() -> None:
     refused = b'{"t":2000,"kind":"command","name":"open","by":"tablet","id":"7"}'
     (reply,) = [line["payload"] for line in output(OPEN, refused) if line["topic"] == "reply"]
     assert reply == {
@@ -73,7 +73,7 @@ def test_the_reply_to_a_command_with_an_id_is_told_too() -> None:
     }  # fmt: skip
 
 
-def test_a_button_hears_no_reply_a_refused_one_is_a_notice() -> None:
+def test_a_button_gets_no_reply_and_a_refused_one_is_a_notice() -> None:
     """Nothing can be sent to a button: done, the table's new state shows it; refused, a notice does."""
     out = output(OPEN, OPEN.replace(b"1000", b"2000"))
     assert [line for line in out if line["topic"] == "reply"] == []
@@ -88,7 +88,7 @@ def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "expected"),
     [
         (b"", "truncated"),
         (b"nonsense", "malformed"),
@@ -125,10 +125,10 @@ def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
         (b'{"t":5,"kind":"clock","utc_us":-1,"error_us":1}', "1970 and 3000"),
     ],
 )
-def test_a_malformed_line_is_an_error_with_its_number(line: bytes, words: str) -> None:
+def test_a_malformed_line_is_an_error_with_its_number(line: bytes, expected: str) -> None:
     error = problem(HEADER, OPEN.replace(b"1000", b"1"), line)
     assert error.line == 3
-    assert words in error.problem
+    assert expected in error.problem
     assert str(error).startswith("line 3: ")
 
 
@@ -191,7 +191,7 @@ def test_time_runs_to_the_end_so_absences_are_published() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "expected"),
     [
         ((b'"kind":"wheel"', b'"kind":"ball"'), "ball"),
         ((b'"format":1', b'"format":2'), "2"),
@@ -207,10 +207,10 @@ def test_time_runs_to_the_end_so_absences_are_published() -> None:
         ((b"}\n", b""), "truncated"),
     ],
 )
-def test_a_bad_header_is_an_error_on_line_one(change: tuple[bytes, bytes], words: str) -> None:
+def test_a_bad_header_is_an_error_on_line_one(change: tuple[bytes, bytes], expected: str) -> None:
     error = problem(HEADER.replace(*change), OPEN)
     assert error.line == 1
-    assert words in error.problem
+    assert expected in error.problem
     assert "header" in error.problem
 
 
@@ -228,7 +228,7 @@ def test_the_first_coup_of_a_table_may_have_no_last_number(evening: Evening) -> 
     assert [line["payload"]["last_number"] for line in out if line["topic"] == "table"] == [None, None]
 
 
-def test_with_facts_what_the_law_was_told_stands_between_the_messages(evening: Evening) -> None:
+def test_with_facts_what_the_law_applied_stands_between_the_messages(evening: Evening) -> None:
     lines = [HEADER, *lines_of(evening)]
     plain, full = list(replay(lines)), list(Replay(facts=True).run(lines))
     facts = [line for line in map(msgspec.json.decode, full) if line["topic"] == "fact"]
@@ -253,8 +253,12 @@ def test_a_stray_pulse_is_named_with_its_beam() -> None:
     stray = BallPass(passes[9].t_us + 40_000, (passes[9].beam + 2) % 4)
     evening.plan(stray)
     evening.until(passes[-1].t_us)
-    told = map(msgspec.json.decode, Replay(facts=True).run([HEADER, *lines_of(evening)]))
-    named = [(line["t"], line["payload"]["figures"]) for line in told if line["payload"].get("fact") == "stray_pulse"]
+    facts_and_messages = map(msgspec.json.decode, Replay(facts=True).run([HEADER, *lines_of(evening)]))
+    named = [
+        (line["t"], line["payload"]["figures"])
+        for line in facts_and_messages
+        if line["payload"].get("fact") == "stray_pulse"
+    ]
     assert named == [(stray.t_us, {"beam": stray.beam})]
 
 
@@ -285,14 +289,14 @@ HEAD_GAME = (
 )
 
 
-def test_a_heads_evening_written_by_hand_is_judged() -> None:
+def test_a_heads_evening_written_by_hand_is_adjudicated() -> None:
     out = [msgspec.json.decode(line) for line in replay([HEAD_HEADER, *HEAD_GAME])]
     (result,) = [line["payload"] for line in out if line["topic"] == "result"]
     assert (result["number"], result["laps"], result["rotor_rpm"]) == (26, 3.0, None)
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "expected"),
     [
         (b'{"t":1,"kind":"head_game","phase":"ready","spin":1000}', "spin 1000 is not within"),
         (b'{"t":1,"kind":"head_game","phase":"asleep","spin":1}', "asleep"),
@@ -308,10 +312,10 @@ def test_a_heads_evening_written_by_hand_is_judged() -> None:
         (b'{"t":1,"kind":"sensor","sensor":"beam/0","ok":false}', "head/sensors"),
     ],
 )
-def test_what_no_head_of_this_header_can_report_is_malformed(line: bytes, words: str) -> None:
+def test_what_no_head_of_this_header_can_report_is_malformed(line: bytes, expected: str) -> None:
     error = problem(HEAD_HEADER, line)
     assert error.line == 2
-    assert words in error.problem
+    assert expected in error.problem
 
 
 @pytest.mark.parametrize("line", [*HEAD_GAME[2:6], *HEAD_GAME[7:]])
@@ -319,12 +323,12 @@ def test_without_a_head_nobody_reports_for_one(line: bytes) -> None:
     assert "head" in problem(HEADER, line).problem
 
 
-def test_a_setting_that_cannot_be_judged_is_no_header() -> None:
+def test_a_setting_that_cannot_be_used_is_no_header() -> None:
     assert "unproven: is missing" in problem(HEAD_HEADER.replace(b"mercury-360", b"slingshot-2")).problem
 
 
 @pytest.mark.parametrize(
-    ("name", "line", "words"),
+    ("name", "line", "expected"),
     [
         ("found-snapshot-prev", 1, "the snapshot's prev 'x' is not the hash of seq"),
         ("found-snapshot-seq", 1, "snapshot's seq -1 is not within"),
@@ -336,6 +340,6 @@ def test_a_setting_that_cannot_be_judged_is_no_header() -> None:
         ("found-error-beyond-json", 2, "error_us 1000000000000000000000000000000 is not within"),
     ],
 )
-def test_what_was_found_once_is_refused_by_name(name: str, line: int, words: str) -> None:
+def test_what_was_found_once_is_refused_by_name(name: str, line: int, expected: str) -> None:
     fault = problem(*kept("logs")[f"{name}.jsonl"].splitlines(keepends=True))
-    assert (fault.line, words in fault.problem) == (line, True), fault
+    assert (fault.line, expected in fault.problem) == (line, True), fault

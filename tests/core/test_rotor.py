@@ -114,8 +114,8 @@ def test_one_impossible_tick_is_a_glitch() -> None:
     assert apart_deg(angle_deg(tracker([*edges, far]), at_us), true_deg("cw", 20, at_us)) < 0.1
 
 
-def test_an_encoder_that_slipped_is_believed_again() -> None:
-    """Four in a row say the same other thing: the fit starts from them, and never mixes old with new."""
+def test_an_encoder_that_slipped_is_used_again() -> None:
+    """Four in a row agree on another place: the fit starts from them, and never mixes old with new."""
     before = turning("cw", 20)
     slipped = [Rotor(e.t_us, (e.tick + 74) % TICKS, "cw") for e in turning("cw", 20, seconds=4)[len(before) :]]
     for shown in range(1, GLITCH_TICKS):
@@ -159,7 +159,7 @@ def test_from_a_standstill_either_way_is_a_start() -> None:
 
 @pytest.mark.parametrize("before", [[], turning("cw", 20)], ids=["at first", "after a stand"])
 def test_the_direction_is_known_when_three_ticks_agree(before: list[Rotor]) -> None:
-    """One edge may be a rattle at a border of a rotor that stands; it says nothing of the way a rotor turns."""
+    """One edge may be a rattle at a border of a rotor that stands; it proves no direction of the rotor."""
     rotor = tracker(before)
     rotor.stand()
     start_us = 10_000_000
@@ -206,7 +206,7 @@ def test_nothing_is_known_before_two_ticks(shown: int) -> None:
     assert (rotor.stop_due_us(None) is None) == (shown == 0)
 
 
-def test_old_ticks_say_nothing_of_where_the_rotor_is() -> None:
+def test_old_ticks_do_not_place_the_rotor() -> None:
     edges = turning("cw", 20)
     rotor = tracker(edges)
     often_us = edges[-1].t_us - edges[-2].t_us
@@ -215,7 +215,7 @@ def test_old_ticks_say_nothing_of_where_the_rotor_is() -> None:
     assert rotor.pocket_under(0, edges[-1].t_us - 1) is None
 
 
-def test_of_a_slow_rotor_too_ticks_older_than_three_seconds_say_nothing() -> None:
+def test_ticks_older_than_three_seconds_do_not_place_a_slow_rotor_either() -> None:
     edges = turning("cw", 0.2, seconds=20)
     rotor = tracker(edges)
     assert rotor.pocket_under(0, edges[-1].t_us + 2_900_000) is not None
@@ -290,7 +290,7 @@ def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:
     assert apart_deg(angle_deg(rotor, at_us), (at_us - start_us) / 1e6 * 120) < 0.01
 
 
-def test_a_sector_entered_again_says_nothing_before_the_rotors_speed_is_known() -> None:
+def test_a_sector_entered_again_proves_nothing_before_the_rotors_speed_is_known() -> None:
     assert tracker([Rotor(1_000_000, 5, "cw"), Rotor(1_500_000, 5, "cw")]).state.stopped is False
     rotor = RotorFromEncoder(TICKS)
     assert [rotor.tick(Rotor(1_000_000 + n * 500_000, 5, "cw")) for n in range(2)] == [None, None]

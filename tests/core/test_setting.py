@@ -46,7 +46,7 @@ def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "key", "words"),
+    ("changes", "key", "expected"),
     [
         ({"site": "Campione"}, "site", "lower-case"),
         ({"site": ""}, "site", "lower-case"),
@@ -84,12 +84,12 @@ def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
         ({"auto_rien_ne_va_plus_rev_s": 3.1}, "auto_rien_ne_va_plus_rev_s", "0.3…3"),
     ],
 )
-def test_each_problem_names_its_key_and_what_to_do(changes: dict[str, Any], key: str, words: str) -> None:
+def test_each_problem_names_its_key_and_what_to_do(changes: dict[str, Any], key: str, expected: str) -> None:
     problems = with_(**changes).check()
-    assert [found for found, problem in problems if words in problem] == [key], problems
+    assert [found for found, problem in problems if expected in problem] == [key], problems
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     keys = [key for key, _ in with_(site="X", min_laps=0, last_number=99, beams_deg=(0,)).check()]
     assert keys == ["site", "beams_deg", "min_laps", "last_number"]
 

@@ -17,11 +17,11 @@ from wheeld.core.table import Table
 
 
 def long_evening() -> Evening:
-    """Results and voids of many kinds; the clock is read, sensors lie a little, people speak."""
+    """Results and voids of many kinds; the clock is read, sensors err a little, people give commands."""
     evening = Evening(msgspec.structs.replace(FRENCH, auto_rien_ne_va_plus_rev_s=0.7)).open()
     evening.say("bouler", who="Bianchi")
     evening.coup(22)
-    evening.tell(ClockReading(evening.now_us, START_UTC_US + evening.now_us + 777, 900, 3_000))
+    evening.observe(ClockReading(evening.now_us, START_UTC_US + evening.now_us + 777, 900, 3_000))
     evening.say("operations_done")
     evening.void_by_chef()
     evening.say("tout_va")
@@ -37,7 +37,7 @@ def long_evening() -> Evening:
     evening.wait(3)  # N5, proven by time passing alone
     evening.turn(20)
     evening.put_back()
-    evening.tell(ClockReading(evening.now_us, START_UTC_US + evening.now_us + 1_500, 900, 5_000))
+    evening.observe(ClockReading(evening.now_us, START_UTC_US + evening.now_us + 1_500, 900, 5_000))
     evening.say("tout_va")
     evening.coup(9)
     evening.launch(laps=5)  # early
@@ -92,18 +92,18 @@ def test_the_evening_has_verdicts_of_every_origin(evening: Evening) -> None:
 
 def test_each_verdict_has_its_evidence(evening: Evening) -> None:
     assert [(one.coup, one.verdict) for one in evening.evidence] == [
-        (heard.payload["coup"], heard.topic) for heard in evening.heard if heard.topic in ("result", "void")
+        (message.payload["coup"], message.topic) for message in evening.published if message.topic in ("result", "void")
     ]
 
 
 def test_evidence_replays_to_exactly_what_was_published(evening: Evening) -> None:
     """Span after span, from the opening to the last verdict, no byte more or less."""
     opening = 2
-    told = [payload for one in evening.evidence for payload in payloads(one.log.splitlines())]
-    published = [heard.bytes for heard in evening.heard]
-    assert told == published[opening : opening + len(told)]
-    last_verdict = max(n for n, heard in enumerate(evening.heard) if heard.topic in ("result", "void"))
-    assert opening + len(told) > last_verdict
+    replayed = [payload for one in evening.evidence for payload in payloads(one.log.splitlines())]
+    published = [message.bytes for message in evening.published]
+    assert replayed == published[opening : opening + len(replayed)]
+    last_verdict = max(n for n, message in enumerate(evening.published) if message.topic in ("result", "void"))
+    assert opening + len(replayed) > last_verdict
 
 
 def test_evidence_is_an_observation_log_with_a_header(evening: Evening) -> None:
@@ -116,7 +116,7 @@ def test_evidence_is_an_observation_log_with_a_header(evening: Evening) -> None:
 
 
 def test_absences_need_no_heartbeat_in_the_evidence_but_those_that_proved_them(evening: Evening) -> None:
-    """Thousands of heartbeats say nothing; the few that proved an absence are kept."""
+    """Thousands of heartbeats prove nothing; the few that proved an absence are kept."""
     heartbeats = sum(isinstance(seen, TimePassed) for seen in evening.seen)
     kept = sum(one.log.count(b'"kind":"time"') for one in evening.evidence)
     assert heartbeats > 500
@@ -131,7 +131,7 @@ def test_from_any_point_of_the_evening_the_future_is_the_same(evening: Evening, 
     before = [message.payload for message in opening.messages]
     for seen in evening.seen[:cut]:
         before += [message.payload for message in table.apply(seen).messages]
-    published = [heard.bytes for heard in evening.heard]
+    published = [message.bytes for message in evening.published]
     assert before == published[: len(before)], seed
     rest = [msgspec.json.encode(seen) for seen in evening.seen[cut:]]
     assert payloads([msgspec.json.encode(table.header()), *rest]) == published[len(before) :], (seed, cut)
@@ -147,7 +147,7 @@ def test_a_snapshot_does_not_disturb_the_table_it_is_taken_from() -> None:
         if one is passes[len(passes) // 2]:
             asked.say("rien_ne_va_plus")
     asked.fall(8)
-    assert [h.payload["number"] for h in asked.heard if h.topic == "result"] == [8]
+    assert [h.payload["number"] for h in asked.published if h.topic == "result"] == [8]
     assert asked.last("result").bytes == quiet.last("result").bytes
 
 
@@ -161,9 +161,9 @@ def test_long_idleness_does_not_grow_the_evidence_without_end() -> None:
     lines = evidence.log.splitlines()
     assert len(lines) < IDLE_MAX
     assert len(lines) < len(seen)
-    told = payloads(lines)
-    assert told == [heard.bytes for heard in evening.heard][-len(told) :]
-    assert any(b'"number":8' in payload for payload in told)
+    replayed = payloads(lines)
+    assert replayed == [message.bytes for message in evening.published][-len(replayed) :]
+    assert any(b'"number":8' in payload for payload in replayed)
 
 
 def stray(evening: Evening) -> None:
@@ -206,6 +206,6 @@ def test_a_long_wait_on_the_obstacle_is_kept_whole() -> None:
     evening.wait(5)
     (evidence,) = evening.evidence
     assert len(evidence.log.splitlines()) > IDLE_MAX
-    told = payloads(evidence.log.splitlines())
-    assert told == [heard.bytes for heard in evening.heard][2 : 2 + len(told)]
-    assert any(b'"number":8' in payload for payload in told)
+    replayed = payloads(evidence.log.splitlines())
+    assert replayed == [message.bytes for message in evening.published][2 : 2 + len(replayed)]
+    assert any(b'"number":8' in payload for payload in replayed)

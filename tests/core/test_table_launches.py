@@ -24,11 +24,11 @@ def proof(evening: Evening) -> None:
 
 
 def say(*names: CommandName) -> Callable[[Evening], None]:
-    def said(evening: Evening) -> None:
+    def give_commands(evening: Evening) -> None:
         for name in names:
             assert evening.say(name, by="direction").done, name
 
-    return said
+    return give_commands
 
 
 def closed(evening: Evening) -> None:
@@ -82,10 +82,10 @@ def suspended_from_closed(evening: Evening) -> None:
         (opened, say("close", "open"), "early_launch", "rien_va"),
     ],
 )
-def test_a_launch_is_judged_by_its_first_pass(
+def test_a_launch_counts_from_its_first_pass(
     at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None], void: str, after: str
 ) -> None:
-    """N2, N8: nobody makes an early launch good by a word said before the table could prove it."""
+    """N2, N8: an early launch is not made good by a command given before the table could prove it."""
     evening = Evening()
     at_first_pass(evening)
     before = evening.verdicts()
@@ -197,7 +197,7 @@ def test_what_was_owed_or_paid_during_the_first_passes_of_a_void_ball_does_not_m
     assert evening.verdicts() == [*before, ("void", "early_launch")]
 
 
-def test_a_launch_in_the_moment_after_the_word_is_in_time() -> None:
+def test_a_launch_in_the_moment_after_the_command_is_in_time() -> None:
     evening = Evening()
     operations(evening)
     say("operations_done")(evening)
@@ -402,7 +402,7 @@ def test_a_table_with_a_failing_sensor_cannot_be_opened(*, resumed: bool) -> Non
 
 @pytest.mark.parametrize("turns", [True, False])
 def test_two_passes_and_then_nothing_are_a_launch_only_while_the_rotor_turns(*, turns: bool) -> None:
-    """Readers can't tell where the ball lies while the rotor stands: two strays may be a hand at the bowl."""
+    """Readers cannot find where the ball lies while the rotor stands: two strays may be a hand at the bowl."""
     evening = Evening().open()
     evening.wait(3)
     if not turns:
@@ -414,7 +414,7 @@ def test_two_passes_and_then_nothing_are_a_launch_only_while_the_rotor_turns(*, 
     assert evening.verdicts() == ([("void", "too_few_laps")] if turns else [])
 
 
-def test_after_two_such_passes_the_pocket_still_tells() -> None:
+def test_after_two_such_passes_the_pocket_still_decides() -> None:
     evening = Evening().open()
     evening.wait(3)
     evening.turn(0)
@@ -450,7 +450,7 @@ def test_a_rattling_encoder_turns_no_rotor_the_wrong_way(edges: int) -> None:
     passes = evening.launch("cw")
     evening.until(passes[3].t_us)
     for n in range(edges):
-        evening.tell(Rotor(evening.now_us + n, (tick + 1 + n) % 148, "cw"))
+        evening.observe(Rotor(evening.now_us + n, (tick + 1 + n) % 148, "cw"))
     evening.now_us += edges
     evening.turn(20, "ccw")
     evening.until(passes[-1].t_us)

@@ -1,4 +1,4 @@
-"""The life of a table, docs/rulebook.md 6, line by line, driven by what sensors see and people say."""
+"""How a table moves on, docs/rulebook.md 6, line by line, by what sensors see and people command."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from wheeld.core.observations import BallPass, Sighting
 
 def states(evening: Evening) -> list[str]:
     """Every state published, in order, without repetition."""
-    told = [table["state"] for table in evening.of("table")]
-    return [state for before, state in zip(["", *told], told, strict=False) if state != before]
+    published = [table["state"] for table in evening.of("table")]
+    return [state for before, state in zip(["", *published], published, strict=False) if state != before]
 
 
 def bets(evening: Evening) -> str:
     return str(evening.of("table")[-1]["bets"])
 
 
-def test_a_table_starts_closed_and_says_so() -> None:
+def test_a_table_starts_closed_and_publishes_it() -> None:
     evening = Evening()
     assert states(evening) == ["closed"]
     assert evening.of("table")[0]["seq"] == 1
@@ -46,7 +46,7 @@ def test_open_launch_rien_ne_va_plus_number_operations_done() -> None:
     ]  # fmt: skip
 
 
-def test_a_result_says_everything_of_its_number_and_run() -> None:
+def test_a_result_contains_everything_of_its_number_and_run() -> None:
     evening = Evening(rpm=24, way="cw").open()
     passes = evening.launch(laps=9)
     launched_us = passes[0].t_us
@@ -85,9 +85,9 @@ def test_the_number_is_published_at_the_third_sighting() -> None:
     evening.run()
     evening.wait(3)
     evening.lying = 5
-    lies_us = evening.now_us
+    at_rest_us = evening.now_us
     evening.wait(5)
-    seen_us = [seen.t_us for seen in evening.seen if isinstance(seen, Sighting) and seen.t_us > lies_us]
+    seen_us = [seen.t_us for seen in evening.seen if isinstance(seen, Sighting) and seen.t_us > at_rest_us]
     assert evening.of("result")[0]["t_us"] == seen_us[2]
     assert evening.of("result")[0]["t_us"] == evening.of("result")[0]["sightings"][-1]["t_us"]
 
@@ -108,17 +108,17 @@ def test_a_french_rotor_may_turn_either_way_coup_by_coup() -> None:
 def test_rien_ne_va_plus_before_the_launch_closes_bets_and_the_launch_is_awaited() -> None:
     evening = Evening().open()
     assert evening.say("rien_ne_va_plus").done
-    said_us = evening.now_us
+    command_us = evening.now_us
     assert (evening.state, bets(evening)) == ("rien_ne_va_plus", "closed")
     assert "lancement" in evening.of("table")[-1]["waiting_for"]
     evening.run()
     assert evening.state == "rien_ne_va_plus"
-    told = len(evening.of("table"))
+    count = len(evening.of("table"))
     assert evening.say("rien_ne_va_plus").done
-    assert len(evening.of("table")) == told
+    assert len(evening.of("table")) == count
     evening.fall(11)
     assert evening.verdicts() == [("result", 11)]
-    assert evening.of("result")[0]["bets_closed_at"] == f"2026-11-20T18:00:{said_us / 1e6:09.6f}Z"
+    assert evening.of("result")[0]["bets_closed_at"] == f"2026-11-20T18:00:{command_us / 1e6:09.6f}Z"
 
 
 def test_without_rien_ne_va_plus_the_coup_stands_and_bets_close_at_the_drop() -> None:
@@ -130,12 +130,12 @@ def test_without_rien_ne_va_plus_the_coup_stands_and_bets_close_at_the_drop() ->
     assert result["bets_closed_at"] < result["number_at"]
 
 
-def test_rien_ne_va_plus_says_itself_at_the_configured_speed() -> None:
+def test_rien_ne_va_plus_comes_by_itself_at_the_configured_speed() -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, auto_rien_ne_va_plus_rev_s=1.0)).open()
     passes = evening.launch(rev_s=1.8, laps=10)
     evening.until(passes[-1].t_us)
     assert evening.state == "rien_ne_va_plus"
-    (closed,) = [h for h in evening.heard if h.topic == "table" and h.payload["state"] == "rien_ne_va_plus"]
+    (closed,) = [h for h in evening.published if h.topic == "table" and h.payload["state"] == "rien_ne_va_plus"]
     before_us = max(one.t_us for one in passes if one.t_us < closed.t_us)
     assert 0.25e6 / (closed.t_us - before_us) == pytest.approx(1.0, abs=0.05)
     evening.fall(3)
@@ -148,12 +148,12 @@ def test_without_that_setting_bets_stay_open_while_the_ball_slows() -> None:
     assert (evening.state, bets(evening)) == ("ball_running", "open")
 
 
-@pytest.mark.parametrize("said", [True, False])
-def test_a_ball_on_an_obstacle_locks_the_bets_and_may_yet_fall(said: bool) -> None:
+@pytest.mark.parametrize("bets_closed", [True, False])
+def test_a_ball_on_an_obstacle_locks_the_bets_and_may_yet_fall(bets_closed: bool) -> None:
     """N5: while the rotor still turns the coup stands."""
     evening = Evening().open()
     evening.run()
-    if said:
+    if bets_closed:
         evening.say("rien_ne_va_plus")
     left_us = evening.now_us
     evening.wait(15)
@@ -206,7 +206,7 @@ def test_each_coup_has_its_number_and_each_number_its_identity() -> None:
     evening.void_by_chef()
     evening.say("tout_va")
     evening.coup(2)
-    verdicts = [heard.payload for heard in evening.heard if heard.topic in ("result", "void")]
+    verdicts = [message.payload for message in evening.published if message.topic in ("result", "void")]
     assert [verdict["coup"] for verdict in verdicts] == [1, 2, 3]
     assert len({verdict["coup_id"] for verdict in verdicts}) == 3
     again = Evening().open()

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, Evening
+from tests.core.table_in_state import table_in
 from wheeld.core.observations import Command, CommandName
 
 # --- commands and their answers ----------------------------------------------------------------------------------
@@ -19,13 +20,13 @@ def test_each_command_is_answered_with_its_id_who_and_why() -> None:
     assert (again.done, again.why) == (False, "the table is open")
 
 
-def test_a_button_that_must_not_pass_is_told_to_the_table() -> None:
+def test_a_button_that_is_refused_is_a_notice_at_the_table() -> None:
     """It has no id, and nobody can be answered: the reply is for the log, the notice for the people."""
     evening = Evening()
-    done = evening.tell(Command(evening.now_us, "open", "chef"))
+    done = evening.observe(Command(evening.now_us, "open", "chef"))
     assert [(reply.id, reply.done) for reply in done.replies] == [(None, True)]
     assert evening.notices() == []
-    refused = evening.tell(Command(evening.now_us, "tout_va", "chef Rossi", "hurry"))
+    refused = evening.observe(Command(evening.now_us, "tout_va", "chef Rossi", "hurry"))
     assert [(reply.id, reply.done, reply.why) for reply in refused.replies] == [(None, False, "nothing was void")]
     (notice,) = evening.of("notice")
     assert (notice["notice"], notice["by"], notice["reason"]) == ("refused", "chef Rossi", "hurry")
@@ -34,9 +35,9 @@ def test_a_button_that_must_not_pass_is_told_to_the_table() -> None:
 
 
 @pytest.mark.parametrize("ask", [Command(0, "open", "b", coup=7), Command(0, "bouler", "b")])
-def test_a_button_refused_before_the_law_is_asked_is_told_too(ask: Command) -> None:
+def test_a_button_refused_before_the_law_is_asked_is_a_notice_too(ask: Command) -> None:
     evening = Evening()
-    evening.tell(ask)
+    evening.observe(ask)
     assert evening.notices() == ["refused"]
 
 
@@ -48,17 +49,17 @@ def test_a_command_for_another_coup_is_refused_and_does_nothing(coup: int) -> No
     evening.launch()
     evening.wait(2)
     assert evening.table.coup == 2
-    told = len(evening.heard)
+    count = len(evening.published)
     reply = evening.say("rien_va", coup=coup)
     assert not reply.done
     assert f"coup {coup}" in reply.why
     assert "coup 2" in reply.why
-    assert evening.heard[told:] == []
+    assert evening.published[count:] == []
     assert evening.say("rien_va", coup=2).done
 
 
 def test_the_coup_at_hand_is_that_of_the_open_bets() -> None:
-    """The table that says "faites vos jeux" and its launch are one coup."""
+    """The table message "faites vos jeux" and the launch after it are one coup."""
     evening = Evening().open()
     coup = evening.of("table")[-1]["coup"]
     evening.launch()
@@ -94,41 +95,20 @@ REFUSED: list[tuple[str, CommandName]] = [
 ]
 
 
-def in_state(state: str) -> Evening:
-    """A table that has come to stand in a published state."""
-    evening = Evening()
-    evening.wait(2)
-    if state == "closed":
-        return evening
-    evening.say("open")
-    match state:
-        case "ball_running":
-            evening.launch()
-            evening.wait(2)
-        case "operations":
-            evening.coup(8)
-        case "rien_va":
-            evening.void_by_chef()
-        case "suspended":
-            evening.say("suspend")
-    assert evening.state == state
-    return evening
-
-
 @pytest.mark.parametrize(("state", "name"), REFUSED)
 def test_what_makes_no_sense_now_is_refused_with_a_reason_and_changes_nothing(state: str, name: CommandName) -> None:
-    evening = in_state(state)
-    told = len(evening.heard)
+    evening = table_in(state)
+    count = len(evening.published)
     reply = evening.say(name)
     assert not reply.done
     assert reply.why
-    assert evening.heard[told:] == []
+    assert evening.published[count:] == []
     assert evening.state == state
 
 
 @pytest.mark.parametrize("state", ["faites_vos_jeux", "operations", "rien_va", "suspended"])
 def test_the_direction_may_close_at_any_moment(state: str) -> None:
-    evening = in_state(state)
+    evening = table_in(state)
     verdicts = evening.verdicts()
     assert evening.say("close", by="direction").done
     assert evening.state == "closed"
@@ -137,7 +117,7 @@ def test_the_direction_may_close_at_any_moment(state: str) -> None:
 
 @pytest.mark.parametrize("state", ["closed", "faites_vos_jeux", "operations", "rien_va"])
 def test_a_suspension_ends_where_it_began(state: str) -> None:
-    evening = in_state(state)
+    evening = table_in(state)
     assert evening.say("suspend", by="direction").done
     assert evening.state == "suspended"
     assert evening.say("resume", by="direction").done
@@ -145,7 +125,7 @@ def test_a_suspension_ends_where_it_began(state: str) -> None:
 
 
 def test_a_suspension_of_a_running_coup_ends_in_rien_va() -> None:
-    evening = in_state("ball_running")
+    evening = table_in("ball_running")
     evening.say("suspend")
     assert evening.verdicts() == [("void", "breakdown")]
     evening.say("resume")
@@ -155,8 +135,8 @@ def test_a_suspension_of_a_running_coup_ends_in_rien_va() -> None:
 # --- tout va (C11) -----------------------------------------------------------------------------------------------
 
 
-def test_tout_va_is_refused_while_the_ball_lies_elsewhere() -> None:
-    evening = in_state("rien_va")
+def test_tout_va_is_refused_while_the_ball_is_elsewhere() -> None:
+    evening = table_in("rien_va")
     evening.lying = 9
     evening.wait(5)
     refused = evening.say("tout_va")
@@ -187,7 +167,7 @@ def test_at_a_tables_first_coup_the_chefs_word_serves() -> None:
 
 
 def test_without_a_last_number_the_ball_may_lie_anywhere() -> None:
-    """Where it is seen first is its place: nobody knew of another."""
+    """Where it is seen first is its place: no other is known."""
     evening = Evening(msgspec.structs.replace(FRENCH, last_number=None))
     evening.lying = 9
     evening.wait(5)
@@ -228,7 +208,7 @@ def test_tout_va_wants_the_ball_seen_at_least_twice_in_its_pocket() -> None:
 
 
 def test_one_sighting_in_another_pocket_refuses_tout_va() -> None:
-    evening = in_state("rien_va")
+    evening = table_in("rien_va")
     evening.lying = 9
     sighted(evening, 9, 1)
     refused = evening.say("tout_va")
@@ -237,7 +217,7 @@ def test_one_sighting_in_another_pocket_refuses_tout_va() -> None:
 
 def test_lost_for_more_than_two_reader_intervals_and_a_fifth_is_too_long() -> None:
     for after_us, done in ((2_150_000, True), (2_250_000, False)):
-        evening = in_state("rien_va")
+        evening = table_in("rien_va")
         evening.lying = None
         evening.until(evening.observer.sightings[-1].t_us + after_us)
         assert evening.say("tout_va").done == done, after_us
@@ -245,7 +225,7 @@ def test_lost_for_more_than_two_reader_intervals_and_a_fifth_is_too_long() -> No
 
 def test_while_the_rotor_stands_the_ball_last_seen_at_home_is_there() -> None:
     """No reader can meet a ball that doesn't turn, and the bouler may stop the rotor between coups (A7)."""
-    evening = in_state("rien_va")
+    evening = table_in("rien_va")
     evening.turn(0)
     evening.wait(60)
     assert evening.say("tout_va").done
@@ -302,7 +282,7 @@ def test_a_void_does_not_use_la_derniere_up() -> None:
 
 
 def test_la_derniere_announced_in_operations_is_the_coup_after() -> None:
-    evening = in_state("operations")
+    evening = table_in("operations")
     evening.say("last_coup")
     evening.say("operations_done")
     assert evening.state == "faites_vos_jeux"

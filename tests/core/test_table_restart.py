@@ -6,45 +6,12 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from tests.core.table_in_state import table_in
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.replay import replay
 from wheeld.core.table import Table
 
 LATER_UTC_US = START_UTC_US + 3_600_000_000
-
-
-def stood(state: str) -> Evening:
-    """A table that has come to stand in a state, by name, with internal ones told apart."""
-    evening = Evening()
-    evening.wait(2)
-    if state == "closed":
-        return evening
-    evening.say("open")
-    match state:
-        case "bets closed before the launch":
-            evening.say("rien_ne_va_plus")
-        case "ball_running":
-            evening.launch()
-            evening.wait(2)
-        case "rien_ne_va_plus":
-            evening.launch()
-            evening.wait(2)
-            evening.say("rien_ne_va_plus")
-        case "ball_on_obstacle":
-            evening.run()
-            evening.wait(20)
-        case "operations":
-            evening.coup(8)
-        case "rien_va":
-            evening.void_by_chef()
-        case "rien_va, operations owed":
-            evening.coup(8)
-            evening.launch(laps=5)
-            evening.wait(1.5)
-            evening._planned.clear()
-        case "suspended":
-            evening.say("suspend")
-    return evening
 
 
 def again(before: Evening) -> Evening:
@@ -66,7 +33,7 @@ NO_COUP = [
 
 @pytest.mark.parametrize("state", RUNNING)
 def test_a_coup_that_was_running_is_void_as_a_breakdown_and_the_table_suspended(state: str) -> None:
-    before = stood(state)
+    before = table_in(state)
     assert before.state == state
     assert before.verdicts() == []
     after = again(before)
@@ -84,7 +51,7 @@ def test_a_coup_that_was_running_is_void_as_a_breakdown_and_the_table_suspended(
 
 @pytest.mark.parametrize("state", NO_COUP)
 def test_a_table_without_a_coup_stands_where_it_stood(state: str) -> None:
-    before = stood(state)
+    before = table_in(state)
     after = again(before)
     assert after.state == before.state
     assert after.verdicts() == []
@@ -93,32 +60,32 @@ def test_a_table_without_a_coup_stands_where_it_stood(state: str) -> None:
 
 @pytest.mark.parametrize("state", [*RUNNING, *NO_COUP])
 def test_seq_and_chain_go_on(state: str) -> None:
-    before = stood(state)
+    before = table_in(state)
     after = again(before)
     after.say("suspend")
     after.say("last_coup")
-    feed = [h for h in (*before.heard, *after.heard) if h.topic in ("result", "void", "table")]
-    assert [heard.payload["seq"] for heard in feed] == list(range(1, len(feed) + 1))
+    feed = [h for h in (*before.published, *after.published) if h.topic in ("result", "void", "table")]
+    assert [message.payload["seq"] for message in feed] == list(range(1, len(feed) + 1))
     prev = GENESIS
-    for heard in feed:
-        prev = verify_link(heard.bytes, prev)
+    for message in feed:
+        prev = verify_link(message.bytes, prev)
 
 
 @pytest.mark.parametrize("state", RUNNING)
 def test_the_evidence_of_such_a_void_replays_to_what_was_published(state: str) -> None:
-    """It tells of the restart itself: what the controller knew, and that it began anew."""
-    after = again(stood(state))
+    """It contains the restart itself: what the controller had stored, and that it began anew."""
+    after = again(table_in(state))
     (evidence,) = after.evidence
     lines = evidence.log.splitlines()
     assert [msgspec.json.decode(line)["kind"] for line in lines] == ["wheel", "restart"]
     out = [msgspec.json.decode(line, type=dict[str, msgspec.Raw]) for line in replay(lines)]
-    told = [bytes(line["payload"]) for line in out if bytes(line["topic"]) != b'"reply"']
-    assert told == [heard.bytes for heard in after.heard]
+    replayed = [bytes(line["payload"]) for line in out if bytes(line["topic"]) != b'"reply"']
+    assert replayed == [message.bytes for message in after.published]
 
 
 def test_a_foreign_object_is_still_there_after_a_restart() -> None:
-    """N6: the sensor tells changes only, and the next coup waits until it is cleared."""
-    before = stood("operations")
+    """N6: the sensor reports changes only, and the next coup waits until it is cleared."""
+    before = table_in("operations")
     before.drop()
     after = again(before)
     refused = after.say("operations_done")
@@ -128,15 +95,15 @@ def test_a_foreign_object_is_still_there_after_a_restart() -> None:
 
 
 def test_an_object_cleared_before_a_restart_is_gone_after_it() -> None:
-    before = stood("operations")
+    before = table_in("operations")
     before.drop()
     before.drop(present=False)
     assert again(before).say("operations_done").done
 
 
-def test_a_launch_soon_after_a_restart_is_judged_by_the_clock_of_now() -> None:
+def test_a_launch_soon_after_a_restart_is_dated_by_the_clock_of_now() -> None:
     """Each start counts its own time: when the table came to where it stands, before, was of another."""
-    before = stood("faites_vos_jeux")
+    before = table_in("faites_vos_jeux")
     after = again(before)
     after.launch()
     after.wait(1.5)
@@ -156,8 +123,8 @@ def goes_on(before: Evening) -> Evening:
 
 
 def test_the_ball_of_a_void_coup_that_still_runs_is_no_second_launch() -> None:
-    """One launch, one coup: the run of which a void was said is not another's, early or of the suspended table."""
-    before = stood("faites_vos_jeux")
+    """One launch, one coup: the run of a void coup is not a second coup, neither early nor of the suspended table."""
+    before = table_in("faites_vos_jeux")
     before.launch()
     before.wait(2)
     assert before.say("rien_va").done
@@ -168,7 +135,7 @@ def test_the_ball_of_a_void_coup_that_still_runs_is_no_second_launch() -> None:
 
 def test_the_ball_of_a_coup_that_the_restart_voided_is_no_second_launch() -> None:
     """Its passes come from the board's ring at once, the first of them at the very time of the start."""
-    before = stood("rien_ne_va_plus")
+    before = table_in("rien_ne_va_plus")
     first = min(seen.t_us for seen in before._planned)
     before.until(first - 1)
     before.now_us = first
@@ -179,7 +146,7 @@ def test_the_ball_of_a_coup_that_the_restart_voided_is_no_second_launch() -> Non
 
 
 def test_a_launch_before_tout_va_is_early_also_after_a_restart() -> None:
-    after = again(stood("rien_va"))
+    after = again(table_in("rien_va"))
     after.wait(3)
     after.launch()
     after.wait(1.5)
@@ -187,7 +154,7 @@ def test_a_launch_before_tout_va_is_early_also_after_a_restart() -> None:
 
 
 def test_what_is_owed_after_an_early_launch_is_still_owed() -> None:
-    after = again(stood("rien_va, operations owed"))
+    after = again(table_in("rien_va, operations owed"))
     after.put_back()
     assert after.say("tout_va").done
     assert after.state == "operations"
@@ -196,7 +163,7 @@ def test_what_is_owed_after_an_early_launch_is_still_owed() -> None:
 
 def test_after_rien_va_the_ball_must_be_seen_in_its_pocket_again() -> None:
     """What lay where before the restart is not known after it."""
-    before = stood("rien_va")
+    before = table_in("rien_va")
     after = again(before)
     assert not after.say("tout_va").done
     after.put_back()
@@ -204,7 +171,7 @@ def test_after_rien_va_the_ball_must_be_seen_in_its_pocket_again() -> None:
 
 
 def test_a_suspension_still_ends_where_it_began() -> None:
-    after = again(stood("suspended"))
+    after = again(table_in("suspended"))
     assert after.say("resume").done
     assert after.state == "faites_vos_jeux"
 
@@ -236,10 +203,10 @@ def test_memory_is_given_only_when_it_changed() -> None:
     evening = Evening().open()
     table, opening = Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US)
     assert opening.memory is not None
-    told = [table.apply(seen) for seen in evening.seen]
-    memories = [step.memory for step in told if step.memory is not None]
+    replayed = [table.apply(seen) for seen in evening.seen]
+    memories = [step.memory for step in replayed if step.memory is not None]
     assert len(memories) == len(set(memories)) < 10
-    assert all(step.memory is not None for step in told if step.messages)
+    assert all(step.memory is not None for step in replayed if step.messages)
 
 
 @pytest.mark.parametrize("memory", [b"", b"{", b'{"state":"dreaming"}', b"[]"])

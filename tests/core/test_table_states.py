@@ -1,4 +1,4 @@
-"""What voids at once, in each running state; what is owed or told, in each of the others."""
+"""What voids at once, in each running state; what is owed or noticed, in each of the others."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def fail(evening: Evening) -> None:
 
 
 def say(name: CommandName) -> Callable[[Evening], None]:
-    def said(evening: Evening) -> None:
+    def give_command(evening: Evening) -> None:
         assert evening.say(name, by="direction").done
 
-    return said
+    return give_command
 
 
 @pytest.mark.parametrize("state", RUNNING)
@@ -142,13 +142,13 @@ def test_a_sensor_fault_suspends_any_table_without_a_void(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_the_boulers_change_is_recorded_and_told_due_in_every_state(state: str) -> None:
+def test_the_boulers_change_is_recorded_and_noticed_when_due_in_every_state(state: str) -> None:
     evening = stand(state)
     before = (evening.state, evening.verdicts())
     assert evening.say("bouler", who="Bianchi").done
     assert (evening.state, evening.verdicts()) == before
     assert evening.of("table")[-1]["bouler"] == "Bianchi"
-    evening.tell(TimePassed(evening.now_us + 1_800_000_001))
+    evening.observe(TimePassed(evening.now_us + 1_800_000_001))
     assert [notice for notice in evening.notices() if notice.startswith("bouler")] == ["bouler", "bouler_change_due"]
 
 

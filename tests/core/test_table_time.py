@@ -18,7 +18,7 @@ def rested() -> Evening:
 
 def at(evening: Evening, t_us: int) -> None:
     """Nothing happens until `t_us`."""
-    evening.tell(TimePassed(t_us))
+    evening.observe(TimePassed(t_us))
     evening.now_us = t_us
 
 
@@ -38,10 +38,10 @@ def test_a_bouler_without_a_name_is_refused(who: str | None) -> None:
     evening = rested()
     reply = evening.say("bouler", who=who)
     assert (reply.done, "who" in reply.why) == (False, True)
-    assert evening.heard[2:] == []
+    assert evening.published[2:] == []
 
 
-def test_a_change_is_due_after_half_an_hour_and_told_once() -> None:
+def test_a_change_is_due_after_half_an_hour_and_noticed_once() -> None:
     evening = rested()
     at(evening, 10_000_000)
     evening.say("bouler", who="Bianchi")
@@ -68,11 +68,11 @@ def test_a_new_bouler_has_half_an_hour_of_his_own() -> None:
     assert evening.of("notice")[-1]["figures"] == {"bouler": "Verdi"}
 
 
-def test_the_change_is_told_at_its_time_whatever_comes_next() -> None:
+def test_the_change_is_noticed_at_its_time_whatever_comes_next() -> None:
     """A rotor edge long after: the notice carries the time at which it was due."""
     evening = rested()
     evening.say("bouler", who="Bianchi")
-    evening.tell(Rotor(45 * MINUTE_US, 3, "cw"))
+    evening.observe(Rotor(45 * MINUTE_US, 3, "cw"))
     assert evening.of("notice")[-1]["t_us"] == 30 * MINUTE_US
 
 
@@ -89,12 +89,12 @@ def test_half_an_hour_is_counted_over_a_restart() -> None:
 # --- time --------------------------------------------------------------------------------------------------------
 
 
-def test_an_observation_older_than_what_is_judged_is_counted_and_changes_nothing() -> None:
+def test_an_observation_older_than_the_tables_time_is_counted_and_changes_nothing() -> None:
     evening = Evening().open()
-    told = len(evening.heard)
-    step = evening.tell(Rotor(evening.now_us - 500_000, 7, "cw"))
+    count = len(evening.published)
+    step = evening.observe(Rotor(evening.now_us - 500_000, 7, "cw"))
     assert not step
-    assert evening.heard[told:] == []
+    assert evening.published[count:] == []
     assert evening.table.counters == {"late": 1, "stray_pulses": 0, "double_pulses": 0, "unplaced_sightings": 0}
     assert evening.table.now_us == evening.now_us
 
@@ -102,29 +102,29 @@ def test_an_observation_older_than_what_is_judged_is_counted_and_changes_nothing
 def test_a_command_is_never_late() -> None:
     """Stamped by the host's estimate, it acts on the present."""
     evening = Evening().open()
-    evening.tell(Command(evening.now_us - 2_000_000, "rien_ne_va_plus", "chef"))
+    evening.observe(Command(evening.now_us - 2_000_000, "rien_ne_va_plus", "chef"))
     assert evening.replies[-1].done
     assert evening.replies[-1].t_us == evening.table.now_us == evening.now_us
     assert evening.state == "rien_ne_va_plus"
 
 
-def test_a_sensor_that_works_again_is_believed_however_late_it_says_so() -> None:
-    """A person spoke while the line was silent, by the host's clock; what the board then says is dated earlier."""
+def test_a_sensor_that_works_again_counts_however_late_it_is_reported() -> None:
+    """A command came while the line was silent, by the host's clock; what the board then reports is dated earlier."""
     evening = Evening().open()
     evening.sensor("link", ok=False)
     silent_us = evening.now_us
-    evening.tell(Command(silent_us + 3_000_000, "last_coup", "chef"))
-    evening.tell(SensorState(silent_us, "link", ok=True))
+    evening.observe(Command(silent_us + 3_000_000, "last_coup", "chef"))
+    evening.observe(SensorState(silent_us, "link", ok=True))
     evening.now_us = evening.table.now_us
     assert evening.table.counters["late"] == 0
     assert evening.say("resume").done
 
 
-def test_a_fault_is_known_however_late_it_is_told() -> None:
+def test_a_fault_counts_however_late_it_is_reported() -> None:
     evening = Evening().open()
     before_us = evening.now_us
-    evening.tell(Command(before_us + 3_000_000, "last_coup", "chef"))
-    evening.tell(SensorState(before_us, "beam/2", ok=False))
+    evening.observe(Command(before_us + 3_000_000, "last_coup", "chef"))
+    evening.observe(SensorState(before_us, "beam/2", ok=False))
     assert evening.state == "suspended"
     assert evening.last("table").payload["t_us"] == before_us + 3_000_000
 
@@ -145,12 +145,12 @@ def stopping() -> tuple[Evening, int, Rotor]:
 
 @pytest.mark.parametrize("time_before", [True, False])
 def test_what_is_seen_at_the_last_moment_is_in_time(*, time_before: bool) -> None:
-    """`TimePassed` says that all that is older was told; what was awaited may still be seen at that very time."""
+    """`TimePassed` means that all that is older was reported; what is awaited may still be seen at that very time."""
     evening, due_us, edge = stopping()
     if time_before:
-        evening.tell(TimePassed(due_us))
-    evening.tell(edge)
-    evening.tell(TimePassed(due_us + 1))
+        evening.observe(TimePassed(due_us))
+    evening.observe(edge)
+    evening.observe(TimePassed(due_us + 1))
     assert evening.verdicts() == []
 
 
@@ -159,10 +159,10 @@ def test_an_absence_is_proven_by_what_is_seen_after_it_and_dated_when_it_was_due
     """Only the end of a log, after which nothing can come, proves its own moment too."""
     evening, due_us, _ = stopping()
     if proof is not End:
-        evening.tell(proof(due_us) if proof is TimePassed else BallPass(due_us, 0))
+        evening.observe(proof(due_us) if proof is TimePassed else BallPass(due_us, 0))
         assert evening.verdicts() == []
     after_us = due_us if proof is End else due_us + 1
-    evening.tell(BallPass(after_us, 0) if proof is BallPass else proof(after_us))
+    evening.observe(BallPass(after_us, 0) if proof is BallPass else proof(after_us))
     assert evening.verdicts() == [("void", "rotor_stopped_running")]
     assert evening.last("void").payload["t_us"] == due_us
 
@@ -170,7 +170,7 @@ def test_an_absence_is_proven_by_what_is_seen_after_it_and_dated_when_it_was_due
 def test_messages_are_dated_by_the_latest_clock_reading() -> None:
     evening = rested()
     at(evening, 5_000_000)
-    evening.tell(ClockReading(5_000_000, START_UTC_US + 5_000_000 + 250_000, 1_000))
+    evening.observe(ClockReading(5_000_000, START_UTC_US + 5_000_000 + 250_000, 1_000))
     evening.say("open")
     assert evening.of("table")[-1]["at"] == "2026-11-20T18:00:05.250000Z"
     assert evening.of("table")[-1]["since"] == "2026-11-20T18:00:05.250000Z"
@@ -184,9 +184,11 @@ def test_the_outcome_does_not_depend_on_how_often_the_table_is_asked() -> None:
     evening.turn(0)
     evening.wait(4)
     rare, _ = Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US)
-    said = [m.payload for seen in evening.seen if not isinstance(seen, TimePassed) for m in rare.apply(seen).messages]
-    said += [m.payload for m in rare.apply(TimePassed(evening.now_us)).messages]
-    assert said == [heard.bytes for heard in evening.heard[2:]]
+    rarely_published = [
+        m.payload for seen in evening.seen if not isinstance(seen, TimePassed) for m in rare.apply(seen).messages
+    ]
+    rarely_published += [m.payload for m in rare.apply(TimePassed(evening.now_us)).messages]
+    assert rarely_published == [message.bytes for message in evening.published[2:]]
 
 
 def test_pulses_that_count_for_nothing_are_counted_by_themselves() -> None:

@@ -1,11 +1,11 @@
-"""Each void cause N1–N8: its name, article, evidence, and the time by which docs/rulebook.md's end wants it said."""
+"""Each void cause N1–N8: its name, article, evidence, and by when docs/rulebook.md wants it published."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from tests.core.evening import FRENCH, Evening, Heard, Way
+from tests.core.evening import FRENCH, Evening, PublishedMessage, Way
 from wheeld.core.observations import BallPass
 
 FAIR = msgspec.structs.replace(
@@ -14,8 +14,8 @@ FAIR = msgspec.structs.replace(
 HEARTBEAT_US = 100_000
 
 
-def only_void(evening: Evening, cause: str, article: str = "Art. 11") -> Heard:
-    """The evening's single verdict; what every void says of itself."""
+def only_void(evening: Evening, cause: str, article: str = "Art. 11") -> PublishedMessage:
+    """The evening's single verdict; what every void message contains."""
     assert evening.verdicts() == [("void", cause)]
     void = evening.last("void")
     assert void.payload["article"] == article
@@ -41,7 +41,7 @@ def later(evening: Evening, number: int = 9) -> None:
 @pytest.mark.parametrize("way", ["cw", "ccw"])
 @pytest.mark.parametrize("beams_deg", [(0, 100), (0, 90, 180, 270), tuple(45 * n for n in range(8))])
 @pytest.mark.parametrize("rev_s", [0.8, 1.8, 2.4])
-def test_n1_same_direction_is_said_by_the_pass_that_completes_the_first_lap(
+def test_n1_same_direction_is_published_by_the_pass_that_completes_the_first_lap(
     way: Way, beams_deg: tuple[float, ...], rev_s: float
 ) -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, beams_deg=beams_deg), way=way).open()
@@ -133,7 +133,7 @@ def test_n2_a_push_too_weak_to_be_followed_is_early_too() -> None:
 
 @pytest.mark.parametrize("laps", [1.3, 2.0, 2.9])
 @pytest.mark.parametrize("rev_s", [0.65, 0.9])
-def test_n3_too_few_laps_is_said_before_any_reader_sees_the_ball_in_a_pocket(laps: float, rev_s: float) -> None:
+def test_n3_too_few_laps_is_published_before_any_reader_sees_the_ball_in_a_pocket(laps: float, rev_s: float) -> None:
     evening = Evening().open()
     passes = evening.launch(laps=laps, rev_s=rev_s)
     evening.until(passes[-1].t_us)
@@ -191,7 +191,7 @@ def test_n3_a_ball_seen_on_the_track_and_then_in_another_pocket_was_launched(cou
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_n3_while_the_ball_lies_where_it_lay_pulses_are_strays(count: int) -> None:
+def test_n3_while_the_ball_stays_in_its_pocket_pulses_are_strays(count: int) -> None:
     evening = Evening().open()
     evening.plan(*(BallPass(evening.now_us + 400_000 * (n + 1), n) for n in range(count)))
     evening.wait(30)
@@ -347,7 +347,7 @@ def test_n6_after_such_a_void_tout_va_waits_for_the_object() -> None:
     assert evening.say("tout_va").done
 
 
-def test_n6_the_same_object_told_twice_is_one() -> None:
+def test_n6_the_same_object_reported_twice_is_one() -> None:
     evening = Evening().open()
     evening.drop()
     evening.drop()
@@ -563,7 +563,7 @@ def test_a_ball_seen_in_a_pocket_before_any_fall_can_be_over_is_not_counted() ->
     assert evening.verdicts() == [("result", 9)]
 
 
-def test_a_rotor_just_turned_round_is_judged_by_its_next_edges() -> None:
+def test_a_rotor_just_turned_round_is_known_by_its_next_edges() -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, rotor_ticks=37), way="cw").open()
     evening.turn(8, "ccw")
     evening.wait(0.15)
@@ -574,7 +574,7 @@ def test_a_rotor_just_turned_round_is_judged_by_its_next_edges() -> None:
     assert evening.verdicts() == [("result", 9)]
 
 
-def test_n8_a_launch_over_a_rotor_of_which_nothing_was_heard_yet() -> None:
+def test_n8_a_launch_over_a_rotor_not_yet_reported() -> None:
     """It may turn, its encoder not yet in step: that it stopped nobody saw."""
     evening = Evening(rpm=0)
     evening.say("open")

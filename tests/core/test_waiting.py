@@ -1,4 +1,4 @@
-"""What the table waits for, in words for the people at it."""
+"""What the table waits for, as text for the people at it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from wheeld.core.messages.waiting import waiting_for
 
 @pytest.mark.parametrize("phrases", [FRENCH, ITALIAN])
 @pytest.mark.parametrize("state", State)
-def test_every_state_says_what_comes_next(state: State, phrases: Phrases) -> None:
-    words = waiting_for(state, phrases)
-    assert words.strip()
-    assert "{" not in words
+def test_every_state_names_what_comes_next(state: State, phrases: Phrases) -> None:
+    text = waiting_for(state, phrases)
+    assert text.strip()
+    assert "{" not in text
 
 
 def test_the_two_languages_differ() -> None:
@@ -31,8 +31,8 @@ def test_after_a_void_the_ball_goes_home_first_then_tout_va() -> None:
 
 
 def test_an_object_is_cleared_before_anything_else() -> None:
-    words = waiting_for(State.RIEN_VA, FRENCH, object_present=True, misplaced=17)
-    assert words == "enlever le corps étranger, puis remettre la bille dans le 17, puis « tout va »"
+    text = waiting_for(State.RIEN_VA, FRENCH, object_present=True, misplaced=17)
+    assert text == "enlever le corps étranger, puis remettre la bille dans le 17, puis « tout va »"
     assert waiting_for(State.OPERATIONS, FRENCH, object_present=True).startswith("enlever le corps étranger")
 
 
@@ -48,12 +48,12 @@ def test_an_object_is_no_matter_where_no_coup_can_follow() -> None:
 
 
 def test_after_an_early_launch_both_are_owed() -> None:
-    words = waiting_for(State.RIEN_VA_OPERATIONS_OWED, FRENCH)
-    assert "« tout va »" in words
-    assert words.endswith("fin des opérations")
+    text = waiting_for(State.RIEN_VA_OPERATIONS_OWED, FRENCH)
+    assert "« tout va »" in text
+    assert text.endswith("fin des opérations")
 
 
 def test_a_suspension_names_the_sensors_to_repair() -> None:
-    words = waiting_for(State.SUSPENDED, FRENCH, faults=("beam/2", "rotor"))
-    assert words == "réparer beam/2, rotor, puis reprise par la direction"
+    text = waiting_for(State.SUSPENDED, FRENCH, faults=("beam/2", "rotor"))
+    assert text == "réparer beam/2, rotor, puis reprise par la direction"
     assert "beam/2" not in waiting_for(State.OPERATIONS, FRENCH, faults=("beam/2",))

@@ -1,4 +1,4 @@
-"""What is said at the table, written out by hand."""
+"""What is announced at the table, written out by hand."""
 
 from __future__ import annotations
 

@@ -87,12 +87,12 @@ class _RecordedEvening(Evening):
     def publish(self) -> None:
         self.record("publish")
 
-    def tell(self, seen: Observation) -> Step:
+    def observe(self, seen: Observation) -> Step:
         if isinstance(seen, Command):
             self.record(
                 "receive", CommandRecord(id=seen.id, name=seen.name, by=seen.by, reason=seen.reason), self.utc_us
             )
-        return super().tell(seen)
+        return super().observe(seen)
 
     def _keep(self, t_us: int, step: Step) -> None:
         super()._keep(t_us, step)

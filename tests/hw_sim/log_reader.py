@@ -1,4 +1,4 @@
-"""A reader of logs that knows nothing of the simulator: lines to rotor angles, pockets and passes."""
+"""A reader of logs that is independent of the simulator: lines to rotor angles, pockets and passes."""
 
 from __future__ import annotations
 

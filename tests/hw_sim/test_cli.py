@@ -41,7 +41,9 @@ def test_an_unknown_scenario_is_a_usage_error(tmp_path: Path, capsys: pytest.Cap
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_cannot_be_written_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_error_of_a_file_that_cannot_be_written_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["record", "--out", str(tmp_path / "no" / "x.jsonl"), "--scenario", "valid"]) == 73
     assert "x.jsonl: No such file or directory" in capsys.readouterr().err
 

@@ -156,7 +156,7 @@ def test_voids_have_their_evidence_in_the_log(name: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(25))
 def test_a_weak_ball_never_makes_its_laps(name: str, seed: int) -> None:
     """No beam is passed four times; the last pass is before the ball leaves; no reader sees it before it must be
-    said, unless fewer than three passes could not tell the launch."""
+    published, unless fewer than three passes could not prove the launch."""
     evening, log = played(name, seed)
     void = next(o for o in evening.truth if o["kind"] == "void")
     run = [t for t in log.times("ball") if t <= void["evidence_t"]]
@@ -227,7 +227,7 @@ def test_marks_divide_the_evening_and_its_truth(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_at_each_mark_the_ball_lies_in_the_last_numbers_pocket(seed: int) -> None:
+def test_at_each_mark_the_ball_is_in_the_last_numbers_pocket(seed: int) -> None:
     evening = campaign_evening(f"lies {seed}", 8)
     for mark in evening.marks:
         lying = [stay.number for stay in evening.world.stays if stay.from_s <= mark.start_s < stay.to_s]
@@ -285,7 +285,7 @@ def test_a_reversal_needs_a_french_wheel(seed: int) -> None:
     assert script(["valid", "rotor_reverses_running"], seed).header["wheel"] == "french", seed
 
 
-def test_scenarios_say_what_they_play() -> None:
+def test_each_scenario_has_a_description() -> None:
     assert all(s.about.endswith(".") and len(s.about) < 120 for s in SCENARIOS.values())
 
 

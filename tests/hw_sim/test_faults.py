@@ -77,7 +77,7 @@ def test_without_rates_there_are_no_faults(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_fault_strikes_and_says_where(kind: str) -> None:
+def test_each_fault_strikes_and_is_recorded(kind: str) -> None:
     struck = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)
@@ -193,7 +193,7 @@ def test_strays_come_at_their_rate(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["stuck_on", "stuck_off"])
-def test_a_stuck_beam_is_silent_and_half_the_time_says_so(kind: str) -> None:
+def test_a_stuck_beam_is_silent_and_half_the_time_reports_it(kind: str) -> None:
     reported = silent = 0
     for seed in MORE_SEEDS:
         after = with_only(kind, seed)

@@ -59,7 +59,7 @@ def test_no_edge_comes_early_and_after_a_pause_the_gaps_stay(lines: Path) -> Non
     assert pulled[1] - pulled[0] >= 9_000_000  # 10 ms, less what counts as on time
 
 
-def test_the_program_plays_what_it_reads_and_says_when(
+def test_the_program_plays_what_it_reads_and_prints_when(
     lines: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base_ns = time.monotonic_ns() + 5_000_000

@@ -51,7 +51,7 @@ def test_a_hand_on_the_rotor_while_the_ball_runs(name: str, least: float, most: 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_hand_brakes_the_rotor_while_the_ball_lies_in_its_pocket(seed: int) -> None:
+def test_a_hand_brakes_the_rotor_while_the_ball_is_in_its_pocket(seed: int) -> None:
     """By the third sighting at the latest it is slower, and it turns on."""
     log = _played("rotor_braked_in_pocket", seed)
     seen = [t for t in log.times("pocket") if t > log.times("ball")[-1]]

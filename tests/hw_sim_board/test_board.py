@@ -143,7 +143,7 @@ def test_a_replay_goes_back_and_beats_at_once() -> None:
     assert board.acked_seq == 0
 
 
-def test_a_full_ring_forgets_its_oldest_and_says_so() -> None:
+def test_a_full_ring_drops_its_oldest_and_reports_it() -> None:
     board = greeted()
     roll(board, 0, 60)
     board.advance(100_000)
@@ -166,7 +166,7 @@ def test_time_is_answered_with_arrival_and_departure() -> None:
     assert board_sends(board) == [m.SyncReply(1, 77, 1000, 1040)]
 
 
-def test_a_self_test_takes_its_time_and_knows_the_faulty() -> None:
+def test_a_self_test_takes_its_time_and_finds_the_faulty() -> None:
     board = greeted()
     board.feed(sim.SensorState(5, "beam/1", ok=False))
     board.feed(sim.SensorState(6, "reader/0", ok=False))

@@ -77,7 +77,7 @@ class Meeting:
         return [(one.t_us, m.BallPass(one.beam)) for one in self.fed]
 
 
-def test_a_good_cable_says_everything_once() -> None:
+def test_a_good_cable_carries_everything_once() -> None:
     meeting = Meeting(1, drop=0.0, noise=0.0)
     meeting.run(END_US)
     meeting.calm()

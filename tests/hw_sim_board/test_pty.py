@@ -1,4 +1,4 @@
-"""The board on a real pseudo-terminal, a real serial port object and a host session, fifty times faster than life."""
+"""The board on a real pseudo-terminal, a real serial port object and a host session, fifty times real speed."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_a_log_without_a_truth_has_no_strays() -> None:
     assert ">faults<" not in text
 
 
-def test_a_story_tells_pockets_as_another_reader_of_logs_does(tmp_path: Path) -> None:
+def test_a_timeline_has_the_pockets_that_another_reader_of_logs_finds(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     assert main(["record", "--scenario", "valid", "rotor_idle_stop", "--out", str(path)]) == 0
     lines = path.read_bytes().splitlines()
@@ -116,7 +116,7 @@ def test_the_rotor_has_a_signed_speed() -> None:
     assert speeds == [pytest.approx(-600 / 37)] * len(speeds)
 
 
-def test_an_edge_is_where_the_format_says_and_between_edges_the_rotor_turns_evenly() -> None:
+def test_an_edge_is_where_the_format_puts_it_and_between_edges_the_rotor_turns_evenly() -> None:
     clockwise = Rotor(37, [{"t": 100 * k, "tick": 5 + k, "direction": "cw"} for k in range(3)])
     assert [clockwise.angle(t) for t in (0, 50, 100)] == pytest.approx([5 / 37, 5.5 / 37, 6 / 37])
     other = Rotor(37, [{"t": 100 * k, "tick": 5 - k, "direction": "ccw"} for k in range(3)])
@@ -147,7 +147,7 @@ def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["draw", str(tmp_path / "none"), "--svg", str(tmp_path / "no.svg")]) == 73
 
 
-def test_drawing_without_matplotlib_says_what_to_install(
+def test_the_error_without_matplotlib_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)

@@ -89,7 +89,7 @@ def test_a_campaign_that_compared_nothing_fails() -> None:
     assert _failures() == ["nothing was compared"]
 
 
-def test_the_matrix_tells_a_wrong_number_from_the_number() -> None:
+def test_the_matrix_counts_a_wrong_number_apart_from_the_number() -> None:
     some = [
         _row(),
         _row(),

@@ -52,7 +52,9 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         choose("auto", 1, path="")
 
 
-async def test_a_broker_that_does_not_start_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_error_of_a_broker_that_does_not_start_has_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kind = Kind("mosquitto", ["/bin/sh", "-c", "echo no such user; exit 3"], "", "5")
     monkeypatch.setattr(broker, "choose", lambda wanted, port: kind)
     with pytest.raises(DemoError, match=r"(?s)exit code 3.*no such user"):

@@ -29,7 +29,7 @@ def test_it_describes_the_wheel(seed: int) -> None:
     assert (board.beams, board.rotor_ticks) == (len(layout.beams_deg), layout.rotor_ticks)
 
 
-def test_at_the_speed_of_life_nothing_is_relaxed() -> None:
+def test_at_real_speed_nothing_is_relaxed() -> None:
     layout = draw_layout(repeatable("life"))
     text = sections(layout, site="s", table="t", last_number=None, port=Path("/dev/x"), speed=1)
     config = parse(text + REST)

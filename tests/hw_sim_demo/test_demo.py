@@ -104,7 +104,7 @@ def failing(error: Exception) -> Callable[..., object]:
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "expected"),
     [
         (DemoError("there is no broker"), "there is no broker"),
         (aiomqtt.MqttError("gone"), "the broker is gone: gone"),
@@ -114,13 +114,13 @@ def failing(error: Exception) -> Callable[..., object]:
 def test_a_part_that_fails_ends_the_demo_with_its_reason(
     tmp_path: Path,
     error: Exception,
-    words: str,
+    expected: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(demo, "broker", failing(error))
     assert main(["demo", "--state", str(tmp_path)]) == 69
-    assert words in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

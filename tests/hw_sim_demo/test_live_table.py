@@ -43,7 +43,7 @@ def test_what_is_over_is_forgotten() -> None:
     assert len(world.rotor._pieces) < 20
 
 
-def test_waiting_and_words() -> None:
+def test_waiting_and_texts() -> None:
     live = LiveTable(LAYOUT, repeatable("words"), None)
     assert live.wait(2.0)[-1] == End(2_000_000)
     (command,) = [

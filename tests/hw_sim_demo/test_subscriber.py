@@ -35,7 +35,7 @@ def test_verdicts_become_lines_with_what_decides() -> None:
     assert subscriber.tally == {"results": 1, "void chef": 2}
 
 
-def test_repetitions_say_nothing_and_gaps_are_counted_within_a_run_of_the_daemon() -> None:
+def test_repetitions_are_ignored_and_gaps_are_counted_within_a_run_of_the_daemon() -> None:
     subscriber = Subscriber()
     assert subscriber.take("table", message(7, **TABLE)) is not None
     assert subscriber.take("table", message(7, **TABLE)) is None

@@ -48,12 +48,12 @@ def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.Mo
         out.truncate()
         view.show_message(subscriber.take("table", message(ROWS + 3, **TABLE)))
     picture = out.getvalue()
-    for words in ("closed", "ouverture", "32 4", "chef_void", "Art. 11 · N7", f"seq              {ROWS + 3}"):
-        assert words in picture, picture
+    for text in ("closed", "ouverture", "32 4", "chef_void", "Art. 11 · N7", f"seq              {ROWS + 3}"):
+        assert text in picture, picture
     assert "Trente-deux" not in picture, "the oldest went out of view"
 
 
-def test_without_rich_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rich_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, "rich.console", missing)
     with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]'"), view_of(Subscriber(), Terminal()):

@@ -16,11 +16,11 @@ from tests.security.authority import Authority
 
 SAMPLES = Path(__file__).parents[2] / "systemd" / "mosquitto"
 EYE = "the-eye"
-"""A user that only the tests have: sees and says everything."""
+"""A user that only the tests have: reads and publishes everything."""
 
 
 class ShippedBroker(Mosquitto):
-    """mosquitto with `wheeld.conf` and `wheeld.acl`, the latter with a second table, added as its head says."""
+    """mosquitto with `wheeld.conf` and `wheeld.acl`, the latter with a second table, added as its head describes."""
 
     def __init__(self, directory: Path, house: Authority) -> None:
         self.house = house
@@ -59,6 +59,6 @@ class ShippedBroker(Mosquitto):
 
 
 def add_table(acl: Path) -> None:
-    """Run what the head of the file tells the reader to run."""
+    """Run the commands in the head of the file."""
     (command,) = re.findall(r"^#     (sed .+)$", acl.read_text(), re.MULTILINE)
     subprocess.run(["sh", "-ec", command], cwd=acl.parent, check=True)

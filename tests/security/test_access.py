@@ -1,4 +1,4 @@
-"""The access list that ships: every role by every topic at a real mosquitto, allowed and denied, seen by who hears it.
+"""The access list that ships: every role by every topic at a real mosquitto, allowed and denied, seen by a subscriber.
 
 What a role may do is stated here a second time, from docs/interfaces.md, not read from the list.
 """
@@ -21,9 +21,9 @@ from wheeld.core.observations import CommandName
 from wheeld.ports import Publication, PublishRefusedError
 
 TABLES = ("campione-03", "campione-04")
-SAID = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
+PUBLISHED = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
 PEOPLES = (*(f"cmd/{name}" for name in get_args(CommandName)), "cmd/seal")
-LEAVES = (*SAID, "ack", *PEOPLES, "cmd/resend", "cmd/dance", "cmd/open/now", "cmd", "other", "result/x")
+LEAVES = (*PUBLISHED, "ack", *PEOPLES, "cmd/resend", "cmd/dance", "cmd/open/now", "cmd", "other", "result/x")
 
 
 def topics(table: str) -> dict[str, str]:
@@ -43,25 +43,25 @@ def at(table: str, *leaves: str) -> set[str]:
     return {topics(table)[leaf] for leaf in leaves}
 
 
-CHEF_HEARS = ("result", "void", "table", "notice", "board", "availability", "reply", "response")
-SETTLEMENT_HEARS = ("result", "void", "table", "notice", "availability", "reply")
+CHEF_READS = ("result", "void", "table", "notice", "board", "availability", "reply", "response")
+SETTLEMENT_READS = ("result", "void", "table", "notice", "availability", "reply")
 WHEELS_COMMANDS = (*PEOPLES, "cmd/resend", "cmd/dance")
 
 MAY_READ: dict[str, set[str]] = {
     "wheel-campione-03": at("campione-03", "ack", *WHEELS_COMMANDS),
     "wheel-campione-04": at("campione-04", "ack", *WHEELS_COMMANDS),
-    "settlement": at("campione-03", *SETTLEMENT_HEARS) | at("campione-04", *SETTLEMENT_HEARS),
+    "settlement": at("campione-03", *SETTLEMENT_READS) | at("campione-04", *SETTLEMENT_READS),
     "display-campione-03": at("campione-03", "board", "availability"),
-    "chef-campione-03": at("campione-03", *CHEF_HEARS),
-    "chef-campione-04": at("campione-04", *CHEF_HEARS),
+    "chef-campione-03": at("campione-03", *CHEF_READS),
+    "chef-campione-04": at("campione-04", *CHEF_READS),
     "auditor": {topic for topic in EVERY if topic.startswith("wheel/v1")},
     "nobody": set(),
     "wheel": set(),
     "chef-campione-0": set(),
 }
 MAY_WRITE: dict[str, set[str]] = {
-    "wheel-campione-03": at("campione-03", *SAID, "response"),
-    "wheel-campione-04": at("campione-04", *SAID, "response"),
+    "wheel-campione-03": at("campione-03", *PUBLISHED, "response"),
+    "wheel-campione-04": at("campione-04", *PUBLISHED, "response"),
     "settlement": at("campione-03", "ack", "cmd/resend") | at("campione-04", "ack", "cmd/resend"),
     "display-campione-03": set(),
     "chef-campione-03": at("campione-03", *PEOPLES),
@@ -81,7 +81,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShippedBroker]:
         yield shipped
 
 
-async def heard(client: aiomqtt.Client, last: str) -> list[tuple[str, bytes]]:
+async def received_by(client: aiomqtt.Client, last: str) -> list[tuple[str, bytes]]:
     """Everything that came up to the message on topic `last`."""
     found: list[tuple[str, bytes]] = []
     async with asyncio.timeout(30):
@@ -103,18 +103,18 @@ def test_the_matrix_is_whole() -> None:
 
 
 @pytest.mark.parametrize("role", MAY_WRITE)
-async def test_who_may_say_what(broker: ShippedBroker, role: str) -> None:
+async def test_who_may_publish_what(broker: ShippedBroker, role: str) -> None:
     async with broker.client(EYE) as eye, broker.client(role) as client:
         await eye.subscribe("#", qos=1)
         await everything(client, role.encode())
         await eye.publish("end", b"")
-        said = await heard(eye, "end")
-    assert {topic for topic, payload in said if payload == role.encode()} == MAY_WRITE[role]
+        received = await received_by(eye, "end")
+    assert {topic for topic, payload in received if payload == role.encode()} == MAY_WRITE[role]
 
 
 @pytest.mark.parametrize("role", MAY_READ)
-async def test_who_may_hear_what(broker: ShippedBroker, role: str) -> None:
-    """What is said while it listens, and what was retained before it came."""
+async def test_who_may_subscribe_to_what(broker: ShippedBroker, role: str) -> None:
+    """What is published while it listens, and what was retained before it came."""
     async with broker.client(EYE) as eye:
         await everything(eye, b"old", retain=True)
         async with broker.client(role) as client:
@@ -145,7 +145,7 @@ async def test_a_name_that_is_claimed_counts_for_nothing(broker: ShippedBroker) 
         await eye.subscribe("#", qos=1)
         await client.publish(topics("campione-03")["result"], b"forged", qos=1)
         await eye.publish("end", b"")
-        assert await heard(eye, "end") == []
+        assert await received_by(eye, "end") == []
 
 
 async def test_nobody_throws_the_wheel_off_by_its_client_id(broker: ShippedBroker) -> None:
@@ -170,7 +170,7 @@ async def test_the_wheel_does_its_work_and_no_other(broker: ShippedBroker) -> No
     root = "wheel/v1/campione/campione-03/"
     async with broker.client("chef-campione-03") as chef, connecting(wanted, root=root) as (connection, _):
         session = await session_of(connection)
-        for leaf in (*SAID, "response"):
+        for leaf in (*PUBLISHED, "response"):
             await connection.publish(Publication(topic=ours[leaf], payload=b"{}"), session=session)
         with pytest.raises(PublishRefusedError, match="Not authorized"):
             await connection.publish(Publication(topic=others["result"], payload=b"{}"), session=session)
@@ -179,7 +179,7 @@ async def test_the_wheel_does_its_work_and_no_other(broker: ShippedBroker) -> No
 
 
 async def test_a_table_that_the_certificate_is_not_for_is_logged(broker: ShippedBroker) -> None:
-    """Nobody would see that wheel online; its log says why."""
+    """Nobody would see that wheel online; its log has the reason."""
     files = broker.house.issue("wheel-campione-03")
     wanted = settings(broker.port, ca_file=files.ca_file, cert_file=files.cert_file, key_file=files.key_file)
     with capture_logs() as logs:

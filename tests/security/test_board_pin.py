@@ -1,4 +1,4 @@
-"""The daemon believes no board but the pinned one, to the last verdict: nothing that another says becomes a fact."""
+"""The daemon uses no board but the pinned one, to the last verdict: nothing that another reports becomes a fact."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pinned() -> str:
 
 
 def until(over: asyncio.Event, events: Iterable[SimEvent]) -> Iterator[SimEvent]:
-    """All of them, then say so: the player itself waits for a host that takes what the board keeps."""
+    """All of them, then set `over`: the player itself waits for a host that takes what the board keeps."""
     yield from events
     over.set()
 
@@ -38,8 +38,8 @@ def until(over: asyncio.Event, events: Iterable[SimEvent]) -> Iterator[SimEvent]
 @pytest.mark.parametrize(("pin", "found"), [("board_serial", "WB-0043"), ("config_hash", "f" * 16)])
 async def test_another_board_plays_a_whole_coup_for_nobody(tmp_path: Path, pin: str, found: str) -> None:
     played = script(["valid"], seed=3)
-    said = {**OURS, pin: found}
-    setup = replace(setup_of(played), serial=said["board_serial"], config_hash=said["config_hash"])
+    identity = {**OURS, pin: found}
+    setup = replace(setup_of(played), serial=identity["board_serial"], config_hash=identity["config_hash"])
     with Mosquitto(tmp_path) as broker:
         config = write_config(tmp_path, played, broker_port=broker.port, more=pinned())
         async with running(config) as daemon, listening(broker.port) as listener:
@@ -52,14 +52,14 @@ async def test_another_board_plays_a_whole_coup_for_nobody(tmp_path: Path, pin: 
                 task.cancel()
                 await asyncio.wait({task})
             assert await daemon.end() == 0
-            await listener.until(lambda heard: heard.of("availability")[-1:] != [], "availability")
+            await listener.until(lambda received: received.of("availability")[-1:] != [], "availability")
     assert refused["what"] == pin
     assert found in str(refused)
     assert not listener.of("result", "void")
     assert {message["state"] for message in listener.of("table")} <= {"closed", "suspended"}
 
 
-async def test_the_pinned_board_is_believed(tmp_path: Path) -> None:
+async def test_the_pinned_board_is_used(tmp_path: Path) -> None:
     played = script(["valid"], seed=3)
     setup = replace(setup_of(played), serial=OURS["board_serial"], config_hash=OURS["config_hash"])
     with Mosquitto(tmp_path) as broker:
@@ -68,6 +68,6 @@ async def test_the_pinned_board_is_believed(tmp_path: Path) -> None:
             await daemon.until("broker.connected")
             async with playing(played, SimBoard(setup), tmp_path / "board"):
                 identified = await daemon.until("board.identified")
-                await listener.until(lambda heard: heard.of("result") != [], "a result")
+                await listener.until(lambda received: received.of("result") != [], "a result")
             assert await daemon.end() == 0
     assert (identified["serial"], identified["config_hash"]) == (OURS["board_serial"], OURS["config_hash"])

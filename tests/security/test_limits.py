@@ -83,7 +83,7 @@ async def test_a_correlation_is_stored_up_to_its_limit(bench: Bench, size: int) 
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_a_packet_larger_than_anything_we_hear(tmp_path: Path, protocol: str) -> None:
+async def test_a_packet_larger_than_anything_we_read(tmp_path: Path, protocol: str) -> None:
     """MQTT 5 lets the broker keep it; a client of 3.1.1 gets it, and must not queue a thousand of them."""
     with Mosquitto(tmp_path) as broker, capture_logs() as logs:
         async with observing(broker) as observer, connecting(settings(broker.port, protocol=protocol)) as (ours, _):

@@ -96,9 +96,9 @@ async def test_a_good_run(table: Table) -> None:
             more = {"username": "wheel", "password": PASSWORD, "tls_context": context}
             async with observing(table.broker, **more) as observer:
                 await observer.until("/wheel/v1/live/wheel-1/health")
-                heard = b"".join(message.payload for message in observer.seen)
+                received = b"".join(message.payload for message in observer.seen)
             assert await daemon.end() == 0
-    table.must_not_be_in(logs=logs_of(daemon), journal=table.journal(), heard=heard, **places)
+    table.must_not_be_in(logs=logs_of(daemon), journal=table.journal(), received=received, **places)
 
 
 async def test_a_run_that_the_broker_refuses(table: Table) -> None:
@@ -134,14 +134,16 @@ def test_the_search_finds_what_it_looks_for(table: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         (b"\xff" + PASSWORD.encode(), "is not UTF-8 text"),
         (b"\n", "holds not 1 to"),
         (PASSWORD.encode() * PASSWORD_BYTES_MAX, "holds not 1 to"),
     ],
 )
-async def test_a_password_that_became_none_is_logged_and_read_again(tmp_path: Path, content: bytes, said: str) -> None:
+async def test_a_password_that_became_none_is_logged_and_read_again(
+    tmp_path: Path, content: bytes, expected: str
+) -> None:
     """While the daemon runs: it must neither end nor repeat what is there."""
     path = tmp_path / "password"
     path.write_bytes(content)
@@ -151,5 +153,5 @@ async def test_a_password_that_became_none_is_logged_and_read_again(tmp_path: Pa
             path.write_text(PASSWORD)
             clock.go()
             await session_of(connection)
-    assert said in logs[0]["why"]
+    assert expected in logs[0]["why"]
     assert PASSWORD not in str(logs)

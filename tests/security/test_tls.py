@@ -79,22 +79,22 @@ async def test_a_client_certificate_is_the_name(broker: Mosquitto, house: Author
 
 
 @pytest.mark.parametrize(
-    ("days", "authority", "said"),
+    ("days", "authority", "expected"),
     [
         (None, "house", "the broker asks for a client certificate: give cert_file and key_file"),
         (-1, "house", "the broker says that our certificate has expired: renew cert_file"),
         (30, "another", "the broker does not know the authority of our certificate"),
     ],
 )
-async def test_the_broker_keeps_us_out_and_we_say_why_at_once(
-    broker: Mosquitto, house: Authority, tmp_path: Path, days: int | None, authority: str, said: str
+async def test_the_broker_refuses_us_and_we_name_the_cause_at_once(
+    broker: Mosquitto, house: Authority, tmp_path: Path, days: int | None, authority: str, expected: str
 ) -> None:
     files = TlsFiles(ca_file=house.file)
     if days is not None:
         own = house if authority == "house" else Authority(tmp_path, authority)
         files = TlsFiles(house.file, *own.issue("wheel-3", days=days).named[1:])
     why = await refusal(secured(broker.port, files, publish_timeout_s=600.0))  # not by a time-out
-    assert said in why
+    assert expected in why
     assert names_in(broker) == []
 
 
@@ -110,23 +110,23 @@ async def test_a_revoked_certificate_is_kept_out_and_another_is_not(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("days", "host", "authority", "said"),
+    ("days", "host", "authority", "expected"),
     [
         (-1, "127.0.0.1", "house", "the broker's certificate has expired: it has to be renewed at the broker"),
         (30, "127.0.0.1", "another", "the broker's certificate is not of an authority in ca_file"),
         (30, "127.0.0.2", "house", "the broker's certificate is for another address than `host`"),
     ],
 )
-async def test_we_keep_out_of_a_broker_and_say_why(
-    house: Authority, tmp_path: Path, days: int, host: str, authority: str, said: str
+async def test_we_refuse_a_broker_and_name_the_cause(
+    house: Authority, tmp_path: Path, days: int, host: str, authority: str, expected: str
 ) -> None:
     theirs = house if authority == "house" else Authority(tmp_path, authority)
     with strict(tmp_path, theirs.issue("broker", server=True, days=days, host=host)) as broker:
-        assert said in await refusal(secured(broker.port, house.issue("wheel-3")))
+        assert expected in await refusal(secured(broker.port, house.issue("wheel-3")))
         assert names_in(broker) == []
 
 
-def test_names_for_what_only_other_brokers_say() -> None:
+def test_names_for_errors_of_other_brokers_only() -> None:
     wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1)")
     assert "does not use TLS on this port" in fault(wrong)
     assert fault(OSError(111, "Connection refused")) == ""
@@ -164,7 +164,7 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
             assert connection.is_connected
             shutil.move(renewed.key_file, renewed.key_file.with_name("wheel-3.key"))
             await file_check(clock)  # half a renewal: the connection stays
-            await file_check(clock)  # and that is said once
+            await file_check(clock)  # and that is logged once
             assert connection.is_connected
             shutil.move(renewed.cert_file, renewed.cert_file.with_name("wheel-3.crt"))
             assert await clock.waiting() == FILES_CHECK_S
@@ -190,8 +190,8 @@ async def test_the_last_will_stays_silent_on_a_renewal(broker: Mosquitto, house:
         await asyncio.wait_for(lost, 30)
         assert await session_of(connection) == 2
     broker.stop()
-    said = [line for line in broker.log if "Received PUBLISH" in line and "availability" in line]
-    assert len(said) == 3  # online, online, offline at the end: no will in between
+    published = [line for line in broker.log if "Received PUBLISH" in line and "availability" in line]
+    assert len(published) == 3  # online, online, offline at the end: no will in between
     assert not [line for line in broker.log if "Sending Will" in line]
 
 
@@ -229,15 +229,15 @@ def test_files_that_make_no_context(tmp_path: Path, house: Authority) -> None:
         "none cannot be read: No such file": TlsFiles(tmp_path / "none"),
         "none or key_file": TlsFiles(house.file, tmp_path / "none", mine.key_file),
     }
-    for said, files in wrong.items():
-        with pytest.raises(TlsFilesError, match=said):
+    for expected, files in wrong.items():
+        with pytest.raises(TlsFilesError, match=expected):
             files.context()
     locked(mine)
     with pytest.raises(TlsFilesError, match="has a passphrase"):
         mine.context()
 
 
-def test_old_versions_of_tls_are_not_spoken() -> None:
+def test_old_versions_of_tls_are_refused() -> None:
     context = TlsFiles().context()
     assert context.minimum_version == ssl.TLSVersion.TLSv1_2
     assert context.check_hostname

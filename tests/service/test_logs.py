@@ -34,9 +34,9 @@ def lines(where: str) -> list[str]:
 
 
 def test_a_line_an_event_with_its_priority_for_journald() -> None:
-    told = [re.fullmatch(r"<(\d)>(.+)", line) for line in lines("journal")]
-    assert [found and found[1] for found in told] == ["6", "4", "3", "2"]
-    levels = [json.loads(found[2])["level"] for found in told if found]
+    found_lines = [re.fullmatch(r"<(\d)>(.+)", line) for line in lines("journal")]
+    assert [found and found[1] for found in found_lines] == ["6", "4", "3", "2"]
+    levels = [json.loads(found[2])["level"] for found in found_lines if found]
     assert levels == ["info", "warning", "error", "critical"]
 
 
@@ -44,12 +44,12 @@ def test_elsewhere_nothing_stands_before_the_object() -> None:
     assert [json.loads(line)["text"] for line in lines("file")] == ["two\nlines"] * 4
 
 
-@pytest.mark.parametrize("told", ["", "1:1", "nonsense"])
-def test_a_stream_that_was_redirected_is_not_the_journal(told: str) -> None:
+@pytest.mark.parametrize("stream", ["", "1:1", "nonsense"])
+def test_a_stream_that_was_redirected_is_not_the_journal(stream: str) -> None:
     with tempfile.TemporaryFile() as file:
         status = os.fstat(file.fileno())
         assert is_journal(file.fileno(), {"JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"})
-        assert not is_journal(file.fileno(), {"JOURNAL_STREAM": told})
+        assert not is_journal(file.fileno(), {"JOURNAL_STREAM": stream})
         assert not is_journal(file.fileno(), {})
 
 

@@ -15,7 +15,7 @@ from wheeld.service.notify import ServiceNotifier
 
 @pytest.fixture(params=["path", "abstract"])
 def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[socket.socket, str]]:
-    """The manager's socket and what NOTIFY_SOCKET says of it."""
+    """The manager's socket and its name in NOTIFY_SOCKET."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as endpoint:
         name = str(tmp_path / "notify") if request.param == "path" else f"@wheeld-test-{os.getpid()}"
         endpoint.bind(name.replace("@", "\0", 1) if request.param == "abstract" else name)
@@ -23,15 +23,15 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[so
         yield endpoint, name
 
 
-def test_what_systemd_hears(manager: tuple[socket.socket, str]) -> None:
+def test_what_systemd_receives(manager: tuple[socket.socket, str]) -> None:
     endpoint, name = manager
     notifier = ServiceNotifier({"NOTIFY_SOCKET": name})
     notifier.ready("table open\nREADY=0")
     notifier.status("coup 7")
     notifier.alive()
     notifier.stopping()
-    heard = [endpoint.recv(4096) for _ in range(4)]
-    assert heard == [b"READY=1\nSTATUS=table open READY=0", b"STATUS=coup 7", b"WATCHDOG=1", b"STOPPING=1"]
+    received = [endpoint.recv(4096) for _ in range(4)]
+    assert received == [b"READY=1\nSTATUS=table open READY=0", b"STATUS=coup 7", b"WATCHDOG=1", b"STOPPING=1"]
 
 
 def test_without_systemd_nothing_happens() -> None:
@@ -43,7 +43,7 @@ def test_without_systemd_nothing_happens() -> None:
     assert notifier.watchdog_s is None
 
 
-def test_a_manager_that_is_gone_is_told_and_survived(tmp_path: Path) -> None:
+def test_a_manager_that_is_gone_is_logged_and_survived(tmp_path: Path) -> None:
     with capture_logs() as logs:
         ServiceNotifier({"NOTIFY_SOCKET": str(tmp_path / "gone")}).alive()
     assert [log["event"] for log in logs] == ["notify.failed"]

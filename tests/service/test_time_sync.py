@@ -1,4 +1,4 @@
-"""Whether UTC can be trusted: who is asked, and what is said when it changes."""
+"""Whether UTC can be trusted: who is asked, and what is logged when it changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wheeld.service import time_sync
 from wheeld.service.time_sync import LOOK_S, TimeSync, by_kernel, by_timesyncd, host_is_synchronised
 
 
-async def test_each_change_is_told_once() -> None:
+async def test_each_change_is_logged_once() -> None:
     clock, changes = VirtualClock(), list[bool | None]()
     states: list[bool | None] = [None, None, False, False, True, True, False]
     with capture_logs() as logs:
@@ -40,8 +40,8 @@ def test_timesyncd_leaves_a_mark(tmp_path: Path) -> None:
     assert by_timesyncd(tmp_path) is True
 
 
-@pytest.mark.parametrize(("state", "told"), [(0, True), (1, True), (4, True), (5, False), (-1, None)])
-def test_what_the_kernel_answers(state: int, told: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("state", "expected"), [(0, True), (1, True), (4, True), (5, False), (-1, None)])
+def test_what_the_kernel_answers(state: int, expected: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
 
     class Library:
@@ -50,7 +50,7 @@ def test_what_the_kernel_answers(state: int, told: bool | None, monkeypatch: pyt
             return state
 
     monkeypatch.setattr("ctypes.CDLL", lambda _: Library())
-    assert by_kernel() is told
+    assert by_kernel() is expected
     assert asked == [bytes(512)], "all zero: to read, not to set"
 
 

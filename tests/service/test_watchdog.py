@@ -57,17 +57,17 @@ class Bench:
         self.clock, self.broker, self.messages = VirtualClock(), SlowBroker(), Feed()
         self.store = DirectStore(open_writer(path))
         self.fed_s: list[float] = []
-        self.judged_us = 0
-        self.judges, self.takes, self.answers = True, asyncio.Event(), asyncio.Event()
+        self.applied_us = 0
+        self.applies, self.takes, self.answers = True, asyncio.Event(), asyncio.Event()
         self.takes.set()
         self.answers.set()
-        self.watch = Watch(clock=self.clock, feed=self._feed, table_now_us=lambda: self.judged_us)
+        self.watch = Watch(clock=self.clock, feed=self._feed, table_now_us=lambda: self.applied_us)
         publisher = TurningPublisher(self.broker, self.watch.outbox, clock=self.clock, publish_s_max=PUBLISH_S_MAX)
         self.outbox = Outbox(store=self.store, publisher=publisher, clock=self.clock, root="w/", settlement_ack=False)
         self.sensors = BoardFeed(
             cast("Board", TalkingBoard()),
             TurningClock(self.clock, self.watch.sensors),
-            watched(self._judge, self.watch.table),
+            watched(self._apply, self.watch.table),
         )
 
     def append(self) -> None:
@@ -77,10 +77,10 @@ class Bench:
     def _feed(self) -> None:
         self.fed_s.append(self.clock.monotonic_ns() / 1e9)
 
-    async def _judge(self, batch: Batch) -> None:
+    async def _apply(self, batch: Batch) -> None:
         await self.takes.wait()
-        if self.judges:
-            self.judged_us = batch.observations[-1].t_us
+        if self.applies:
+            self.applied_us = batch.observations[-1].t_us
 
     async def ask(self) -> None:
         await self.answers.wait()
@@ -130,7 +130,7 @@ async def test_it_is_fed_at_once_and_steadily_without_a_broker(bench: Bench) -> 
     assert_steady(fed_s, WHILE_S)
 
 
-async def test_a_broker_with_nothing_to_say_to_it_is_no_hang(bench: Bench) -> None:
+async def test_a_broker_without_messages_is_no_hang(bench: Bench) -> None:
     bench.broker.up()
     assert_steady(await bench.fed_during(WHILE_S), WHILE_S)
     bench.broker.down()
@@ -175,8 +175,8 @@ def hang_journal(bench: Bench) -> Callable[[], None]:
 
 
 def hang_table(bench: Bench) -> Callable[[], None]:
-    bench.judges = False
-    return lambda: setattr(bench, "judges", True)
+    bench.applies = False
+    return lambda: setattr(bench, "applies", True)
 
 
 @pytest.mark.parametrize("part", ["outbox", "sensors", "journal", "table"])
@@ -189,5 +189,5 @@ async def test_a_part_that_hangs_starves_it_and_is_named(part: str, bench: Bench
         assert all(at_s <= WATCHDOG_S - 5 for at_s in fed_s), "fed though a part hung"
         mend()
         assert_steady(await bench.fed_during(WHILE_S), WHILE_S)
-    told = [(log["event"], log.get("missing")) for log in logs if log["event"].startswith("watchdog")]
-    assert told == [("watchdog.starved", [part]), ("watchdog.fed_again", None)]
+    logged = [(log["event"], log.get("missing")) for log in logs if log["event"].startswith("watchdog")]
+    assert logged == [("watchdog.starved", [part]), ("watchdog.fed_again", None)]

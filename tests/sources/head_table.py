@@ -27,11 +27,11 @@ ASKED: dict[str, CommandName] = {
 class Played:
     """What was published, decoded."""
 
-    said: list[dict[str, Any]] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
     evidence: list[bytes] = field(default_factory=list)
 
     def of(self, topic: str) -> list[dict[str, Any]]:
-        return [message for message in self.said if message["schema"] == f"{topic}/1"]
+        return [message for message in self.messages if message["schema"] == f"{topic}/1"]
 
     @property
     def results(self) -> list[int]:
@@ -81,5 +81,5 @@ class HeadTable:
 
     def _apply(self, seen: Observation) -> None:
         step = self._table.apply(seen)
-        self.played.said += [msgspec.json.decode(message.payload) for message in step.messages]
+        self.played.messages += [msgspec.json.decode(message.payload) for message in step.messages]
         self.played.evidence += [evidence.log for evidence in step.coup_logs]

@@ -1,4 +1,4 @@
-"""A board that a test scripts, joined to the `Board` under test on one virtual time; says what a firmware would say."""
+"""A board that a test scripts, joined to the `Board` under test on one virtual time, in place of a firmware."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE = FRENCH
 class Bench:
     """Host and board side by side. `seen` is all that came of it, in order; times are host milliseconds from 0.
 
-    `mute`: the board says nothing. `deaf_to`: kinds of request it does not answer. `lost`: what it says never arrives.
+    `mute`: the board sends nothing. `deaf_to`: kinds of request it does not answer. `lost`: all that it sends is lost.
     """
 
     def __init__(
@@ -67,29 +67,29 @@ class Bench:
         """Let time pass, 10 ms a step."""
         for _ in range(0, ms, 10):
             self.host_ms += 10
-            self._tell(self.board.tick(self.host_ms * 1_000_000))
-            self._board_hears(self.board.data_to_send())
+            self._keep(self.board.tick(self.host_ms * 1_000_000))
+            self._board_receives(self.board.data_to_send())
             self._send_events()
             if self.host_ms % HEARTBEAT_MS == 0:
-                self.say(m.Heartbeat(self.boot_id, self.board_us, self.oldest_seq, 0, self.sent_seq, self.next_seq))
+                self.send(m.Heartbeat(self.boot_id, self.board_us, self.oldest_seq, 0, self.sent_seq, self.next_seq))
 
     @property
     def next_seq(self) -> int:
         return self.oldest_seq + len(self.ring)
 
-    def say(self, message: m.FromBoard) -> None:
+    def send(self, message: m.FromBoard) -> None:
         """One message of the board reaches the host now."""
         if self.mute or self.lost:
             return
         host_ns = self.host_ms * 1_000_000
         utc = UtcPair(host_ns, UTC_AT_0_US + self.host_ms * 1_000, 1)
-        self._tell(self.board.receive(encode_frame(encode(message)), host_ns, utc))
+        self._keep(self.board.receive(encode_frame(encode(message)), host_ns, utc))
 
     def plain(self) -> list[Observation]:
         """What was observed, without the passing of time and the clock's readings."""
         return [seen for seen in self.seen if not isinstance(seen, TimePassed | ClockReading)]
 
-    def _tell(self, observations: list[Observation]) -> None:
+    def _keep(self, observations: list[Observation]) -> None:
         for seen in observations:
             assert not self.seen or seen.t_us >= self.seen[-1].t_us, f"{seen} after {self.seen[-1]}"
             self.seen.append(seen)
@@ -102,10 +102,10 @@ class Bench:
             return
         start = self.sent_seq - self.oldest_seq
         for first in range(start, len(self.ring), m.EVENTS_MAX):
-            self.say(m.Events(self.boot_id, self.oldest_seq + first, tuple(self.ring[first : first + m.EVENTS_MAX])))
+            self.send(m.Events(self.boot_id, self.oldest_seq + first, tuple(self.ring[first : first + m.EVENTS_MAX])))
         self.sent_seq = self.next_seq
 
-    def _board_hears(self, data: bytes) -> None:
+    def _board_receives(self, data: bytes) -> None:
         for frame in self._decoder.feed(data):
             message = decode_from_host(frame)
             if not isinstance(message, self.deaf_to):
@@ -114,7 +114,7 @@ class Bench:
     def _answer(self, message: m.FromHost) -> None:
         match message:
             case m.Hello(token):
-                self.say(
+                self.send(
                     m.Identity(
                         token=token, version=1, version_min=1, version_max=1, boot_id=self.boot_id,
                         oldest_seq=self.oldest_seq, acked_seq=self.oldest_seq, next_seq=self.next_seq,
@@ -122,9 +122,9 @@ class Bench:
                     )
                 )  # fmt: skip
             case m.SyncRequest(token):
-                self.say(m.SyncReply(self.boot_id, token, self.board_us, self.board_us))
+                self.send(m.SyncReply(self.boot_id, token, self.board_us, self.board_us))
             case m.SelfTestRequest(token):
-                self.say(m.SelfTestResult(self.boot_id, token, self.board_us, tuple(self.sensors)))
+                self.send(m.SelfTestResult(self.boot_id, token, self.board_us, tuple(self.sensors)))
             case m.Replay(_, from_seq):
                 self.sent_seq = from_seq
             case m.Ack(_, next_seq):

@@ -69,7 +69,7 @@ def test_heartbeats_let_time_pass() -> None:
     assert passed[-1] == pytest.approx(3_000_000, abs=5_000)
 
 
-def test_the_first_thing_told_is_the_time_then_once_a_second() -> None:
+def test_the_first_report_is_the_time_then_once_a_second() -> None:
     bench = Bench()
     bench.run(5_000)
     assert isinstance(bench.seen[0], ClockReading)
@@ -126,7 +126,7 @@ def test_an_acknowledgement_from_before_a_reset_does_no_harm() -> None:
     assert bench.acked == []
 
 
-def test_silence_is_told_once_and_so_is_its_end() -> None:
+def test_silence_is_reported_once_and_so_is_its_end() -> None:
     bench = Bench()
     bench.run(2_000)
     bench.mute = True
@@ -135,7 +135,7 @@ def test_silence_is_told_once_and_so_is_its_end() -> None:
     bench.run(500)
     down, up = bench.plain()
     assert down == SensorState(down.t_us, sensor="link", ok=False)
-    assert down.t_us == pytest.approx(2_000_000, abs=5_000), "where the telling ended, not when that was noticed"
+    assert down.t_us == pytest.approx(2_000_000, abs=5_000), "where the reports ended, not when that was noticed"
     assert up == SensorState(down.t_us, sensor="link", ok=True)
     assert bench.board.is_up
     assert bench.board.counters["link_faults"] == 1
@@ -206,7 +206,7 @@ def test_a_lost_frame_is_asked_for_again() -> None:
     assert [seen.beam for seen in bench.plain() if isinstance(seen, BallPass)] == [1, 2]
 
 
-def test_events_that_are_gone_for_ever_are_a_fault_of_the_link() -> None:
+def test_events_that_are_lost_are_a_fault_of_the_link() -> None:
     bench = Bench()
     bench.run(500)
     bench.lost = True
@@ -282,7 +282,7 @@ def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms
     assert bench.board.counters["misdated"] == 1
 
 
-def test_a_board_that_will_not_tell_the_time_is_heard_all_the_same() -> None:
+def test_a_board_that_does_not_answer_time_requests_is_used_all_the_same() -> None:
     bench = Bench()
     bench.deaf_to = (m.SyncRequest,)
     for _ in range(HELD_MAX):
@@ -297,12 +297,12 @@ def test_a_board_that_will_not_tell_the_time_is_heard_all_the_same() -> None:
     assert [seen for seen in bench.seen if isinstance(seen, ClockReading)]
 
 
-def test_the_self_test_tells_only_what_is_news() -> None:
+def test_the_self_test_reports_only_changes() -> None:
     bench = Bench()
     bench.sensors = [m.SensorReport("beam", 1, ok=False), m.SensorReport("reader", 0, ok=True)]
     bench.run(500)
-    (told,) = bench.plain()
-    assert told == SensorState(told.t_us, sensor="beam/1", ok=False)
+    (reported,) = bench.plain()
+    assert reported == SensorState(reported.t_us, sensor="beam/1", ok=False)
     assert bench.board.sensors == {"beam/1": False, "reader/0": True}
     bench.sensors = [m.SensorReport("beam", 1, ok=True)]
     bench.board.opened(bench.host_ms * 1_000_000)
@@ -370,10 +370,10 @@ def test_the_board_s_own_counters_are_passed_on() -> None:
     bench = Bench()
     assert "board_missed_edges" not in bench.board.counters
     bench.run(500)
-    bench.say(m.Heartbeat(1, bench.board_us + 1, 0, 0, 0, 0, 5, 6, 7))
+    bench.send(m.Heartbeat(1, bench.board_us + 1, 0, 0, 0, 0, 5, 6, 7))
     counters = bench.board.counters
-    told = [counters[f"board_{name}"] for name in ("rejected_frames", "overwritten_events", "missed_edges")]
-    assert told == [5, 6, 7]
+    reported = [counters[f"board_{name}"] for name in ("rejected_frames", "overwritten_events", "missed_edges")]
+    assert reported == [5, 6, 7]
 
 
 def test_garbage_on_the_line_is_counted_and_nothing_else() -> None:
@@ -390,7 +390,7 @@ def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
     bench.run(500)
 
     def beat(missed: int) -> None:
-        bench.say(
+        bench.send(
             m.Heartbeat(
                 bench.boot_id,
                 bench.board_us,

@@ -21,7 +21,7 @@ from wheeld.sources.sensing import Batch
 
 
 class HandClock:
-    """Time passes when the test says so; every sleep ends at the next step."""
+    """Time passes only in `step`; every sleep ends at the next step."""
 
     def __init__(self) -> None:
         self.now_ns = 0
@@ -51,7 +51,7 @@ async def settle() -> None:
 
 
 class ScriptedLink:
-    """The test is the line: it puts in what the board says and sees what the host sends."""
+    """The test is the line: it puts in what the board sends and sees what the host sends."""
 
     def __init__(self) -> None:
         self._incoming: asyncio.Queue[bytes] = asyncio.Queue()
@@ -59,7 +59,7 @@ class ScriptedLink:
         self.sent: list[m.FromHost] = []
         self.broken = False
 
-    def say(self, message: m.FromBoard) -> None:
+    def send(self, message: m.FromBoard) -> None:
         self._incoming.put_nowait(encode_frame(encode(message)))
 
     def hang_up(self) -> None:
@@ -109,22 +109,22 @@ class Rig:
                 await task
 
     async def introduce(self) -> None:
-        """Hello and identity, the time asked and told."""
+        """Hello and identity, and one time request with its reply."""
         await self.clock.step(20)
         (hello,) = self.link.sent
         assert isinstance(hello, m.Hello)
-        self.link.say(m.Identity(hello.token, 1, 1, 1, 1, 0, 0, 1, "B-1", "1.0", "0" * 16, LAYOUT))
+        self.link.send(m.Identity(hello.token, 1, 1, 1, 1, 0, 0, 1, "B-1", "1.0", "0" * 16, LAYOUT))
         await settle()
         await self.clock.step(20)
         request = next(sent for sent in self.link.sent if isinstance(sent, m.SyncRequest))
-        self.link.say(m.SyncReply(1, request.token, 5_000_000, 5_000_000))
+        self.link.send(m.SyncReply(1, request.token, 5_000_000, 5_000_000))
 
 
-async def test_what_the_board_says_arrives_and_is_answered() -> None:
+async def test_what_the_board_sends_arrives_and_is_answered() -> None:
     rig = Rig()
     async with rig.running():
         await rig.introduce()
-        rig.link.say(m.Events(1, 0, (m.TimedEvent(5_010_000, m.BallPass(2)),)))
+        rig.link.send(m.Events(1, 0, (m.TimedEvent(5_010_000, m.BallPass(2)),)))
         await settle()
         observations = [seen for batch in rig.taken for seen in batch.observations]
         assert [type(seen) for seen in observations] == [ClockReading, BallPass]
@@ -141,7 +141,7 @@ async def test_a_busy_table_holds_the_reader_back_and_loses_nothing() -> None:
         await rig.introduce()
         rig.busy.clear()
         for seq in range(3):
-            rig.link.say(m.Events(1, seq, (m.TimedEvent(5_010_000 + seq, m.BallPass(seq)),)))
+            rig.link.send(m.Events(1, seq, (m.TimedEvent(5_010_000 + seq, m.BallPass(seq)),)))
         await settle()
         assert rig.taken == []
         rig.busy.set()
@@ -150,7 +150,7 @@ async def test_a_busy_table_holds_the_reader_back_and_loses_nothing() -> None:
         assert seen == [0, 1, 2]
 
 
-async def test_without_a_link_time_is_kept_and_silence_told() -> None:
+async def test_without_a_link_time_is_kept_and_silence_reported() -> None:
     rig = Rig()
     async with rig.running() as serving:
         rig.link.hang_up()
@@ -164,7 +164,7 @@ async def test_without_a_link_time_is_kept_and_silence_told() -> None:
         assert rig.link.sent == []
 
 
-async def test_a_link_that_breaks_while_ticking_is_told_to_its_reader_only() -> None:
+async def test_a_link_that_breaks_while_ticking_is_an_error_for_its_reader_only() -> None:
     rig = Rig()
     async with rig.running() as serving:
         rig.link.broken = True

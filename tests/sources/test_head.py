@@ -41,29 +41,29 @@ def is_subsequence(few: list[int], many: list[int]) -> bool:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mercury_has_a_result_for_each_coup_run_well_and_for_no_other(seed: int) -> None:
-    truth, said = played(Model.MERCURY_360, seed)
+    truth, outcome = played(Model.MERCURY_360, seed)
     good = well_run(Model.MERCURY_360, truth)
-    assert is_subsequence(said.results, good), seed
+    assert is_subsequence(outcome.results, good), seed
     # One that follows a fault may find the table not open yet; none is invented, and few are missed.
-    assert len(said.results) >= 0.8 * len(good), (seed, said.results, good)
-    assert all(result["laps"] >= 3 for result in said.of("result")), seed
+    assert len(outcome.results) >= 0.8 * len(good), (seed, outcome.results, good)
+    assert all(result["laps"] >= 3 for result in outcome.of("result")), seed
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_slingshot_alone_never_has_a_result(seed: int) -> None:
-    truth, said = played(Model.SLINGSHOT_2, seed)
+    truth, outcome = played(Model.SLINGSHOT_2, seed)
     assert well_run(Model.SLINGSHOT_2, truth)
-    assert said.results == [], seed
-    assert "breakdown" in said.causes
+    assert outcome.results == [], seed
+    assert "breakdown" in outcome.causes
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_a_slingshot_cannot_prove_the_chef_may_confirm_and_it_is_recorded(seed: int) -> None:
-    truth, said = played(Model.SLINGSHOT_2, seed, head_evening.CHEF, confirms=True)
+    truth, outcome = played(Model.SLINGSHOT_2, seed, head_evening.CHEF, confirms=True)
     good = well_run(Model.SLINGSHOT_2, truth)
-    assert is_subsequence(said.results, good), seed
-    assert len(said.results) >= 0.6 * len(good), (seed, said.results, good)
-    for result in said.of("result"):
+    assert is_subsequence(outcome.results, good), seed
+    assert len(outcome.results) >= 0.6 * len(good), (seed, outcome.results, good)
+    for result in outcome.of("result"):
         assert (result["confirmed_by"], result["unproven"], result["laps"]) == ("chef", ["R2"], None), seed
 
 
@@ -84,17 +84,17 @@ def test_what_a_slingshot_cannot_prove_the_chef_may_confirm_and_it_is_recorded(s
 def test_each_kind_of_null_coup_is_void_for_its_cause(model: Model, kind: str, cause: str) -> None:
     wheel = head(model, 3, 4, kinds=[kind])
     setup, setting = AT[model]
-    said = HeadTable(wheel, setup, setting).play()
-    assert cause in said.causes
-    assert is_subsequence(said.results, well_run(model, wheel.truth))
+    outcome = HeadTable(wheel, setup, setting).play()
+    assert cause in outcome.causes
+    assert is_subsequence(outcome.results, well_run(model, wheel.truth))
 
 
 def test_the_evidence_of_a_head_replays_to_the_same_bytes() -> None:
     wheel = head(Model.MERCURY_360, 1, 12)
-    said = HeadTable(wheel, MERCURY, head_evening.MERCURY).play()
-    assert len(said.evidence) >= 6
-    verdicts = [message for message in said.said if message["schema"] in ("result/1", "void/1")]
-    for log, verdict in zip(said.evidence, verdicts, strict=True):
+    outcome = HeadTable(wheel, MERCURY, head_evening.MERCURY).play()
+    assert len(outcome.evidence) >= 6
+    verdicts = [message for message in outcome.messages if message["schema"] in ("result/1", "void/1")]
+    for log, verdict in zip(outcome.evidence, verdicts, strict=True):
         assert verdict in [msgspec.json.decode(line)["payload"] for line in replay(log.splitlines())]
 
 

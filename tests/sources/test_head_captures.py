@@ -1,4 +1,4 @@
-"""The lines of a real SlingShot 2 to a table: what it cannot prove is never a result, but by the chef's word."""
+"""The lines of a real SlingShot 2 to a table: what it cannot prove is a result only when the chef confirms it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NUMBERS = [27, 16, 6, 3, 10, 0]
 
 
 class Recorded:
-    """In a simulated head's place: the lines of the dump, each at its time; it hears nothing."""
+    """In a simulated head's place: the lines of the dump, each at its time; it takes no commands."""
 
     def __init__(self) -> None:
         lines = (CAPTURES / "cammegh-ss2_ss2_protocol.log").read_bytes().splitlines(keepends=True)
@@ -40,24 +40,24 @@ class Recorded:
         """Nobody was there to answer."""
 
 
-def judged(setting: TableSetting, *, confirms: bool = False) -> Played:
+def adjudicated(setting: TableSetting, *, confirms: bool = False) -> Played:
     return HeadTable(cast("SimHead", Recorded()), SLINGSHOT, setting, confirms=confirms).play()
 
 
 def test_its_six_games_are_no_results_where_what_is_unproven_is_void() -> None:
-    said = judged(head_evening.SLINGSHOT)
-    assert said.results == []
-    assert said.causes == {"breakdown"}
-    assert len(said.of("void")) == len(NUMBERS)
+    outcome = adjudicated(head_evening.SLINGSHOT)
+    assert outcome.results == []
+    assert outcome.causes == {"breakdown"}
+    assert len(outcome.of("void")) == len(NUMBERS)
 
 
 def test_the_chef_may_confirm_them_and_each_result_records_it() -> None:
-    said = judged(head_evening.CHEF, confirms=True)
-    assert said.results == NUMBERS
-    assert said.of("void") == []
-    for result in said.of("result"):
+    outcome = adjudicated(head_evening.CHEF, confirms=True)
+    assert outcome.results == NUMBERS
+    assert outcome.of("void") == []
+    for result in outcome.of("result"):
         assert (result["confirmed_by"], result["unproven"], result["laps"]) == ("chef", ["R2"], None)
 
 
-def test_without_his_word_none_is_a_result() -> None:
-    assert judged(head_evening.CHEF).results == []
+def test_without_his_confirmation_none_is_a_result() -> None:
+    assert adjudicated(head_evening.CHEF).results == []

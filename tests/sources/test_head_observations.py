@@ -23,21 +23,21 @@ class HeadClock(HandClock):
         await self._stepped.wait()
 
 
-def heard_after_silence(state: int) -> list[Observation]:
+def observed_after_silence(state: int) -> list[Observation]:
     """The first observations of a head that fell silent in state 4."""
-    desk, translator = Desk(MERCURY), HeadTranslator()
-    desk.hear(status(2), status(3), status(4))
-    silent = desk.tick(3_000_000_000)
-    for event in [*desk.events, *silent]:
+    session, translator = Desk(MERCURY), HeadTranslator()
+    session.hear(status(2), status(3), status(4))
+    silent = session.tick(3_000_000_000)
+    for event in [*session.events, *silent]:
         list(translator.observations(event, 0))
-    desk.events.clear()
-    desk.hear(status(state), status(state))
-    return [seen for event in desk.events for seen in translator.observations(event, 1)]
+    session.events.clear()
+    session.hear(status(state), status(state))
+    return [seen for event in session.events for seen in translator.observations(event, 1)]
 
 
-def test_a_head_that_is_heard_again_stands_where_its_line_says() -> None:
+def test_a_head_that_is_received_again_is_in_the_state_of_its_line() -> None:
     for state, phase in ((4, "closing"), (2, "ready"), (3, "running")):
-        games = [seen.phase for seen in heard_after_silence(state) if isinstance(seen, HeadGame)]
+        games = [seen.phase for seen in observed_after_silence(state) if isinstance(seen, HeadGame)]
         assert games == [phase], state
 
 

@@ -23,7 +23,7 @@ class Table:
         return [seen for batch in self.batches for seen in batch.observations]
 
 
-async def test_the_second_waits_until_the_first_has_told_beyond() -> None:
+async def test_the_second_waits_until_the_first_has_reported_a_later_time() -> None:
     table = Table()
     both = Interleaver()
     first = both.onto(table.put)
@@ -81,7 +81,7 @@ async def test_a_clock_that_was_corrected_back_makes_nothing_late() -> None:
     assert table.seen == [SensorState(1_000, "head", ok=True), SensorState(1_000, "head", ok=False), TimePassed(1_005)]
 
 
-async def test_what_says_once_how_something_stands_outlives_what_only_repeats_itself() -> None:
+async def test_a_report_that_comes_once_is_kept_longer_than_one_that_repeats_itself() -> None:
     table = Table()
     both = Interleaver()
     first = both.onto(table.put)

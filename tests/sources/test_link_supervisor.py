@@ -1,4 +1,4 @@
-"""The supervisor on virtual time: when it tries again, and what it says."""
+"""The supervisor on virtual time: when it tries again, and what it logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class EnoughError(Exception):
 
 
 class VirtualClock:
-    """Time that passes only in sleeps and where a script says so; ends the run after `sleeps_max`."""
+    """Time that passes only in sleeps and by a script; ends the run after `sleeps_max`."""
 
     def __init__(self, sleeps_max: int) -> None:
         self.now_ns = 0
@@ -53,7 +53,7 @@ class FakeLink:
 
 
 class Rig:
-    """A supervisor whose openings and services follow a script: an error's text, or seconds that the link lives."""
+    """A supervisor whose openings and services follow a script: an error's text, or how long the link is open."""
 
     def __init__(self, script: list[str | float], jitter: Callable[[], float] = lambda: 1.0) -> None:
         self._script = iter(script)
@@ -65,13 +65,13 @@ class Rig:
         act = next(self._script)
         if isinstance(act, str):
             raise PortUnavailableError("/dev/x", act)
-        self._lives_s = act
+        self._open_s = act
         self.links.append(FakeLink())
         return self.links[-1]
 
     async def _serve(self, link: FakeLink) -> None:
         assert not link.closed
-        self.clock.now_ns += round(self._lives_s * 1e9)
+        self.clock.now_ns += round(self._open_s * 1e9)
         raise LinkClosedError("unplugged")
 
     async def run(self) -> list[dict[str, object]]:

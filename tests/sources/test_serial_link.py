@@ -70,7 +70,7 @@ async def test_a_reader_that_gives_up_leaves_the_link_usable(pty: Pty) -> None:
     await link.close()
 
 
-async def test_whoever_comes_later_is_told_the_first_reason(pty: Pty) -> None:
+async def test_every_later_caller_gets_the_first_reason(pty: Pty) -> None:
     link = open_serial(pty.name, 115200)
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
@@ -84,7 +84,7 @@ async def test_whoever_comes_later_is_told_the_first_reason(pty: Pty) -> None:
         await link.read()
 
 
-async def test_a_closed_link_says_so_to_who_waits(pty: Pty) -> None:
+async def test_a_closed_link_is_an_error_for_who_waits(pty: Pty) -> None:
     link = open_serial(pty.name, 115200)
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
@@ -163,22 +163,22 @@ async def test_a_port_is_held_by_one_only(pty: Pty) -> None:
 
 
 @pytest.mark.parametrize(
-    ("port", "said"),
+    ("port", "expected"),
     [
         ("/dev/nothing-here", "the port is not there: is the board plugged in"),
         ("/dev/null", "this is not a serial port"),
     ],
 )
-async def test_a_port_that_cannot_be_opened_says_what_to_do(port: str, said: str) -> None:
-    with pytest.raises(PortUnavailableError, match=f"{port}: {said}"):
+async def test_the_error_of_a_port_that_cannot_be_opened_names_the_remedy(port: str, expected: str) -> None:
+    with pytest.raises(PortUnavailableError, match=f"{port}: {expected}"):
         open_serial(port, 115200)
 
 
-@pytest.mark.parametrize(("code", "said"), [(errno.EACCES, "group dialout"), (errno.EIO, "Input/output error")])
-async def test_other_causes(code: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("code", "expected"), [(errno.EACCES, "group dialout"), (errno.EIO, "Input/output error")])
+async def test_other_causes(code: int, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> SerialLink:
         raise serial.SerialException(code, os.strerror(code))
 
     monkeypatch.setattr(serial, "Serial", refuse)
-    with pytest.raises(PortUnavailableError, match=said):
+    with pytest.raises(PortUnavailableError, match=expected):
         open_serial("/dev/ttyACM0", 115200)

@@ -23,7 +23,7 @@ PATIENCE_S = 20.0
 
 @asynccontextmanager
 async def box() -> AsyncIterator[tuple[str, asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]]:
-    """A converter's TCP port: its URL, and whoever has connected."""
+    """A converter's TCP port: its URL, and the connections to it."""
     callers: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
 
     def called(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -36,11 +36,11 @@ async def box() -> AsyncIterator[tuple[str, asyncio.Queue[tuple[asyncio.StreamRe
 
 
 async def read_until(link: UrlLink, complete: Callable[[bytes], bool]) -> bytes:
-    told = b""
+    received = b""
     async with asyncio.timeout(PATIENCE_S):
-        while not complete(told):
-            told += await link.read()
-    return told
+        while not complete(received):
+            received += await link.read()
+    return received
 
 
 async def test_bytes_go_both_ways() -> None:
@@ -50,7 +50,7 @@ async def test_bytes_go_both_ways() -> None:
         reader, writer = await callers.get()
         assert await asyncio.wait_for(reader.readexactly(3), PATIENCE_S) == b"*X\r"
         writer.write(b"*X;2;011;34;0;150;1\r\n")
-        assert await read_until(link, lambda told: told.endswith(b"\n")) == b"*X;2;011;34;0;150;1\r\n"
+        assert await read_until(link, lambda received: received.endswith(b"\n")) == b"*X;2;011;34;0;150;1\r\n"
         await link.close()
         await link.close()
         with pytest.raises(LinkClosedError, match="closed by the host"):
@@ -71,12 +71,12 @@ async def test_a_box_that_hangs_up_ends_the_link_for_everyone() -> None:
 
 
 async def test_the_socket_of_a_box_that_is_gone_is_closed() -> None:
-    """Its power was cut and came back: it answers what it no longer knows by a reset."""
+    """Its power was cut and came back: it answers a connection that it has lost by a reset."""
     async with box() as (url, callers):
         link = UrlLink(url, 9600)
         _, writer = await callers.get()
         await link.opened()
-        held = getattr(link._port, "_socket")  # noqa: B009  pyserial's stubs do not know it
+        held = getattr(link._port, "_socket")  # noqa: B009  pyserial's stubs do not have it
         writer.transport.get_extra_info("socket").setsockopt(
             socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
         )
@@ -89,7 +89,7 @@ async def test_the_socket_of_a_box_that_is_gone_is_closed() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["socket", "rfc2217", "nonsense"])
-async def test_nobody_there_is_told_by_the_first_read(scheme: str) -> None:
+async def test_the_first_read_fails_when_nobody_is_there(scheme: str) -> None:
     link = UrlLink(f"{scheme}://127.0.0.1:{free_port()}", 9600)
     with pytest.raises(LinkClosedError, match="does \\[head\\] port name it"):
         await asyncio.wait_for(link.read(), PATIENCE_S)
@@ -118,7 +118,7 @@ async def test_a_box_that_refuses_is_one_line_however_often_it_does() -> None:
     assert supervisor.opened_count == 0
 
 
-async def test_an_open_line_is_kept_alive_and_a_refused_one_says_why() -> None:
+async def test_an_open_line_is_kept_alive_and_a_refused_one_has_a_reason() -> None:
     async with box() as (url, callers):
         link = UrlLink(url, 9600)
         await asyncio.wait_for(link.opened(), PATIENCE_S)
