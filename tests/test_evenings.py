@@ -21,7 +21,7 @@ from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 
 SEEDS = size_of("evenings")
-NOISY_SEEDS = size_of("evenings of sensors that lie")
+NOISY_SEEDS = size_of("evenings with faulty sensors")
 LIKELY = 0.99
 """Sensors that err may hide what would have proven a coup: a few verdicts rightly differ from what happened."""
 BATCH = 20

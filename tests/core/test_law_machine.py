@@ -59,7 +59,7 @@ TO_A_GAME = (
     NextCommand("rien_va", "tout_va"),
     NextCommand("closed", "open"),
 )
-EVENINGS = size_of("evenings that nobody wrote")
+EVENINGS = size_of("random evenings of the law")
 pockets = st.integers(0, 36)
 
 

@@ -1,4 +1,4 @@
-"""The daemon's journal, connection, outbox and door around coups that are made beforehand, and who settles on them."""
+"""The daemon's journal, connection, outbox and command intake, fed with simulated coups; and a settlement core."""
 
 from __future__ import annotations
 
@@ -22,12 +22,19 @@ from wheeld.service.host_clock import SystemClock
 PATIENCE_S = 60.0
 """How long a test waits for a real event before it fails."""
 LOOK_S = 0.02
-"""How often what tells nobody is looked at."""
+"""How often a condition without an event is checked."""
 NOW_UTC_US = 1_795_200_000_000_000
 
 
-class HastyClock(SystemClock):
-    """The host's clock, but nobody waits longer than a tenth of a second: back-off has tests of its own."""
+async def until(holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
+    """Wait until `holds` is true, where there is no event to wait for."""
+    async with asyncio.timeout(patience_s):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_S)
+
+
+class ShortSleepClock(SystemClock):
+    """The host's clock, but no sleep is longer than a tenth of a second: back-off has tests of its own."""
 
     def __init__(self) -> None:
         self.asked_s: list[float] = []
@@ -38,10 +45,10 @@ class HastyClock(SystemClock):
 
 
 class Wheel:
-    """The part of a daemon that publishes: commands that get through the door are done at once."""
+    """The part of a daemon that publishes. Commands that the intake accepts are done at once."""
 
     def __init__(self, journal: Journal, port: int, *, settlement_ack: bool = True, **mqtt: Any) -> None:
-        clock = HastyClock()
+        clock = ShortSleepClock()
         root = ROOT + "/"
         self.clock, self.journal = clock, journal
         self.connection = MqttConnection(
@@ -51,34 +58,39 @@ class Wheel:
             store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=settlement_ack
         )
         self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
-        self.said: list[bytes] = []
+        self.sequenced: list[bytes] = []
         """Every sequenced message, as stored."""
 
-    async def say(self, step: Step) -> None:
-        """Store a step, as the table's desk does."""
+    async def store(self, step: Step) -> None:
+        """Store a step, as the table loop does."""
         await self.journal.append(step, NOW_UTC_US)
-        self.said += [message.payload for message in step.messages if message.seq is not None]
+        self.sequenced += [message.payload for message in step.messages if message.seq is not None]
 
-    async def obey(self) -> None:
-        """Answer every command that gets through the door, for ever."""
+    async def execute_commands(self) -> None:
+        """Answer every command that the intake accepts; runs until cancelled."""
         while True:
             command = await self.requests.get()
             done = Reply(0, command.id, command.name, command.by, done=True)
             await self.journal.append(Step(replies=(done,)), NOW_UTC_US)
 
     async def until_settled(self, patience_s: float = PATIENCE_S) -> None:
-        """Until nothing is owed any more."""
+        """Wait until nothing is owed any more."""
         async with asyncio.timeout(patience_s):
-            while await self.outbox.depth():  # noqa: ASYNC110  it tells nobody
+            while await self.outbox.depth():  # noqa: ASYNC110  there is no event to wait for
                 await asyncio.sleep(LOOK_S)
 
 
 @asynccontextmanager
 async def turning(port: int, path: Path, **mqtt: Any) -> AsyncIterator[Wheel]:
-    """A wheel on the journal at `path`, until this is left; none of its tasks may end before."""
+    """Run a wheel on the journal at `path`; none of its tasks may end before the block does."""
     journal = await Journal.open(path, at_utc_us=NOW_UTC_US)
     wheel = Wheel(journal, port, **mqtt)
-    works = (wheel.connection.run(), wheel.outbox.run(), wheel.intake.run(wheel.connection.inbox), wheel.obey())
+    works = (
+        wheel.connection.run(),
+        wheel.outbox.run(),
+        wheel.intake.run(wheel.connection.inbox),
+        wheel.execute_commands(),
+    )
     tasks = [asyncio.create_task(work) for work in works]
     try:
         yield wheel
@@ -92,20 +104,20 @@ async def turning(port: int, path: Path, **mqtt: Any) -> AsyncIterator[Wheel]:
 
 
 class Settlement:
-    """Who pays: stores what the feed hands out, acknowledges it, and goes on behind it after a crash."""
+    """A settlement core: stores what the feed hands out, acknowledges it, and continues after it when it restarts."""
 
     def __init__(
-        self, port: int, tell: Callable[[str], object] = lambda _: None, *, host: str = "127.0.0.1", **login: Any
+        self, port: int, log: Callable[[str], object] = lambda _: None, *, host: str = "127.0.0.1", **login: Any
     ) -> None:
         self.stored: list[FeedMessage] = []
         self.refused: list[FeedError] = []
         self.counters: dict[str, int] = {}
         self._host = host
         self._login = Login(port=port, client_id="settlement", keepalive_s=5, **login)
-        self._manner = Manner(tell=tell, every_s=0.05, answer_s=1.0, answer_s_max=4.0, retry_s=0.05, retry_s_max=0.1)
+        self._manner = Manner(tell=log, every_s=0.05, answer_s=1.0, answer_s_max=4.0, retry_s=0.05, retry_s_max=0.1)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Store and acknowledge messages until cancelled."""
         last = self.stored[-1] if self.stored else None
         after_seq, after_hash = (last.seq, last.hash) if last else (0, None)
         async with Feed(
@@ -123,15 +135,13 @@ class Settlement:
                 await feed.ack(message)
 
     async def until(self, seq: int, patience_s: float = PATIENCE_S) -> None:
-        """Until it has stored that one."""
-        async with asyncio.timeout(patience_s):
-            while not self.stored or self.stored[-1].seq < seq:  # noqa: ASYNC110  it tells nobody
-                await asyncio.sleep(LOOK_S)
+        """Wait until it has stored message `seq`."""
+        await until(lambda: bool(self.stored) and self.stored[-1].seq >= seq, patience_s)
 
 
 @asynccontextmanager
 async def settling(settlement: Settlement) -> AsyncIterator[Settlement]:
-    """It runs until this is left."""
+    """Run it until the block ends."""
     task = asyncio.create_task(settlement.run())
     try:
         yield settlement
@@ -141,9 +151,9 @@ async def settling(settlement: Settlement) -> AsyncIterator[Settlement]:
         await asyncio.wait({task})
 
 
-def check(said: list[bytes], settlement: Settlement, where: str) -> None:
-    """Everything once and in order, to the byte."""
+def check(sequenced: list[bytes], settlement: Settlement, where: str) -> None:
+    """The settlement core has every message once, in order, with the same bytes."""
     got = [message.payload for message in settlement.stored]
-    lost, doubled = len(set(said) - set(got)), len(got) - len(set(got))
+    lost, doubled = len(set(sequenced) - set(got)), len(got) - len(set(got))
     assert (lost, doubled) == (0, 0), where
-    assert got == said, f"out of order: {where}"
+    assert got == sequenced, f"out of order: {where}"

@@ -1,4 +1,4 @@
-"""Coups without end for tests of what carries them: a simulated wheel, judged by the real table, step by step."""
+"""Any number of coups for tests of the message path: a simulated wheel and the real table, step by step."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ SETTING = TableSetting(
 
 
 def steps(seed: str) -> Iterator[Step]:
-    """What one table asks of the world, from its start on: every step that says anything."""
-    night = LiveTable(LAYOUT, repeatable(f"coups {seed}"), LAST_NUMBER)
-    night.table.pause_factor = QUICK_PAUSE_FACTOR
+    """The steps of one table from its start on, without the empty ones."""
+    live = LiveTable(LAYOUT, repeatable(f"coups {seed}"), LAST_NUMBER)
+    live.table.pause_factor = QUICK_PAUSE_FACTOR
     table, opening = Table.start(SETTING, boot_id="b" * 32, started_utc_us=STARTED_UTC_US)
     yield opening
-    luck = random.Random(f"plays {seed}")
-    for events in chain([night.command("open")], map(night.play, draw_scenarios(LAYOUT, luck))):
+    rng = random.Random(f"plays {seed}")
+    for events in chain([live.command("open")], map(live.play, draw_scenarios(LAYOUT, rng))):
         for event in events:
             step = table.apply(msgspec.json.decode(msgspec.json.encode(event), type=Observation))
             if step:
@@ -60,8 +60,8 @@ def coups(seed: str, count: int) -> Iterator[Step]:
             return
 
 
-class Long:
-    """A long absence, made quickly: the coups of a short one over and over, each renumbered and sealed anew."""
+class RepeatedCoups:
+    """Many coups, made quickly: those of a short pattern again and again, with new numbers and new hashes."""
 
     def __init__(self, seed: str, pattern: int) -> None:
         self._pattern = [message for step in coups(seed, pattern) for message in step.messages]
@@ -70,7 +70,7 @@ class Long:
         self._prev = GENESIS
 
     def steps(self, count: int) -> Iterator[Step]:
-        """`count` times the pattern's coups; each step is a coup's share of it."""
+        """At least `count` coups, the pattern repeated; each step holds one message."""
         for message in self._pattern * -(-count // self._pattern_coups):
             yield Step(messages=(self._renumbered(message),))
 

@@ -1,4 +1,4 @@
-"""A wire between daemon and broker that can be held, slowed, and cut at a chosen MQTT packet."""
+"""A wire between daemon and broker that can be stopped, slowed, and cut at a chosen MQTT packet."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Packet: TypeAlias = tuple[int, bytes]
 
 
 class Wire:
-    """What happens to packets on their way; change it while they travel."""
+    """What happens to packets on their way. The settings may be changed at any time."""
 
     def __init__(self) -> None:
         self.port = 0
-        self.held = asyncio.Event()
-        """Clear: nothing goes through, nothing is refused, and the connections stay: a half-open broker."""
-        self.held.set()
+        self.passes = asyncio.Event()
+        """While it is clear, nothing goes through, nothing is refused, and the connections stay: a half-open broker."""
+        self.passes.set()
         self.delay_s = 0.0
-        """Of each packet from the broker: with one publication at a time a round trip."""
+        """Delay of each packet from the broker; with one publication at a time it is a round trip."""
         self.up: Callable[[Packet], bool] = lambda _: True
         """Whether a packet towards the broker goes through."""
         self.down: Callable[[Packet], bool] = lambda _: True
@@ -35,7 +35,7 @@ class Wire:
             writer.transport.abort()
 
     async def carry(self, near: asyncio.StreamReader, near_out: asyncio.StreamWriter, broker_port: int) -> None:
-        """One connection, to its end."""
+        """Carry one connection to its end."""
         self.connections += 1
         try:
             far, far_out = await asyncio.open_connection("127.0.0.1", broker_port)
@@ -58,7 +58,7 @@ class Wire:
     async def _one_way(self, source: asyncio.StreamReader, to: asyncio.StreamWriter, *, is_up: bool) -> None:
         while True:
             packet = await _packet(source)
-            await self.held.wait()
+            await self.passes.wait()
             if not is_up and self.delay_s:
                 await asyncio.sleep(self.delay_s)
             if (self.up if is_up else self.down)(packet):
@@ -80,7 +80,7 @@ async def _packet(source: asyncio.StreamReader) -> Packet:
 
 @asynccontextmanager
 async def wire_to(broker_port: int) -> AsyncIterator[Wire]:
-    """A wire to the broker at that port, until this is left; connect to `wire.port`."""
+    """A wire to the broker at that port until the block ends; connect to `wire.port`."""
     wire, carrying = Wire(), set[asyncio.Task[None]]()
 
     def accept(near: asyncio.StreamReader, out: asyncio.StreamWriter) -> None:

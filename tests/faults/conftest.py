@@ -1,8 +1,8 @@
-"""Faults, injected. How much a run tries, of them and of drawn evenings, is stated here, in three forms.
+"""How much a run of the tests tries, of injected faults and of random evenings, in three forms.
 
-`make test` runs the short form, CI the middle one (`make faults evenings FORM=middle`); the long one is for hours that
-nobody waits for (`make faults evenings`). The forms differ in how much they try and in nothing that they assert. At the
-end of the run stand the counts.
+`make test` runs the short form, CI the middle one (`make faults evenings FORM=middle`); the long one takes
+hours (`make faults evenings`). The forms differ in how much they try and in nothing that they assert. The counts are
+printed at the end of the run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if _ASKED not in FORMS:
     raise pytest.UsageError(f"WHEELD_FAULTS={_ASKED}: there are {', '.join(FORMS)}")
 FORM = next(form for form in FORMS if form == _ASKED)
 SEED = os.environ.get("WHEELD_FAULTS_SEED", "1")
-"""Of all luck in these tests; a failure's message carries it."""
+"""Of all random draws in these tests; the message of a failure names it."""
 ALL = sys.maxsize
-"""As many as there are."""
+"""A size without a limit: as many as there are."""
 
 
 class Size(NamedTuple):
@@ -34,44 +34,44 @@ class Size(NamedTuple):
     long: int
 
 
-# What holds where no line below says more. Short: the test still finds what it is for, in seconds; `make test` has five
-# minutes for everything. Middle: a tenth to a quarter of the long form, a minute or so; CI has ten minutes for all
-# of them. Long: what the README promises, and otherwise what takes a core some minutes.
+# How the sizes were chosen, unless a line below says more. Short: the test still finds what it is for, in seconds;
+# `make test` has five minutes for everything. Middle: a tenth to a quarter of the long form, a minute or so; CI has ten
+# minutes for all of them. Long: what the README promises; for the rest, what takes a core some minutes.
 SIZES = {
-    # Kills: a thousand are promised; a life takes about 0.1 s.
+    # Kills: a thousand are promised; one daemon runs for about 0.1 s.
     "kills": Size(15, 200, 1_000),
-    # Every step of the write path is promised. Of every 300th there are enough to try each kind of step.
+    # Every step of the write path is promised. Every 300th step is enough to try each kind of step.
     "steps between kills": Size(300, 15, 1),
-    # Each takes a second or two in which nothing is computed.
+    # Each takes a second or two, most of it waiting.
     "kills of a process": Size(2, 10, 50),
     # Of seven steps at three moments: one each at least, and a third of all.
     "steps of the date": Size(3, 7, ALL),
     # Power: 20,000 are promised, over three scripts in two processes; each is a journal to open, 10 ms.
     "states after a power cut": Size(300, 4_000, 20_000),
-    # Of each of four journals that are broken on purpose: more than one in five has to be found, which 24 can tell.
+    # Of each of four journals that are broken on purpose: more than one in five has to be found; 24 show that.
     "states of each broken journal": Size(24, 200, 1_000),
-    # A journal without a WAL loses one state in so many, so that only a thousand tell; 0: it is not tried.
+    # A journal without a WAL loses one state in so many, so that it takes a thousand to see it; 0: it is not tried.
     "share of a rollback journal": Size(0, 0, 50),
     # Each file call is promised, once for each of seven kinds of fault.
     "file calls of each kind": Size(20, 100, ALL),
     # Every so many-th.
     "file calls of a broken journal": Size(8, 4, 1),
-    # Of each protocol; twice a hundred are promised. They take half a second each, whatever the machine.
+    # Of each protocol; twice a hundred are promised. They take half a second each on any machine.
     "outages": Size(6, 25, 100),
     # Each costs a coup in real time.
     "outages of a daemon": Size(1, 3, 8),
     # Every other one waits for a time-out. With two there is one of either kind.
     "cables pulled": Size(2, 6, 20),
-    # The test wants both ends of the race, which 20 meet.
+    # The test needs both outcomes of the race; 20 are enough for that.
     "publications that race a cut": Size(20, 60, 200),
-    # Each is a connection anew; the coups are what it takes to lose one in ten confirmations that often.
+    # Each needs a new connection; the coups are as many as are needed to lose one confirmation in ten that often.
     "confirmations lost": Size(4, 12, 40),
     "coups while confirmations are lost": Size(12, 24, 72),
-    # A stop that is lost would be rare, hence many; each is a journal and a connection opened.
+    # A lost stop would be rare, so many are tried; each opens a journal and a connection.
     "stops under load": Size(10, 50, 200),
     # Three days of a coup a minute are promised; twelve hours show the same order.
     "coups offline": Size(150, 720, 4_320),
-    # Of the start of a daemon, to state a median; one shows that it starts.
+    # Starts of a daemon, to state a median; one shows that it starts.
     "starts": Size(1, 2, 9),
     # In the long form it weighs 200 MB, which take longer to write than all starts.
     "messages of an old journal": Size(2_000, 10_000, 100_000),
@@ -88,16 +88,16 @@ SIZES = {
     "commands": Size(350, 3_000, 15_000),
     "damaged journals": Size(150, 1_000, 8_000),
     "evenings with a damaged line": Size(8, 60, 400),
-    # Of a wheel's head, in tests/cammegh; the test wants every kind of coup, which 200 have.
+    # Of a wheel's head, in tests/cammegh; the test needs every kind of coup, and 200 coups have them all.
     "coups of a head": Size(200, 600, 2_000),
     # Evenings without faults, in tests/test_evenings.py, in batches of 20; campaigns draw thousands of others.
     "evenings": Size(40, 200, 1_000),
-    # With faults; one verdict in a hundred may differ, which takes some 100 verdicts to say.
-    "evenings of sensors that lie": Size(10, 30, 150),
-    # Of hypothesis, in test_law_machine: 300 are about 8,600 happenings, in 13 s. Among 600 is one, a weak launch of
-    # one pass just after a ball was taken, in which table and docs/rulebook.md disagree; until that is settled CI
+    # With faults; one verdict in a hundred may differ, and it takes some 100 verdicts to check that.
+    "evenings with faulty sensors": Size(10, 30, 150),
+    # Of hypothesis, in test_law_machine: 300 are about 8,600 events, in 13 s. Among 600 there is one (a weak launch of
+    # one pass just after a ball was taken) for which the table and docs/rulebook.md disagree; until that is settled CI
     # tries 300.
-    "evenings that nobody wrote": Size(150, 300, 2_500),
+    "random evenings of the law": Size(150, 300, 2_500),
 }
 
 
@@ -129,7 +129,7 @@ def counted(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """In the process that makes the report: what a worker of xdist counted comes with its test's result."""
+    """Collect the counts in the process that makes the report; a worker of xdist sends them with the test's result."""
     if report.when == "teardown":
         name = report.nodeid.rpartition("::")[2]
         _LINES.extend(f"{name}: {line}" for what, line in report.user_properties if what == _COUNTED)

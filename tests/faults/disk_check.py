@@ -1,8 +1,8 @@
 """What has to be true of a journal that was opened again after the power, the disk or the process failed.
 
-Twice over: its content is exactly that after the last confirmed operation, or after the one that was under way; and,
-without believing the journal about that, every message asked for in a confirmed operation is there with its bytes, in
-order, and nothing is marked sent that was not published.
+Two things are checked. Its content is exactly that after the last confirmed operation, or after the one that was under
+way. And, independently of that, every message of a confirmed operation is there with its bytes, in order, and nothing
+is marked sent that was not published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.faults.disk_script import JOURNAL, OF_PROCESSES, Script, perform
+from tests.faults.disk_script import JOURNAL, PROCESS_CALLS, Script, perform
 from tests.faults.disk_shim import Call
 from tests.journal.journals import open_writer
 from wheeld import auditor
@@ -29,32 +29,32 @@ from wheeld.journal.writer import JournalWriter
 
 ALL = 1_000_000  # more than any script stores
 LOST = "lost"
-"""What a problem begins with when something confirmed is not there."""
+"""The first word of a problem when something confirmed is not there."""
 
 
 @dataclass
 class Reference:
-    """What a script has to leave: the content after each operation, and the keys."""
+    """What the journal has to hold: the content after each operation of a script, and the keys."""
 
     script: Script
     contents: list[bytes]
     key: Path
     public: Path
     sound: set[bytes] = field(default_factory=set)
-    """Contents that the verifier and the auditor have found whole: they look at nothing else."""
+    """Contents that the verifier and the auditor have found whole; each is verified once."""
 
     @cached_property
     def messages(self) -> list[list[Message]]:
-        """All messages asked for up to each operation, answers to commands aside."""
-        told, found = list(self.script.messages), []
+        """All messages stored up to each operation, without answers to commands."""
+        stored, found = list(self.script.messages), []
         for op in self.script.ops:
-            told = [*told, *op.messages]
-            found.append(told)
+            stored = [*stored, *op.messages]
+            found.append(stored)
         return found
 
     @cached_property
     def memories(self) -> list[bytes | None]:
-        """The memory asked to be kept, after each operation."""
+        """The stored memory after each operation."""
         last: bytes | None = b"m" if self.script.file else None
         found = []
         for op in self.script.ops:
@@ -64,15 +64,15 @@ class Reference:
 
 
 @dataclass
-class Told:
-    """What a log's marks say up to some moment: the last confirmed operation (-1: none), and what was published."""
+class Progress:
+    """The marks of a log up to some moment: the last confirmed operation (-1: none), and what was published."""
 
     confirmed: int = -1
     published: set[int] = field(default_factory=set)
 
     def take(self, call: Call) -> None:
         """Read one mark."""
-        mark = call.told()
+        mark = call.mark_values()
         if isinstance(k := mark.get("confirmed"), int):
             self.confirmed = k
         if isinstance(ids := mark.get("published"), list):
@@ -91,8 +91,8 @@ def content_of(journal: JournalWriter) -> bytes:
     return digest.digest()
 
 
-def check(directory: Path, reference: Reference, told: Told) -> list[str]:
-    """Open the journal in `directory` as the daemon does; what is wrong with it, nothing when all is well."""
+def check(directory: Path, reference: Reference, progress: Progress) -> list[str]:
+    """Open the journal in `directory` as the daemon does. Returns what is wrong with it; empty when nothing is."""
     path = directory / JOURNAL
     try:
         journal = open_writer(path, signer=FileSigner(reference.key))
@@ -100,37 +100,40 @@ def check(directory: Path, reference: Reference, told: Told) -> list[str]:
         return [f"{LOST}: cannot be opened ({error})"]
     try:
         content = content_of(journal)
-        wrong = [*_wrong(journal, content, reference, told), *_broken(journal, content, reference)]
-        return wrong or _stuck(journal, content, reference, told)
+        wrong = [*_wrong(journal, content, reference, progress), *_broken(journal, content, reference)]
+        return wrong or _wrong_next(journal, content, reference, progress)
     except (JournalError, sqlite3.Error, msgspec.MsgspecError, ChainError) as error:
         return [f"{LOST}: cannot be read ({error})"]
     finally:
         journal.close()
 
 
-def _wrong(journal: JournalWriter, content: bytes, reference: Reference, told: Told) -> list[str]:
-    last, coming = max(told.confirmed, 0), min(told.confirmed + 1, len(reference.contents) - 1)
+def _wrong(journal: JournalWriter, content: bytes, reference: Reference, progress: Progress) -> list[str]:
+    last, coming = max(progress.confirmed, 0), min(progress.confirmed + 1, len(reference.contents) - 1)
     wrong = []
     if content not in {reference.contents[last], reference.contents[coming]}:
         what = LOST if content in reference.contents[:last] else "half"
-        wrong.append(f"{what}: neither the content after operation {told.confirmed} nor after the next")
+        wrong.append(f"{what}: neither the content after operation {progress.confirmed} nor after the next")
     records = journal.reader.records(0, ALL)
-    first = -1 if told.confirmed < 0 else last
+    first = -1 if progress.confirmed < 0 else last
     wrong += _wrong_messages(records, reference, first, coming)
     owed = {message.id for message in journal.reader.owed(0, ALL)}
-    unsent = {record.id for record in records} - owed - told.published - set(range(reference.script.settled_id + 1))
+    unsent = {record.id for record in records} - owed - progress.published - set(range(reference.script.settled_id + 1))
     if unsent:
         wrong.append(f"{LOST}: never published and not owed: {sorted(unsent)}")
-    if journal.reader.memory() not in {reference.memories[last], reference.memories[coming]} and told.confirmed >= 0:
+    if (
+        journal.reader.memory() not in {reference.memories[last], reference.memories[coming]}
+        and progress.confirmed >= 0
+    ):
         wrong.append(f"{LOST}: the memory is an older one")
     return wrong
 
 
 def _wrong_messages(records: Sequence[StoredMessage], reference: Reference, last: int, coming: int) -> list[str]:
-    """Every message of the confirmed operations; of the one under way all or none."""
+    """Every message of the confirmed operations is there; of the operation under way all or none."""
     stored = [(r.topic, r.seq, unsigned(r.payload) if r.seq else r.payload) for r in records if r.topic != "reply"]
     before = reference.messages[last] if last >= 0 else reference.script.messages
-    confirmed, possible = ([(m.topic, m.seq, m.payload) for m in told] for told in (before, reference.messages[coming]))
+    confirmed, possible = ([(m.topic, m.seq, m.payload) for m in some] for some in (before, reference.messages[coming]))
     wrong = []
     if stored not in (confirmed, possible):
         missing = [seq or topic for topic, seq, payload in confirmed if (topic, seq, payload) not in stored]
@@ -159,12 +162,12 @@ def _broken(journal: JournalWriter, content: bytes, reference: Reference) -> lis
     return wrong
 
 
-def _stuck(journal: JournalWriter, content: bytes, reference: Reference, told: Told) -> list[str]:
-    """Life goes on: the operation that comes next leaves what it would have left without the failure."""
-    k = max(told.confirmed, 0)
-    if told.confirmed >= 0 and k + 1 < len(reference.contents) and content == reference.contents[k + 1]:
+def _wrong_next(journal: JournalWriter, content: bytes, reference: Reference, progress: Progress) -> list[str]:
+    """The next operation leaves the same content as without the failure."""
+    k = max(progress.confirmed, 0)
+    if progress.confirmed >= 0 and k + 1 < len(reference.contents) and content == reference.contents[k + 1]:
         k += 1
-    if k + 1 == len(reference.contents) or (op := reference.script.ops[k + 1]).call in OF_PROCESSES:
+    if k + 1 == len(reference.contents) or (op := reference.script.ops[k + 1]).call in PROCESS_CALLS:
         return []
     perform(journal, op)
     return [] if content_of(journal) == reference.contents[k + 1] else [f"half: operation {k + 1} differs"]

@@ -1,10 +1,10 @@
 """A disk that loses its power: from a log of file calls, the files that could be there afterwards.
 
-The model, which is harsher than ext4: what was written to a file before its last fsync (or fdatasync) is there. Of
-what came later each 512-byte sector may have any of the contents that it had since, in any combination: whole writes
-dropped, kept, or reordered, a sector torn in the middle, the size of before, of later, or anything written so far, and
-zeros where the size got ahead of the data. A directory has the names of its last fsync, or of any moment since; a file
-whose name did not get there is gone, a file that was removed is back. The -shm file is rubbish.
+The model is harsher than ext4. What was written to a file before its last fsync (or fdatasync) is there. After that,
+each 512-byte sector may have any of the contents that it had since, in any combination: whole writes dropped, kept, or
+reordered, or a sector torn in the middle. The size is that of before, of later, or anything written so far, with zeros
+where the size is ahead of the data. A directory has the names of its last fsync, or of any moment since; a file whose
+name was not written is gone, a file that was removed is back. The -shm file has random bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHM_BYTES = 32_768
 
 
 class File:
-    """One inode: what is on the platter for certain, what programs see, and all versions of each sector in between."""
+    """One inode: what is on the disk for certain, what programs see, and all versions of each sector in between."""
 
     def __init__(self, content: bytes = b"") -> None:
         self._durable, self._seen = bytearray(content), bytearray(content)
@@ -29,7 +29,7 @@ class File:
         self._writes = 0
 
     def write(self, offset: int, data: bytes) -> None:
-        """Into the cache."""
+        """Write into the cache."""
         end = offset + len(data)
         if end > len(self._seen):
             self._seen.extend(bytes(end - len(self._seen)))
@@ -38,7 +38,7 @@ class File:
         self._changed(offset, end)
 
     def cut(self, size: int) -> None:
-        """To `size`, shorter or longer."""
+        """Set the size, shorter or longer."""
         end = max(len(self._seen), size)
         del self._seen[size:]
         self._seen.extend(bytes(size - len(self._seen)))
@@ -46,7 +46,7 @@ class File:
         self._changed(size, end)
 
     def sync(self) -> None:
-        """What is seen is on the platter."""
+        """Put what programs see on the disk."""
         self._durable = bytearray(self._seen) if self._versions or len(self._sizes) > 1 else self._durable
         self._versions.clear()
         self._sizes = [len(self._seen)]
@@ -60,10 +60,10 @@ class File:
 
     # --- what is left ----------------------------------------------------------------------------------------------
 
-    def left(self, luck: random.Random) -> bytes:
+    def left(self, rng: random.Random) -> bytes:
         """One of the contents that it may have after the power failed."""
-        kept = luck.choice(_POLICIES)(self, luck)
-        size = luck.choice([self._sizes[-1], self._sizes[0], luck.choice(self._sizes), self._size_of(kept)])
+        kept = rng.choice(_POLICIES)(self, rng)
+        size = rng.choice([self._sizes[-1], self._sizes[0], rng.choice(self._sizes), self._size_of(kept)])
         content = bytearray(self._durable[:size]).ljust(size, b"\0")
         for sector, data in kept.items():
             start = sector * SECTOR
@@ -85,40 +85,38 @@ class File:
                 chosen[sector] = found[-1]
         return chosen
 
-    def _everything(self, luck: random.Random) -> dict[int, bytes]:
+    def _everything(self, rng: random.Random) -> dict[int, bytes]:
         return self._kept_if(lambda _: True)
 
-    def _nothing(self, luck: random.Random) -> dict[int, bytes]:
+    def _nothing(self, rng: random.Random) -> dict[int, bytes]:
         return {}
 
-    def _in_order(self, luck: random.Random) -> dict[int, bytes]:
-        last = luck.randint(0, self._writes)
+    def _in_order(self, rng: random.Random) -> dict[int, bytes]:
+        last = rng.randint(0, self._writes)
         return self._kept_if(lambda number: number <= last)
 
-    def _later_ones(self, luck: random.Random) -> dict[int, bytes]:
-        first = luck.randint(0, self._writes)
+    def _later_ones(self, rng: random.Random) -> dict[int, bytes]:
+        first = rng.randint(0, self._writes)
         return self._kept_if(lambda number: number > first)
 
-    def _some_writes(self, luck: random.Random) -> dict[int, bytes]:
-        share = luck.random()
-        kept = {number for number in range(self._writes + 1) if luck.random() < share}
+    def _some_writes(self, rng: random.Random) -> dict[int, bytes]:
+        share = rng.random()
+        kept = {number for number in range(self._writes + 1) if rng.random() < share}
         return self._kept_if(kept.__contains__)
 
-    def _all_but_one(self, luck: random.Random) -> dict[int, bytes]:
-        lost = luck.randint(0, self._writes)
+    def _all_but_one(self, rng: random.Random) -> dict[int, bytes]:
+        lost = rng.randint(0, self._writes)
         return self._kept_if(lambda number: number != lost)
 
-    def _some_sectors(self, luck: random.Random) -> dict[int, bytes]:
-        share = luck.random()
-        return {
-            sector: luck.choice(versions)[1] for sector, versions in self._versions.items() if luck.random() < share
-        }
+    def _some_sectors(self, rng: random.Random) -> dict[int, bytes]:
+        share = rng.random()
+        return {sector: rng.choice(versions)[1] for sector, versions in self._versions.items() if rng.random() < share}
 
-    def _torn(self, luck: random.Random) -> dict[int, bytes]:
+    def _torn(self, rng: random.Random) -> dict[int, bytes]:
         """All in order up to some write, which ends in the middle of a sector."""
-        kept = self._in_order(luck)
+        kept = self._in_order(rng)
         if kept:
-            sector, tear = luck.choice(sorted(kept)), luck.randrange(SECTOR)
+            sector, tear = rng.choice(sorted(kept)), rng.randrange(SECTOR)
             kept[sector] = kept[sector][:tear] + self._was(sector)[tear:]
         return kept
 
@@ -143,7 +141,7 @@ class Disk:
         self._versions = [dict(self._names)]
 
     def take(self, call: Call) -> None:
-        """Do what one call did; calls that failed and -shm changed nothing that lasts."""
+        """Apply one call; calls that failed and calls on -shm change nothing that lasts."""
         if call.result < 0 or call.name.endswith("-shm"):
             return
         match call.kind:
@@ -161,30 +159,30 @@ class Disk:
             case "sync":
                 self._names[call.name].sync()
             case "rename":
-                raise AssertionError("the model knows no renaming: nothing under test does it")
+                raise AssertionError("renaming is not in the model: nothing under test does it")
 
     def _rename(self, names: dict[str, File]) -> None:
         self._names = names
         self._versions.append(names)
 
-    def after_power_cut(self, luck: random.Random) -> dict[str, bytes]:
-        """Some files that may be there."""
-        names = luck.choice([self._versions[-1], luck.choice(self._versions)])
-        left = {name: file.left(luck) for name, file in names.items()}
-        if luck.random() < 0.25:
-            left["wheel.journal-shm"] = luck.randbytes(SHM_BYTES)
+    def after_power_cut(self, rng: random.Random) -> dict[str, bytes]:
+        """One set of files that may be there."""
+        names = rng.choice([self._versions[-1], rng.choice(self._versions)])
+        left = {name: file.left(rng) for name, file in names.items()}
+        if rng.random() < 0.25:
+            left["wheel.journal-shm"] = rng.randbytes(SHM_BYTES)
         return left
 
 
-def moments(calls: Sequence[Call], count: int, luck: random.Random) -> Iterator[int]:
-    """`count` moments, in order, each after so many entries of the log: half at any, half about what decides."""
+def moments(calls: Sequence[Call], count: int, rng: random.Random) -> Iterator[int]:
+    """`count` moments, in order, each after so many entries of the log: half near a call that is no read or write."""
     decisive = [at for at, call in enumerate(calls) if call.kind not in {"write", "read"}]
-    near = [max(0, min(len(calls), luck.choice(decisive) + luck.randint(-1, 2))) for _ in range(count // 2)]
-    yield from sorted(near + [luck.randint(0, len(calls)) for _ in range(count - count // 2)])
+    near = [max(0, min(len(calls), rng.choice(decisive) + rng.randint(-1, 2))) for _ in range(count // 2)]
+    yield from sorted(near + [rng.randint(0, len(calls)) for _ in range(count - count // 2)])
 
 
 def put(files: dict[str, bytes], directory: Path) -> None:
-    """Materialise the files; whatever is in `directory` goes."""
+    """Write the files into `directory`, after removing all files there."""
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         old.unlink()

@@ -1,4 +1,4 @@
-"""What a journal is asked to do in an evening, in order: everything that the daemon and the outbox ask of it."""
+"""The calls on a journal in an evening, in order: all that the daemon and the outbox make."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from wheeld.journal.writer import JournalWriter
 from wheeld.ports import CommandRecord
 
 JOURNAL = "wheel.journal"
-OF_PROCESSES = {"open", "publish", "close", "die"}
-"""What only a process does; everything else is one call (`perform`)."""
+PROCESS_CALLS = {"open", "publish", "close", "exit"}
+"""Operations of a process; every other operation is one call (`perform`)."""
 DAY_US = 86_400_000_000
 
-# Here and not in a fixture: the processes that perform a script know only what they import.
+# Here and not in a fixture: the processes that perform a script have only what they import.
 schema.MIGRATIONS[0] = from_0
 
 
@@ -30,7 +30,7 @@ class Op(NamedTuple):
     """One call on the journal, and one transaction: a method of `JournalWriter`, or one of these:
 
     `open`; `publish` (what is owed is published, then `mark_sent`); `acknowledge` (`settle` up to the last message);
-    `close`; `die` (the process ends and closes nothing).
+    `close`; `exit` (the process ends and closes nothing).
     """
 
     call: str
@@ -38,12 +38,12 @@ class Op(NamedTuple):
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages that it stores, answers to commands aside."""
+        """The messages that it stores, without answers to commands."""
         return () if self.step is None else self.step.messages
 
     @property
     def step(self) -> Step | None:
-        """What it appends."""
+        """The step that it appends, None for other calls."""
         step = self.arguments[0] if self.arguments else None
         return step if isinstance(step, Step) else None
 
@@ -60,16 +60,16 @@ class Script:
     checkpoint_every: int | None = None
 
     def sessions(self) -> Iterator[range]:
-        """The operations of one process each."""
+        """The operations of each process."""
         start = 0
         for k, op in enumerate(self.ops):
-            if op.call in {"close", "die"}:
+            if op.call in {"close", "exit"}:
                 yield range(start, k + 1)
                 start = k + 1
 
 
-class _Told(Evening):
-    """An evening whose steps and commands are noted as the daemon asks the journal for them."""
+class _RecordedEvening(Evening):
+    """An evening that records the calls on the journal which the daemon would make."""
 
     def __init__(self, *, day: int, memory: bytes | None = None, last_number: int | None = None) -> None:
         self.ops: list[Op] = []
@@ -81,21 +81,23 @@ class _Told(Evening):
     def utc_us(self) -> int:
         return self._start_utc_us + getattr(self, "now_us", 0)
 
-    def ask(self, call: str, *arguments: object) -> None:
+    def record(self, call: str, *arguments: object) -> None:
         self.ops.append(Op(call, arguments))
 
     def publish(self) -> None:
-        self.ask("publish")
+        self.record("publish")
 
     def observe(self, seen: Observation) -> Step:
         if isinstance(seen, Command):
-            self.ask("receive", CommandRecord(id=seen.id, name=seen.name, by=seen.by, reason=seen.reason), self.utc_us)
+            self.record(
+                "receive", CommandRecord(id=seen.id, name=seen.name, by=seen.by, reason=seen.reason), self.utc_us
+            )
         return super().observe(seen)
 
     def _keep(self, t_us: int, step: Step) -> None:
         super()._keep(t_us, step)
         if step:
-            self.ask("append", step, self.utc_us)
+            self.record("append", step, self.utc_us)
 
 
 def _opened(at_utc_us: int) -> list[Op]:
@@ -103,7 +105,7 @@ def _opened(at_utc_us: int) -> list[Op]:
 
 
 def _served(ops: list[Op], every: int) -> Iterator[Op]:
-    """With the outbox at work between the others' calls."""
+    """The operations with those of the outbox between them."""
     for k, op in enumerate(ops):
         yield op
         if k % every == every - 1:
@@ -112,7 +114,7 @@ def _served(ops: list[Op], every: int) -> Iterator[Op]:
             yield Op("acknowledge")
 
 
-def _coups(evening: _Told, numbers: tuple[int, ...]) -> None:
+def _coups(evening: _RecordedEvening, numbers: tuple[int, ...]) -> None:
     for k, number in enumerate(numbers):
         evening.coup(number)
         evening.say("operations_done")
@@ -122,25 +124,25 @@ def _coups(evening: _Told, numbers: tuple[int, ...]) -> None:
 
 
 def evening(name: str, *, first: tuple[int, ...], second: tuple[int, ...], checkpoint_every: int | None) -> Script:
-    """A new journal; the process dies after the `first` coups; the next day goes on, prunes, seals; a third start."""
-    one = _Told(day=0)
+    """A new journal; the process ends without closing after the `first` coups; a day with pruning; a third start."""
+    one = _RecordedEvening(day=0)
     one.open()
     _coups(one, first)
-    one.ask("seal", "shift change", one.utc_us)
-    one.ask("receive", CommandRecord(id="left", name="close", by="chef", reason="undecided"), one.utc_us)
-    two = _Told(day=1, memory=one.memory)
+    one.record("seal", "shift change", one.utc_us)
+    one.record("receive", CommandRecord(id="left", name="close", by="chef", reason="undecided"), one.utc_us)
+    two = _RecordedEvening(day=1, memory=one.memory)
     two.wait(2)
-    two.ask("refuse", CommandRecord(id=None, name="dance", by="nobody"), "no such command", two.utc_us)
+    two.record("refuse", CommandRecord(id=None, name="dance", by="nobody"), "no such command", two.utc_us)
     two.say("tout_va")
     _coups(two, second)
     two.publish()
-    two.ask("acknowledge")
-    two.ask("prune", two.utc_us, DAY_US / 2e6)
-    two.ask("prune", two.utc_us, None, 1)
-    two.ask("reopen", 3)
-    two.ask("seal", "end of the day", two.utc_us)
+    two.record("acknowledge")
+    two.record("prune", two.utc_us, DAY_US / 2e6)
+    two.record("prune", two.utc_us, None, 1)
+    two.record("reopen", 3)
+    two.record("seal", "end of the day", two.utc_us)
     third = START_UTC_US + 2 * DAY_US
-    ops = [*_opened(START_UTC_US), *_served(one.ops, 5), Op("die")]
+    ops = [*_opened(START_UTC_US), *_served(one.ops, 5), Op("exit")]
     ops += [*_opened(START_UTC_US + DAY_US), *_served(two.ops, 4), Op("close")]
     ops += [*_opened(third), Op("acknowledge"), Op("seal", ("morning", third)), Op("close")]
     return Script(name, ops, checkpoint_every=checkpoint_every)
@@ -165,7 +167,7 @@ def migration() -> Script:
 
 
 def perform(journal: JournalWriter, op: Op) -> None:
-    """One operation, if it is none of `OF_PROCESSES`."""
+    """One operation, if it is none of `PROCESS_CALLS`."""
     match op:
         case Op("acknowledge"):
             journal.settle(journal.reader.last_seq())

@@ -1,5 +1,5 @@
 /* Interposes (LD_PRELOAD) the file calls that SQLite and wheeld make below one directory: records each call with its
- * data, and makes one of them fail, fall short, or be the last one of the process. `disk_shim.py` builds and drives it.
+ * data, and makes one of them fail, write too little, or be the last one of the process. `disk_shim.py` builds and drives it.
  *
  * Every call on a watched file has a number, counted across forks. The system calls are made directly. The -shm file
  * is watched like the others, but what is stored through its mapping is no file call. */
@@ -78,7 +78,7 @@ static const char *watched(const char *path)
 
 static const char *watched_fd(int fd) { return fd >= 0 && fd < FD_MAX && names[fd][0] ? names[fd] : NULL; }
 
-/* Count the call, maybe die; 0: it may be made, else the error that it fails with. `length` is of a write. */
+/* Count the call, perhaps end the process; 0: it may be made, else its error. `length` is of a write. */
 static int enter(int64_t *n, int changes, size_t *length)
 {
     *n = ++*count;
@@ -149,7 +149,7 @@ int close(int fd)
     if (!name)
         return (int)syscall(SYS_close, fd);
     int64_t n;
-    enter(&n, 0, NULL); /* Linux has closed it even when it says that it failed */
+    enter(&n, 0, NULL); /* Linux has closed it even when close returns an error */
     long result = leave("close", name, n, 0, syscall(SYS_close, fd), NULL);
     names[fd][0] = 0;
     return (int)result;

@@ -1,4 +1,4 @@
-"""The shim below SQLite, from Python: built with the machine's C compiler, told what to do, and its log read back."""
+"""The shim below SQLite, from Python: built with the machine's C compiler, given a plan, and its log read back."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Call(NamedTuple):
     result: int
     data: bytes
 
-    def told(self) -> dict[str, object]:
-        """What a mark says."""
+    def mark_values(self) -> dict[str, object]:
+        """The values of a mark."""
         mark: dict[str, object] = msgspec.json.decode(self.data)
         return mark
 
@@ -77,7 +77,7 @@ def build(directory: Path) -> Path:
 
 
 def read_log(path: Path) -> list[Call]:
-    """Everything that was recorded, in order."""
+    """All records, in order."""
     return list(_calls(path.read_bytes()))
 
 
@@ -102,15 +102,16 @@ class Shim:
 
     def begin(self, directory: Path, log: Path, plan: Plan, *, with_data: bool) -> None:
         """Watch `directory` from now on, in children too; calls count from 1."""
-        told = (os.fsencode(directory), os.fsencode(log), int(plan.mode), plan.at, plan.error, int(with_data))
-        if self._library.disk_begin(told[0], told[1], told[2], ctypes.c_long(told[3]), told[4], told[5]) != 0:
+        paths = (os.fsencode(directory), os.fsencode(log))
+        fault = (int(plan.mode), ctypes.c_long(plan.at), plan.error)
+        if self._library.disk_begin(*paths, *fault, int(with_data)) != 0:
             raise OSError(f"cannot record to {log}")
 
     def end(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         self._library.disk_end()
 
-    def mark(self, **told: object) -> None:
-        """Note something between the calls."""
-        data = msgspec.json.encode(told)
+    def mark(self, **values: object) -> None:
+        """Record a mark between the calls."""
+        data = msgspec.json.encode(values)
         self._library.disk_mark(data, ctypes.c_size_t(len(data)))

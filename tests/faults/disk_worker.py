@@ -1,6 +1,6 @@
-"""The work of these tests in processes of their own: `tasks` go in, pickled, their findings come out.
+"""Worker processes for these tests: they read pickled `tasks` and write their findings.
 
-Those that write run below the shim (LD_PRELOAD); all of them check what they find by opening it.
+Tasks that write run with the shim (LD_PRELOAD); all tasks check a journal by opening it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import NamedTuple, TypeAlias
 
-from tests.faults.disk_check import Reference, Told, check
+from tests.faults.disk_check import Progress, Reference, check
 from tests.faults.disk_power import Disk, moments, put
 from tests.faults.disk_script import JOURNAL
 from tests.faults.disk_shim import Call, Mode, Plan, Shim, read_log
@@ -29,12 +29,12 @@ from tests.faults.disk_writer import SOUND, Run, write
 
 PROCESSES = 2
 ROOT = Path(__file__).parents[2]
-TELL_MAX = 10
-"""Problems told in full; the rest is counted."""
+PROBLEMS_MAX = 10
+"""Problems kept in full; the rest is counted."""
 
 
 class PowerCuts(NamedTuple):
-    """So many `states` of the disk after the power failed in the run of `log`."""
+    """`states` states of the disk after the power failed in the run of `log`."""
 
     label: str
     reference: Reference
@@ -44,7 +44,7 @@ class PowerCuts(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """One run for each plan, and what `judge` says about it."""
+    """One run for each plan, checked by `check_ending`."""
 
     label: str
     reference: Reference
@@ -57,7 +57,7 @@ Task: TypeAlias = Run | PowerCuts | Faults
 
 @dataclass(frozen=True)
 class Findings:
-    """What came of the tasks of each label: how often what happened, and some problems in full."""
+    """The results of the tasks of each label: counts, and some problems in full."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
@@ -66,11 +66,11 @@ class Findings:
         labels = [*self.counts, *(label for label in other.counts if label not in self.counts)]
         counts = {label: self.counts.get(label, Counter()) + other.counts.get(label, Counter()) for label in labels}
         problems = {label: self.problems.get(label, []) + other.problems.get(label, []) for label in labels}
-        return Findings(counts, {label: told[:TELL_MAX] for label, told in problems.items()})
+        return Findings(counts, {label: some[:PROBLEMS_MAX] for label, some in problems.items()})
 
 
 def carry_out(tasks: Sequence[Task], *, shim: Path | None) -> Findings:
-    """All tasks, spread over some processes; below `shim` where it is given."""
+    """Carry out all tasks in several processes, with `shim` preloaded where it is given."""
     environment = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_CONFIG"}
     environment |= {} if shim is None else {"LD_PRELOAD": str(shim)}
     command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
@@ -81,7 +81,7 @@ def carry_out(tasks: Sequence[Task], *, shim: Path | None) -> Findings:
             stack.enter_context(subprocess.Popen(command, cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE))
             for _ in shares
         ]
-        # A worker says nothing before it has heard all.
+        # A worker writes nothing before it has read everything.
         for worker, share in zip(workers, shares, strict=True):
             assert worker.stdin is not None
             worker.stdin.write(share)
@@ -89,13 +89,13 @@ def carry_out(tasks: Sequence[Task], *, shim: Path | None) -> Findings:
         for worker in workers:
             assert worker.stdout is not None
             findings = worker.stdout.read()
-            assert worker.wait() == 0, "a worker failed; it says why on stderr"
+            assert worker.wait() == 0, "a worker failed; its stderr shows why"
             found += pickle.loads(findings)
     return found
 
 
 def serve() -> None:
-    """In a worker: tasks from stdin, findings to stdout."""
+    """The main function of a worker: tasks from stdin, findings to stdout."""
     found = Findings()
     fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="wheeld-disk-", dir=fast) as directory:
@@ -124,22 +124,24 @@ def _shim() -> Shim:
 
 
 def cut_power(task: PowerCuts, directory: Path) -> Findings:
-    """Each state of the disk, opened and checked."""
+    """Open and check each state of the disk."""
     reference, calls = task.reference, read_log(task.log)
     disk = Disk({} if reference.script.file is None else {JOURNAL: reference.script.file})
-    told, at = Told(), 0
+    progress, at = Progress(), 0
     found = Findings()
     for number, moment in enumerate(moments(calls, task.states, random.Random(task.seed))):
         for call in calls[at:moment]:
             if call.kind == "mark":
-                told.take(call)
+                progress.take(call)
             else:
                 disk.take(call)
         at = moment
         seed = f"{task.seed}/{number}"
         put(disk.after_power_cut(random.Random(seed)), directory / "cut")
-        where = f"{reference.script.name}, power cut {seed} after entry {moment} (operation {told.confirmed} confirmed)"
-        found += _found(task.label, where, check(directory / "cut", reference, told))
+        where = (
+            f"{reference.script.name}, power cut {seed} after entry {moment} (operation {progress.confirmed} confirmed)"
+        )
+        found += _found(task.label, where, check(directory / "cut", reference, progress))
     return found
 
 
@@ -153,25 +155,25 @@ def _found(label: str, where: str, problems: list[str], *more: str) -> Findings:
 
 
 def inject(task: Faults, plan: Plan, directory: Path) -> Findings:
-    """One run with one fault, and all that can be said against how it ended."""
+    """One run with one fault, and what is wrong with its end and with the journal."""
     reference = task.reference
     here, log = directory / "run", directory / "log"
     shutil.rmtree(here, ignore_errors=True)
     log.unlink(missing_ok=True)
     write(Run(reference.script, here, log, reference.key, plan, task.flavour), _shim())
-    calls, told = read_log(log), Told()
+    calls, progress = read_log(log), Progress()
     for call in calls:
         if call.kind == "mark":
-            told.take(call)
-    ending, problems = judge(calls, plan)
-    if ending == "went on" and told.confirmed != len(reference.contents) - 1:
+            progress.take(call)
+    ending, problems = check_ending(calls, plan)
+    if ending == "went on" and progress.confirmed != len(reference.contents) - 1:
         problems.append("it ended early without an error")
-    return _found(task.label, f"{reference.script.name}, {plan}", problems + check(here, reference, told), ending)
+    return _found(task.label, f"{reference.script.name}, {plan}", problems + check(here, reference, progress), ending)
 
 
-def judge(calls: Sequence[Call], plan: Plan) -> tuple[str, list[str]]:
-    """How the run ended, and what is wrong with that; what it left on the disk is another matter."""
-    marks = [(at, call.told()) for at, call in enumerate(calls) if call.kind == "mark"]
+def check_ending(calls: Sequence[Call], plan: Plan) -> tuple[str, list[str]]:
+    """How the run ended, and what is wrong with that. What it left on the disk is checked elsewhere."""
+    marks = [(at, call.mark_values()) for at, call in enumerate(calls) if call.kind == "mark"]
     wrong = [str(mark["wrong"]) for _, mark in marks if "wrong" in mark]
     if plan.mode in {Mode.KILL_BEFORE, Mode.KILL_AFTER}:
         reached = max((call.n for call in calls), default=0)
@@ -189,8 +191,8 @@ def judge(calls: Sequence[Call], plan: Plan) -> tuple[str, list[str]]:
         wrong.append(f"it used the disk after it had failed: {between}")
     if any("confirmed" in mark for at, mark in marks if at > halts[0]):
         wrong.append("it confirmed something after it had failed")
-    wrong += _wrong_fault(calls[failed[0]], calls[halts[0]].told()["halted"], plan)
-    wrong += [] if calls[halts[0]].told()["opening"] else _retried(calls, failed[0], halts[0])
+    wrong += _wrong_fault(calls[failed[0]], calls[halts[0]].mark_values()["halted"], plan)
+    wrong += [] if calls[halts[0]].mark_values()["opening"] else _retried(calls, failed[0], halts[0])
     return "halted", wrong
 
 
@@ -201,40 +203,40 @@ def _is_injected(call: Call, plan: Plan) -> bool:
 
 
 def _ignored(calls: Sequence[Call], plan: Plan, failed: Sequence[int]) -> list[str]:
-    """A failure that nobody was told of does harm, except where `_is_harmless`; a short write is made whole."""
+    """A failed call that gave no error is a problem, except where `_is_harmless`; a short write is completed."""
     if plan.mode is Mode.SHORT or not failed or _is_harmless(calls, failed[0]):
         return []
     call = calls[failed[0]]
-    return [f"nobody was told that {call.kind} {call.name} failed"]
+    return [f"no error although {call.kind} {call.name} failed"]
 
 
 def _is_harmless(calls: Sequence[Call], failed: int) -> bool:
-    """While it closes, what is not tidied up stays in the WAL. The journal itself syncs the directory too."""
-    marks = [call.told() for call in calls[:failed] if call.kind == "mark"]
+    """A failure while it closes leaves the data in the WAL. The journal itself syncs the directory too."""
+    marks = [call.mark_values() for call in calls[:failed] if call.kind == "mark"]
     if marks and "closing" in marks[-1]:
         return True
     if calls[failed].name != ".":
         return False
     made = max((at for at, call in enumerate(calls[:failed]) if call.kind == "create"), default=0)
-    told = next((at for at in range(failed, len(calls)) if calls[at].kind == "mark"), len(calls))
-    return any(call.kind == "sync" and call.name == "." and call.result == 0 for call in calls[made:told])
+    marked = next((at for at in range(failed, len(calls)) if calls[at].kind == "mark"), len(calls))
+    return any(call.kind == "sync" and call.name == "." and call.result == 0 for call in calls[made:marked])
 
 
 def _wrong_fault(call: Call, fault: object, plan: Plan) -> list[str]:
-    """`full` where a write found no space, else `io`: space for -shm is asked for in a way that tells SQLite less.
+    """`full` where a write found no space, else `io`: SQLite does not see why space for -shm was refused.
 
-    A read that fails is for SQLite a file that is damaged.
+    To SQLite a read that fails is a damaged file.
     """
     is_full = plan.mode is Mode.SHORT_THEN_FULL or (plan.mode is Mode.FAIL and plan.error == errno.ENOSPC)
     right = {"full"} if is_full and call.kind == "write" and not call.name.endswith("-shm") else {"io"}
     right |= {"corrupt"} if call.kind == "read" else set()
-    return [] if fault in right else [f"{call.kind} {call.name}: the fault is told as {fault}, not {right}"]
+    return [] if fault in right else [f"{call.kind} {call.name}: the fault is reported as {fault}, not {right}"]
 
 
 def _retried(calls: Sequence[Call], failed: int, halted: int) -> list[str]:
-    """After a failing fsync the next one may say that all is well, and it is not.
+    """After an fsync that failed, the next one may succeed although data is lost.
 
-    Closing is another matter, also after an opening that failed: SQLite then writes anew what was confirmed before.
+    Closing is allowed, also after an opening that failed: SQLite then writes again what was confirmed before.
     """
     if calls[failed].kind != "sync":
         return []

@@ -1,6 +1,6 @@
 """Performs a script on a real journal, above the shim, and marks in its log what was confirmed and published.
 
-Each session is a process of its own, forked from this one. Flavours of the journal that are broken on purpose show
+Each session is a separate process, forked from this one. Some flavours of the journal are broken on purpose: they show
 that the checks can fail.
 """
 
@@ -30,7 +30,7 @@ SOUND = "sound"
 CONFIRMS_EARLY = "confirmed before the commit"
 NORMAL, OFF, ROLLBACK = "synchronous=NORMAL", "synchronous=OFF", "no WAL"
 SPLIT = "message and debt in two transactions"
-TRIES_AGAIN, SYNCS_AGAIN, DEAF = "tries again", "syncs again and halts", "checkpoints left to SQLite"
+TRIES_AGAIN, SYNCS_AGAIN, AUTO_CHECKPOINT = "tries again", "syncs again and halts", "checkpoints left to SQLite"
 
 
 class NormalDatabase(Database):
@@ -44,13 +44,13 @@ class NormalDatabase(Database):
 
 
 class OffDatabase(NormalDatabase):
-    """Broken on purpose: never waits for the disk."""
+    """Broken on purpose: it never waits for the disk."""
 
     synchronous = "OFF"
 
 
 class RollbackDatabase(Database):
-    """Broken on purpose: goes on with a rollback journal, as SQLite does by itself where no WAL can be kept."""
+    """Broken on purpose: it uses a rollback journal, as SQLite does by itself where no WAL is possible."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -60,8 +60,8 @@ class RollbackDatabase(Database):
         pass
 
 
-class DeafDatabase(Database):
-    """Broken on purpose: leaves the checkpoints to SQLite, which hides it when one fails."""
+class AutoCheckpointDatabase(Database):
+    """Broken on purpose: it leaves the checkpoints to SQLite, which hides their failures."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -81,8 +81,8 @@ class SplitJournal(JournalWriter):
         self.database.execute("INSERT INTO debts VALUES (?, ?, 0)", message_id, columns.get("seq"))
 
 
-class StubbornJournal(JournalWriter):
-    """Broken on purpose: tries again after a failure, as if nothing had happened."""
+class RetryingJournal(JournalWriter):
+    """Broken on purpose: it tries again after a failure."""
 
     def append(self, step: Step, at_utc_us: int, position: Position | None = None) -> None:
         try:
@@ -92,8 +92,8 @@ class StubbornJournal(JournalWriter):
             super().append(step, at_utc_us, position)
 
 
-class AnxiousJournal(JournalWriter):
-    """Broken on purpose: saves what it can after a failure, before it halts."""
+class SyncingJournal(JournalWriter):
+    """Broken on purpose: it makes a checkpoint after a failure, before it halts."""
 
     def append(self, step: Step, at_utc_us: int, position: Position | None = None) -> None:
         try:
@@ -110,9 +110,9 @@ FLAVOURS: dict[str, tuple[type[Database], type[JournalWriter]]] = {
     OFF: (OffDatabase, JournalWriter),
     ROLLBACK: (RollbackDatabase, JournalWriter),
     SPLIT: (Database, SplitJournal),
-    TRIES_AGAIN: (Database, StubbornJournal),
-    SYNCS_AGAIN: (Database, AnxiousJournal),
-    DEAF: (DeafDatabase, JournalWriter),
+    TRIES_AGAIN: (Database, RetryingJournal),
+    SYNCS_AGAIN: (Database, SyncingJournal),
+    AUTO_CHECKPOINT: (AutoCheckpointDatabase, JournalWriter),
 }
 
 
@@ -129,14 +129,14 @@ class Run(NamedTuple):
 
 
 class _Session:
-    """One process: from the journal's opening to its end."""
+    """One process, from the opening of the journal to its end."""
 
     def __init__(self, run: Run, shim: Shim) -> None:
         self._run, self._shim = run, shim
         self._journal: JournalWriter | None = None
 
     def perform(self, ops: range) -> bool:
-        """Until the end or the journal's error; whether it came to the end."""
+        """Perform `ops`, until the end or an error of the journal. Returns whether it came to the end."""
         for k in ops:
             op = self._run.script.ops[k]
             if self._run.flavour == CONFIRMS_EARLY:
@@ -153,7 +153,7 @@ class _Session:
         if op.call == "open":
             self._journal = self._open()
             return
-        if op.call == "die":
+        if op.call == "exit":
             os._exit(0)
         assert self._journal is not None
         if op.call == "publish":
@@ -175,7 +175,7 @@ class _Session:
         journal.mark_sent(ids, await_settlement=True)
 
     def _halt(self, k: int, error: JournalError) -> None:
-        """What the daemon does: nothing more but to close. Every call has to give the same error until then."""
+        """Do what the daemon does: only close. Until then every call has to give the same error."""
         self._shim.mark(halted=error.fault, op=k, opening=self._journal is None, why=str(error))
         if (journal := self._journal) is not None:
             calls: list[Callable[[], object]] = [
@@ -199,18 +199,18 @@ class _Session:
 
 
 def _child(run: Run, shim: Shim, ops: range) -> None:
-    """Runs in the forked process, and ends it."""
+    """Run in the forked process, and end it."""
     code = 2
     try:
         code = 0 if _Session(run, shim).perform(ops) else 1
-    except BaseException:  # noqa: BLE001  whatever it is, the log must tell it
+    except BaseException:  # noqa: BLE001  any error must be in the log
         shim.mark(wrong=traceback.format_exc(limit=-4))
     finally:
         os._exit(code)
 
 
 def write(run: Run, shim: Shim) -> None:
-    """Perform the script, until its end, a halt, or the kill; the log tells which."""
+    """Perform the script, until its end, a halt, or the kill; the log shows which."""
     run.directory.mkdir(parents=True, exist_ok=True)
     if run.script.file is not None:
         (run.directory / JOURNAL).write_bytes(run.script.file)
@@ -227,7 +227,7 @@ def write(run: Run, shim: Shim) -> None:
 
 
 def reference(script: Script, directory: Path) -> Reference:
-    """What the journal holds after each operation, when nothing fails: no shim, and every session closes."""
+    """What the journal holds after each operation when nothing fails, without the shim; every session closes."""
     directory.mkdir(parents=True)
     key, public = write_keys(directory)
     path = directory / JOURNAL
@@ -236,7 +236,7 @@ def reference(script: Script, directory: Path) -> Reference:
     contents: list[bytes] = []
     journal = open_writer(path, signer=FileSigner(key))
     for op in script.ops:
-        if op.call in {"open", "close", "die"}:
+        if op.call in {"open", "close", "exit"}:
             journal.close()
             journal = open_writer(path, signer=FileSigner(key))
         elif op.call == "publish":

@@ -1,8 +1,8 @@
-"""Malformed frames by the million against decoder, session and board, each held to an oracle that shares no code.
+"""Millions of malformed frames for decoder, session and board, each checked by an oracle that shares no code with them.
 
-What may come out of a stream is known without decoding it: the pieces between its zero bytes that some sender sent so,
-and nothing else (`Draw.sent`). What a message with a good CRC may mean is judged by `fuzz_specification`. By hand, with
-the seed that a failure names:
+What may come out of a stream is known without decoding it: the pieces between its zero bytes that a sender really sent,
+and nothing else (`Draw.sent`). What a message with a good CRC means is given by `fuzz_specification`. By hand, with the
+seed that a failure names:
 
     .venv/bin/python -m tests.faults.fuzz_frames 1/0 100000
 """
@@ -30,20 +30,20 @@ from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, SensorState, TimePassed
 from wheeld.sources.board.board import Board
 
-LIFE = 200
-"""Batches in one life of decoder, session and board: long enough for clocks to be compared and lost again."""
+BATCHES = 200
+"""Batches for one decoder, session and board: enough for clocks to be compared and lost again."""
 STEP_NS = 30_000_000
 UTC_US = 1_800_000_000_000_000
 REFUSED = ("too_long", "cobs", "crc", "short", "unknown_type", "length", "value")
-"""Counters under which a frame ends that is not believed."""
+"""The counters of refused frames."""
 
 
 class Tally(msgspec.Struct):
-    """What one run came to."""
+    """The counts of one run."""
 
     malformed: Counter[str] = msgspec.field(default_factory=Counter)
     refused: Counter[str] = msgspec.field(default_factory=Counter)
-    believed: int = 0
+    accepted: int = 0
     escapes: int = 0
     observed: int = 0
     identified: int = 0
@@ -52,8 +52,8 @@ class Tally(msgspec.Struct):
     grown_kb: int = 0
 
 
-class Life:
-    """One decoder, one session and one board on the same line; every batch is held to what may come of it."""
+class Receivers:
+    """One decoder, one session and one board on the same line; the output of every batch is checked."""
 
     def __init__(self, seed: str, tally: Tally) -> None:
         self.rng = random.Random(seed)
@@ -67,7 +67,6 @@ class Life:
         self._boot_id = -1
         self._next_seq: int | None = None
         self._watermark_us = -1
-        self._told_us = 0
         self._events = 0
 
     def batch(self) -> None:
@@ -75,30 +74,30 @@ class Life:
         self.now_ns += STEP_NS
         self.session.tick(self.now_ns)
         self._check_observations(self.board.tick(self.now_ns))
-        for asking in (self.session, self.board):
-            self.sender.hear(asking.data_to_send())
+        for requester in (self.session, self.board):
+            self.sender.receive(requester.data_to_send())
         stream = self.draw.stream(self.sender)
         self.tally.bytes += len(stream)
         before, session_before, board_before = (self._refusals(one) for one in (self.decoder, self.session, self.board))
         slices = self._slices(stream)
         messages = self._check_decoder(stream, [message for data in slices for message in self.decoder.feed(data)])
-        told, refused = self._check_wire(messages)
-        self._check_session([event for data in slices for event in self.session.receive(data, self.now_ns)], told)
+        events, refused = self._check_wire(messages)
+        self._check_session([event for data in slices for event in self.session.receive(data, self.now_ns)], events)
         utc = UtcPair(self.now_ns, UTC_US + self.now_ns // 1000, 1)
         self._check_observations([seen for data in slices for seen in self.board.receive(data, self.now_ns, utc)])
         if self.board.position is not None:
             self.board.acknowledge(self.board.position)
         pieces = len([piece for piece in stream.split(b"\0") if piece])
-        assert self._refusals(self.decoder) - before + len(messages) == pieces, "a piece that nobody counted"
+        assert self._refusals(self.decoder) - before + len(messages) == pieces, "a piece that was not counted"
         for one, earlier in ((self.session, session_before), (self.board, board_before)):
-            assert self._refusals(one) - earlier == pieces - len(messages) + refused, "a frame that nobody counted"
+            assert self._refusals(one) - earlier == pieces - len(messages) + refused, "a frame that was not counted"
 
     def _refusals(self, one: FrameDecoder | HostSession | Board) -> int:
         counts = one.rejected if isinstance(one, FrameDecoder) else one.counters
         return sum(counts.get(cause, 0) for cause in REFUSED)
 
     def _slices(self, stream: bytes) -> list[bytes]:
-        """As a line gives it: whole, byte by byte, or in slices of any size."""
+        """The stream as a line may give it: whole, byte by byte, or in slices of any size."""
         way = self.rng.random()
         if way < 0.2:
             return [stream]
@@ -111,7 +110,7 @@ class Life:
         return slices
 
     def _check_decoder(self, stream: bytes, messages: list[bytes]) -> list[bytes]:
-        """Exactly what was sent came out, in its order. A CRC-32 that fits by chance is counted and believed."""
+        """Exactly what was sent came out, in order. A frame whose CRC-32 fits by chance is counted and accepted."""
         sent = self.draw.sent
         pieces = stream.split(b"\0")
         expected = [sent[piece] for piece in pieces if piece in sent]
@@ -125,12 +124,12 @@ class Life:
         return messages
 
     def _check_wire(self, messages: list[bytes]) -> tuple[set[tuple[int, ...]], int]:
-        """The specification and the decoder agree on each message; what is believed says the same bytes again.
+        """The specification and the decoder agree on each message; an accepted one gives the same bytes again.
 
-        Returns the events in what is believed, (boot id, number, board time, kind, value, index), and how many
+        Returns the events in accepted messages, (boot id, number, board time, kind, value, index), and how many
         messages are refused.
         """
-        told: set[tuple[int, ...]] = set()
+        events: set[tuple[int, ...]] = set()
         refused = 0
         for message in messages:
             fault = fault_of(message)
@@ -140,14 +139,14 @@ class Life:
                 self.tally.refused[fault or ""] += 1
                 refused += 1
                 continue
-            assert encode(decoded) == message, f"{message.hex()}: says something else again"
-            self.tally.believed += 1
-            told.update(records_of(message))
-        return told, refused
+            assert encode(decoded) == message, f"{message.hex()}: encodes to other bytes"
+            self.tally.accepted += 1
+            events.update(records_of(message))
+        return events, refused
 
-    def _check_session(self, events: list[host.SessionEvent], told: set[tuple[int, ...]]) -> None:
-        """Each event was told with its number in a frame of this boot; numbers go up one by one, or over a told gap."""
-        for event in events:
+    def _check_session(self, outcomes: list[host.SessionEvent], sent: set[tuple[int, ...]]) -> None:
+        """Each event was in a frame of this boot with its number; numbers go up one by one, or over a reported gap."""
+        for event in outcomes:
             match event:
                 case host.BoardReset() | host.Identified():
                     self._next_seq, self._watermark_us = None, -1
@@ -158,7 +157,7 @@ class Life:
                     assert self._next_seq in (None, event.first_seq)
                     self._next_seq = event.last_seq + 1
                 case host.Observed():
-                    self._check_observed(event, told)
+                    self._check_observed(event, sent)
                 case host.Watermark():
                     assert event.board_us > self._watermark_us
                     self._watermark_us = event.board_us
@@ -166,22 +165,22 @@ class Life:
                     assert event.board_rx_us <= event.board_tx_us
                     assert event.host_sent_ns <= self.now_ns
 
-    def _check_observed(self, event: host.Observed, told: set[tuple[int, ...]]) -> None:
+    def _check_observed(self, event: host.Observed, sent: set[tuple[int, ...]]) -> None:
         assert self._next_seq in (None, event.seq), f"number {event.seq}, {self._next_seq} was awaited"
         self._next_seq = event.seq + 1
-        said = (self._boot_id, event.seq, event.board_us, *record_of(event.event))
-        assert said in told, f"nobody said {event} in boot {self._boot_id}"
+        record = (self._boot_id, event.seq, event.board_us, *record_of(event.event))
+        assert record in sent, f"nobody sent {event} in boot {self._boot_id}"
         self.tally.observed += 1
 
     def _check_observations(self, seen: list[Observation]) -> None:
-        """The board's clock readings and its link are its own; of anything else no more comes out than was told."""
+        """Without the board's own (clock readings, its link) no more observations come out than events went in."""
         own = (TimePassed, ClockReading, SensorState)
         self._events += sum(not isinstance(observation, own) for observation in seen)
         assert self._events <= self.board.counters["events"]
 
 
 def _decoded(message: bytes) -> m.FromBoard | str:
-    """What it says, or the fault for which it is refused."""
+    """The decoded message, or the fault for which it is refused."""
     try:
         return decode_from_board(message)
     except MessageError as error:
@@ -189,36 +188,36 @@ def _decoded(message: bytes) -> m.FromBoard | str:
 
 
 def play(seed: str, frames: int) -> Tally:
-    """At least so many malformed frames, in lives; AssertionError names what came out that should not."""
+    """Play at least so many malformed frames, `BATCHES` batches at a time. AssertionError: a wrong output."""
     tally = Tally()
     started_s = time.perf_counter()
-    life, warm_kb = 0, 0
+    turn, warm_kb = 0, 0
     while tally.malformed.total() < frames:
         with capture_logs() as logs:
-            _live(f"{seed}/{life}", tally, frames)
-        assert len(logs) < LIFE * BATCH / 10, f"seed {seed}/{life}: {len(logs)} log lines: a board can fill the log"
-        life += 1
-        if life == 4:
+            _play_batches(f"{seed}/{turn}", tally, frames)
+        assert len(logs) < BATCHES * BATCH / 10, f"seed {seed}/{turn}: {len(logs)} log lines: a board can fill the log"
+        turn += 1
+        if turn == 4:
             warm_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     tally.grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - warm_kb if warm_kb else 0
     tally.seconds = time.perf_counter() - started_s
     return tally
 
 
-def _live(seed: str, tally: Tally, frames: int) -> None:
-    life = Life(seed, tally)
-    for number in range(LIFE):
+def _play_batches(seed: str, tally: Tally, frames: int) -> None:
+    receivers = Receivers(seed, tally)
+    for number in range(BATCHES):
         try:
-            life.batch()
+            receivers.batch()
         except Exception as error:
             error.add_note(f"seed {seed}, batch {number}")
             raise
-        if tally.malformed.total() + life.draw.malformed.total() >= frames:
+        if tally.malformed.total() + receivers.draw.malformed.total() >= frames:
             break
-    tally.malformed += life.draw.malformed
-    tally.refused += Counter(life.decoder.rejected)
-    assert len(life.board.counters) < 50
-    assert len(life.board.sensors) <= 34, "a sensor's name that no board has"
+    tally.malformed += receivers.draw.malformed
+    tally.refused += Counter(receivers.decoder.rejected)
+    assert len(receivers.board.counters) < 50
+    assert len(receivers.board.sensors) <= 34, "a sensor's name that no board has"
 
 
 def summary(tallies: list[Tally]) -> str:
@@ -227,7 +226,7 @@ def summary(tallies: list[Tally]) -> str:
     for tally in tallies:
         whole.malformed += tally.malformed
         whole.refused += tally.refused
-        whole.believed += tally.believed
+        whole.accepted += tally.accepted
         whole.escapes += tally.escapes
         whole.observed += tally.observed
     seconds = max(tally.seconds for tally in tallies)
@@ -235,7 +234,7 @@ def summary(tallies: list[Tally]) -> str:
     return (
         f"{total:,} malformed frames in {seconds:.0f} s ({total / seconds:,.0f}/s): 0 crashes, 0 inventions, "
         f"{whole.escapes} CRC-32 escapes ({total / 2**32:.4f} expected at most), refused {dict(whole.refused)}, "
-        f"well formed out of place or intact {whole.believed:,}, events taken {whole.observed:,}, "
+        f"well formed out of place or intact {whole.accepted:,}, events taken {whole.observed:,}, "
         f"memory +{max(tally.grown_kb for tally in tallies)} kB; kinds {dict(whole.malformed)}"
     )
 

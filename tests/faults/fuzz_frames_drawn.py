@@ -1,6 +1,7 @@
-"""What stands on the line: a board that answers the host, among frames that are malformed in every way there is.
+"""The bytes on the line: a board that answers the host, among frames that are malformed in every way there is.
 
-Messages are packed here from the tables of firmware_protocol/README.md, so that a fault of `wire` cannot hide itself.
+Messages are packed here from the tables of firmware_protocol/README.md, so that this code does not share a fault of
+`wire`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def framed(message: bytes, crc: int | None = None) -> bytes:
 
 
 class Sender:
-    """A board that is there: it answers each request, and tells events one after the other."""
+    """A working board: it answers each request, and sends events one after the other."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -43,8 +44,8 @@ class Sender:
         self.answers: list[bytes] = []
         self._decoder = FrameDecoder()
 
-    def hear(self, data: bytes) -> None:
-        """What the host says, answered in the next stream."""
+    def receive(self, data: bytes) -> None:
+        """Take requests of the host; they are answered in the next stream."""
         for frame in self._decoder.feed(data):
             message = decode_from_host(frame)
             if isinstance(message, m.Hello):
@@ -57,23 +58,25 @@ class Sender:
                 self.answers.append(b"\x85" + head + struct.pack("<BBH", 0, self.rng.random() < 0.9, 1))
 
     def identity(self, token: int) -> bytes:
-        """Now and then of a board that has just started anew, or that is set up otherwise."""
-        luck = self.rng.random()
-        if luck < 0.05:
+        """An Identity; sometimes of a board that has just started again, or that has another layout."""
+        draw = self.rng.random()
+        if draw < 0.05:
             self.boot_id, self.seq, self.now_us = self.boot_id + 1, 0, 0
-        head = struct.pack("<IBBBIQQQ", token, luck < 0.98, 1, 1, self.boot_id, 0, 0, self.seq)
-        layout = LAYOUT if luck < 0.95 else struct.pack("<BBHB", 4, 3, 147, 1)
+        head = struct.pack("<IBBBIQQQ", token, draw < 0.98, 1, 1, self.boot_id, 0, 0, self.seq)
+        layout = LAYOUT if draw < 0.95 else struct.pack("<BBHB", 4, 3, 147, 1)
         return b"\x81" + head + b"WB-0001".ljust(16, b"\0") + b"1.0.0".ljust(16, b"\0") + bytes(8) + layout
 
-    def says(self) -> list[bytes]:
+    def next_messages(self) -> list[bytes]:
         """Messages of the next 30 ms: answers, events, a heartbeat."""
         self.now_us += 30_000
-        said, self.answers = self.answers, []
+        messages, self.answers = self.answers, []
         if self.rng.random() < 0.7:
-            said.append(self.events(1 + int(self.rng.random() * 28)))
+            messages.append(self.events(1 + int(self.rng.random() * 28)))
         if self.rng.random() < 0.5:
-            said.append(b"\x83" + struct.pack("<IQQQQQIII", self.boot_id, self.now_us, 0, 0, *[self.seq] * 2, 0, 0, 0))
-        return said
+            messages.append(
+                b"\x83" + struct.pack("<IQQQQQIII", self.boot_id, self.now_us, 0, 0, *[self.seq] * 2, 0, 0, 0)
+            )
+        return messages
 
     def events(self, count: int) -> bytes:
         """The next events."""
@@ -90,7 +93,7 @@ class Sender:
 
 
 class Draw:
-    """Draws streams. `sent` has what somebody really sent, piece between delimiters → message, of the last stream."""
+    """Draws streams. `sent` has what was really sent in the last stream: piece between delimiters → message."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -98,7 +101,7 @@ class Draw:
         self.malformed: Counter[str] = Counter()
         other = Sender(rng)
         other.boot_id = BOOT - 1
-        self._old = [one for _ in range(40) for one in (other.identity(3), *other.says())]
+        self._old = [one for _ in range(40) for one in (other.identity(3), *other.next_messages())]
         self._base: list[bytes] = self._old
         self._ways: list[Callable[[Sender], bytes | None]] = [
             self._flip, self._overwrite, self._cut, self._merge, self._insert, self._crc, self._splice, self._noise,
@@ -107,12 +110,12 @@ class Draw:
         ]  # fmt: skip
 
     def stream(self, sender: Sender) -> bytes:
-        """What the sender says among `BATCH` malformed frames, ended by a delimiter."""
-        intact = sender.says()
+        """The sender's messages among `BATCH` malformed frames, ended by a delimiter."""
+        intact = sender.next_messages()
         self._base = [*intact, *self.rng.choices(self._old, k=8)]
         # Damage beside a frame may leave it whole: an inserted delimiter, a cut between two.
         self.sent = {framed(message): message for message in self._base}
-        said = [self._intact(message) + b"\0" for message in intact]
+        waiting = [self._intact(message) + b"\0" for message in intact]
         random_ = self.rng.random
         frames = []
         drawn = 0
@@ -123,9 +126,9 @@ class Draw:
                 drawn += 1
                 self.malformed[way.__name__[1:]] += 1
                 frames.append(frame)
-            if said and random_() < 0.1:
-                frames.append(said.pop(0))
-        return b"".join((*frames, *said, b"\0"))
+            if waiting and random_() < 0.1:
+                frames.append(waiting.pop(0))
+        return b"".join((*frames, *waiting, b"\0"))
 
     # --- a line that damages ------------------------------------------------------------------------------------
     # A whole frame with its delimiter comes back, or None when the damage happened to change nothing.
@@ -168,11 +171,11 @@ class Draw:
         return self.rng.randbytes(1 + int(self.rng.random() * 400)) + b"\0"
 
     def _oversize(self, _: Sender) -> bytes:
-        """Whole, but beyond what any message may have."""
+        """A good frame, but longer than any message may be."""
         return framed(self._message() + bytes([7]) * (BODY_MAX + 1)) + b"\0"
 
     def _short(self, _: Sender) -> bytes:
-        """A CRC of nothing, or less than a CRC: four zero bytes are the CRC-32 of no bytes."""
+        """Only a CRC, or less than a CRC: four zero bytes are the CRC-32 of no bytes."""
         encoded: bytes = cobs.encode(bytes(int(self.rng.random() * 5)))
         return encoded + b"\0"
 
@@ -180,24 +183,26 @@ class Draw:
 
     def _unknown(self, _: Sender) -> bytes:
         kind = self.rng.getrandbits(8)
-        return self._told(bytes([kind ^ 0x20 if kind in TYPES else kind]) + self.rng.randbytes(self._size()))
+        return self._good_frame(bytes([kind ^ 0x20 if kind in TYPES else kind]) + self.rng.randbytes(self._size()))
 
     def _length(self, _: Sender) -> bytes:
         message = self._message()
         by = 1 + int(self.rng.random() * 12)
-        return self._told(message + self.rng.randbytes(by) if self.rng.random() < 0.5 else message[:-by] or message[:1])
+        return self._good_frame(
+            message + self.rng.randbytes(by) if self.rng.random() < 0.5 else message[:-by] or message[:1]
+        )
 
     def _senseless(self, _: Sender) -> bytes:
         kind = self.rng.choice(TYPES)
         size = SIZES.get(kind) or (20 if kind == 0x82 else 16) + self._size() // 8 * 8
-        return self._told(bytes([kind]) + self.rng.randbytes(min(size, BODY_MAX)))
+        return self._good_frame(bytes([kind]) + self.rng.randbytes(min(size, BODY_MAX)))
 
     def _extreme(self, _: Sender) -> bytes:
         """One to eight bytes of a good message are all ones, all zeros, or anything."""
         message = self._message()
         start, size = self._part(message, 8)
         fill = self.rng.choice((b"\xff" * size, bytes(size), self.rng.randbytes(size)))
-        return self._told(message[:start] + fill + message[start + size :])
+        return self._good_frame(message[:start] + fill + message[start + size :])
 
     def _jump(self, sender: Sender) -> bytes:
         """Events of this boot whose number or time is far away."""
@@ -205,11 +210,11 @@ class Draw:
         if self.rng.random() < 0.5:
             seq = max(0, sender.seq - 200) + int(self.rng.random() * 400)
         record = bytes(4) + struct.pack("<BBH", 2, 0, int(self.rng.random() * 4))
-        return self._told(b"\x82" + struct.pack("<IQQ", sender.boot_id, seq, at_us) + record)
+        return self._good_frame(b"\x82" + struct.pack("<IQQ", sender.boot_id, seq, at_us) + record)
 
     def _replay(self, _: Sender) -> bytes:
-        """Good in its time: of another boot, or an answer to another hello."""
-        return self._told(self.rng.choice(self._old))
+        """A message that was good once: of another boot, or an answer to another hello."""
+        return self._good_frame(self.rng.choice(self._old))
 
     # --- parts --------------------------------------------------------------------------------------------------
 
@@ -224,8 +229,8 @@ class Draw:
         self.sent[frame] = message
         return frame
 
-    def _told(self, message: bytes) -> bytes:
-        """Someone did send this, so it may come out of the decoder; what it may mean is another question."""
+    def _good_frame(self, message: bytes) -> bytes:
+        """A frame with the right CRC: it comes out of the decoder, though its message may be refused later."""
         return self._intact(message[: BODY_MAX + 1]) + b"\0"
 
     def _size(self) -> int:

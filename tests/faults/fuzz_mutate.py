@@ -1,7 +1,7 @@
-"""Structured damage to good inputs, by seed: flips, cuts, splices, repeats, tokens that parsers trip over.
+"""Structured damage to good inputs, by seed: flips, cuts, splices, repeats, tokens that are difficult for parsers.
 
-A corpus is a directory of small files, one input each: seeds that reach each branch, and every input that ever found a
-defect. All of it is played in each form of the suite, as it is, before anything is drawn from it.
+A corpus is a directory of small files, one input each: inputs that reach each branch, and every input that ever found a
+defect. Each form of the suite plays all of it unchanged, before inputs are drawn from it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
 BYTES_MAX = 70_000
-"""A little more than the longest line or payload that anyone reads."""
+"""A little more than the longest line or payload that any reader accepts."""
 
 NUMBERS = (
     b"0", b"-0", b"-1", b"1.5", b"1e400", b"-1e400", b"1e-400", b"255", b"256", b"65536", b"2147483648",
@@ -36,7 +36,7 @@ def kept(target: str) -> dict[str, bytes]:
 
 
 def drawn(target: str, seed: str, count: int, tokens: Sequence[bytes] = ()) -> Iterator[tuple[str, bytes]]:
-    """The corpus as it is, then `count` inputs made of it: (where it comes from, the input)."""
+    """The corpus unchanged, then `count` inputs made from it: (where it comes from, the input)."""
     corpus = kept(target)
     yield from corpus.items()
     for number in range(count):
@@ -45,7 +45,7 @@ def drawn(target: str, seed: str, count: int, tokens: Sequence[bytes] = ()) -> I
 
 
 class Mutator:
-    """One input, made of the corpus by one to four steps of damage."""
+    """Makes an input from the corpus by one to four steps of damage."""
 
     def __init__(self, rng: random.Random, corpus: Sequence[bytes], tokens: Sequence[bytes] = ()) -> None:
         self.rng = rng

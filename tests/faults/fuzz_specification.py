@@ -1,4 +1,4 @@
-"""Messages from the board, judged by firmware_protocol/README.md alone: written from its tables, not from `wire`."""
+"""A second decoder of messages from the board, written from the tables of firmware_protocol/README.md alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SENSORS = {0: 16, 1: 16, 2: 1, 3: 1}
 
 
 def fault_of(message: bytes) -> str | None:
-    """Under what a receiver counts it: `unknown_type`, `length`, `value`; None when it has to be believed."""
+    """The fault that a receiver counts: `unknown_type`, `length`, `value`; None when it has to accept the message."""
     kind, body = message[0], message[1:]
     if kind in SIZES:
         if len(body) != SIZES[kind]:

@@ -1,12 +1,12 @@
-"""The daemon killed at every step of its event loop and every statement of its journal, one after the other.
+"""Kills the daemon at every step of its event loop and every statement of its journal, one after the other.
 
-As a program: plays one scenario of a short evening (`kill_awaits DIRECTORY PART FIRST STRIDE`) at a daemon whose
-journal has no thread, so that each run takes the same steps, counts them, and then plays it again for every one of them
-(each `STRIDE`th from `FIRST`): the house and the journal as they were, the daemon gone at that point, another started.
+As a program (`kill_awaits DIRECTORY PART FIRST STRIDE`) it plays one scenario of a short evening. The daemon's journal
+has no thread, so that each run takes the same steps. The first run counts them; then the scenario is played again for
+each `STRIDE`th step from `FIRST`: with the same house and journal, the daemon killed at that point, another started.
 It prints what was wrong and, last, how many points there are, how many were tried, and how many went wrong.
 
-Counted are the steps of a turn of the loop in which the journal was asked anything: in all others a daemon that dies
-leaves the same file and the same world behind as at their beginning.
+Only those turns of the loop are counted in which the journal is used. In all others a daemon that is killed leaves the
+same file and the same world as at the beginning of the turn.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from pathlib import Path
 from typing import Any, cast
 
 from hw_sim.scenarios import SCENARIOS
-from tests.faults.kill_child import Channel, Inline, forked, run_daemon
-from tests.faults.kill_house import House, Said, Told
-from tests.faults.kill_nursery import check_journal, serve, write_config
+from tests.faults.kill_child import Channel, InlineExecutor, forked, run_daemon
+from tests.faults.kill_house import DaemonInput, DaemonOutput, House
+from tests.faults.kill_processes import check_journal, serve, write_config
 from wheeld.exits import Exit
 
 EVENING = ("valid_few_laps", "same_direction", "valid_no_rnvp")
 STEP_US = 100_000
-"""The beat of the board: fewer turns in which nothing happens."""
-LEISURE = 0.05
-"""Nothing is written while people take their time."""
+"""Time between two looks at the board; a long one gives fewer turns in which nothing happens."""
+PAUSE_FACTOR = 0.05
+"""Nothing is written while people wait, so their pauses are short."""
 KILLED = -9
 
 
-class Fuse:
-    """Counts points, and kills this process at one of them. `armed` while the turn has asked the journal."""
+class KillSwitch:
+    """Counts points, and kills this process at one of them. It is `armed` in turns that use the journal."""
 
     def __init__(self, at: int) -> None:
         self.count = 0
@@ -46,19 +46,19 @@ class Fuse:
         self._at = at
 
     def point(self) -> None:
-        """One is reached."""
+        """A point is reached."""
         if self.armed:
             self.count += 1
             if self.count == self._at:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    def asked(self) -> None:
-        """The journal is asked, or something is handed out."""
+    def arm(self) -> None:
+        """The journal is used, or something is sent; a point is reached."""
         self.armed = True
         self.point()
 
-    def lay(self) -> None:
-        """Put it to every step of the loop and every statement of SQLite."""
+    def install(self) -> None:
+        """Make every step of the loop and every statement of SQLite a point."""
         run, connect = asyncio.Handle._run, sqlite3.connect
 
         def step(handle: asyncio.Handle) -> None:
@@ -74,39 +74,41 @@ class Fuse:
         cast("Any", sqlite3).connect = traced
 
 
-class Fused(Channel):
-    """The way to the house, past a fuse."""
+class SwitchedChannel(Channel):
+    """A channel to the house with a kill switch."""
 
-    def __init__(self, connection: Connection, fuse: Fuse) -> None:
+    def __init__(self, connection: Connection, switch: KillSwitch) -> None:
         super().__init__(connection)
-        self._fuse = fuse
+        self._switch = switch
 
-    def say(self, said: Said) -> None:
-        self._fuse.asked()
-        super().say(said)
-        self._fuse.point()
+    def send(self, output: DaemonOutput) -> None:
+        self._switch.arm()
+        super().send(output)
+        self._switch.point()
 
-    def exchange(self) -> Told | None:
-        self._fuse.armed = False
-        told = super().exchange()
-        # What the broker brings and confirms is what the journal is asked about.
-        self._fuse.armed = told is not None and bool(told.incoming or told.confirmed)
-        return told
+    def exchange(self) -> DaemonInput | None:
+        self._switch.armed = False
+        answer = super().exchange()
+        # Messages and confirmations of the broker make the daemon use the journal.
+        self._switch.armed = answer is not None and bool(answer.incoming or answer.confirmed)
+        return answer
 
 
-def life(house: House, config: Path, kill_at: int = 0) -> tuple[int, int]:
-    """One daemon at that house until it is killed or the people rest; its exit code, and the points it passed."""
+def run_one(house: House, config: Path, kill_at: int = 0) -> tuple[int, int]:
+    """One daemon at that house until it is killed or the people rest. Returns its exit code and its points."""
     ours, theirs = Pipe()
     counted, count = Pipe(duplex=False)
 
     def work() -> int:
         ours.close()
-        fuse = Fuse(kill_at)
-        fuse.lay()
+        switch = KillSwitch(kill_at)
+        switch.install()
         try:
-            return run_daemon(config, Fused(theirs, fuse), lambda **_: Inline(fuse.asked, fuse.point))
+            return run_daemon(
+                config, SwitchedChannel(theirs, switch), lambda **_: InlineExecutor(switch.arm, switch.point)
+            )
         finally:
-            count.send(fuse.count)
+            count.send(switch.count)
 
     pid = forked(work)
     theirs.close()
@@ -119,28 +121,31 @@ def life(house: House, config: Path, kill_at: int = 0) -> tuple[int, int]:
 
 
 def part_of(house: House, part: int, config: Path, kill_at: int) -> int:
-    """Play it, with a daemon killed at that point and a second one (0: with one); returns the points of the first."""
+    """Play the part; the first daemon is killed at point `kill_at` and a second one started (0: only one daemon).
+
+    Returns the points of the first.
+    """
     house.rounds_max, house.rested = part + 1, False
-    ended, points = life(house, config, kill_at)
+    ended, points = run_one(house, config, kill_at)
     if kill_at:
         assert ended == KILLED, f"point {kill_at} was not reached"
-        house.died()
-        ended, points = life(house, config)
+        house.daemon_died()
+        ended, points = run_one(house, config)
     assert ended == Exit.OK, ended
     assert house.troubles == []
     check_journal(config.with_name("journal.sqlite"), house)
-    judged = house.judge()
-    assert judged.problems == [], judged.problems
+    check = house.check_verdicts()
+    assert check.problems == [], check.problems
     return points
 
 
 def in_copy(house: House, part: int, directory: Path, kill_at: int) -> int:
-    """As a process of its own, with the house and the journal as they are: whether all was well."""
+    """Play the part in a copy of the journal's directory, in a forked process. Returns 0 when all was well, else 1."""
     copy = directory / f"at-{kill_at}"
     shutil.copytree(directory / "now", copy)
     try:
         part_of(house, part, copy / "wheel.toml", kill_at)
-    except Exception as wrong:  # noqa: BLE001  whatever it is, it is a finding
+    except Exception as wrong:  # noqa: BLE001  any error is a finding
         print(f"part {part}, killed at point {kill_at}: {wrong!r}"[:600], flush=True)  # noqa: T201
         return 1
     finally:
@@ -153,13 +158,13 @@ def _ended(pid: int) -> int:
 
 
 def main() -> None:
-    """See the module."""
+    """As the docstring of the module says."""
     directory, part, first, stride = Path(sys.argv[1]), *map(int, sys.argv[2:5])
     now = directory / "now"
     now.mkdir(parents=True)
     house = House("awaits", [SCENARIOS[name] for name in EVENING])
     house.step_us = STEP_US
-    house.night.table.pause_factor = LEISURE
+    house.live_table.table.pause_factor = PAUSE_FACTOR
     config = write_config(now)
     for before in range(part):
         part_of(house, before, config, 0)

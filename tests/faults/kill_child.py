@@ -1,7 +1,7 @@
-"""The real daemon (`wheeld.daemon.root.run`) in a process that is there to be killed, its edges led to a house.
+"""The real daemon (`wheeld.daemon.root.run`) in a process that can be killed, with its ports connected to a house.
 
 Real: everything from the bytes of the board to the SQLite file, and the publications. Replaced: the clock (it is the
-house's), the serial port and the connection to the broker (both one channel to the house, where nothing dies).
+house's), the serial port and the connection to the broker. The house is in another process, which is never killed.
 
 As a program it forks a daemon for each line on its standard input, kills it with SIGKILL after that many seconds, and
 prints how it ended.
@@ -26,7 +26,7 @@ from typing import Any, Protocol, cast
 import wheeld.daemon.root
 import wheeld.daemon.sources
 import wheeld.journal.journal
-from tests.faults.kill_house import Said, Told
+from tests.faults.kill_house import DaemonInput, DaemonOutput
 from wheeld.broker.mqtt import Incoming
 from wheeld.config.reading import load
 from wheeld.ports import Publication
@@ -35,23 +35,23 @@ THREAD_NAP_S = 0.0002
 """A commit takes about as long."""
 
 
-class Port(Protocol):
-    """The way to the house, wherever it stands."""
+class HouseLink(Protocol):
+    """The connection to the house, in this process or in another."""
 
-    def say(self, said: Said) -> None:
-        """Hand that out, at once."""
+    def send(self, output: DaemonOutput) -> None:
+        """Send that to the house, at once."""
         ...
 
-    def exchange(self) -> Told | None:
-        """All is done that can be done now: what is seen next; None: stop."""
+    def exchange(self) -> DaemonInput | None:
+        """The daemon has nothing to do now. Returns what it sees next; None: stop."""
         ...
 
 
-class Hands:
-    """The daemon's edges to the world in one: clock, line and broker, moved on by `drive`."""
+class HousePorts:
+    """The daemon's clock, serial port and broker in one object, connected to the house; `run` advances them."""
 
-    def __init__(self, port: Port, first: Told) -> None:
-        self._port = port
+    def __init__(self, link: HouseLink, first: DaemonInput) -> None:
+        self._link = link
         self._now_ns, self._utc_us = first.now_ns, first.utc_us
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
@@ -91,7 +91,7 @@ class Hands:
 
     async def write(self, data: bytes) -> None:
         if data:
-            self._port.say(Said(data, []))
+            self._link.send(DaemonOutput(data, []))
 
     async def close(self) -> None:
         pass
@@ -108,45 +108,45 @@ class Hands:
         self._count += 1
         confirmed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._unconfirmed[self._count] = confirmed
-        self._port.say(Said(b"", [(self._count, publication.topic, publication.payload)]))
+        self._link.send(DaemonOutput(b"", [(self._count, publication.topic, publication.payload)]))
         await confirmed
 
     async def run(self) -> None:
-        """As the connection's task: move the world on whenever the daemon has done all it can."""
+        """As the connection's task: let time pass whenever the daemon has nothing to do."""
         while True:
             await self._quiet()
-            told = self._port.exchange()
-            if told is None:
+            answer = self._link.exchange()
+            if answer is None:
                 self.is_connected = False
                 os.kill(os.getpid(), signal.SIGTERM)
                 await asyncio.Event().wait()
             else:
-                self._take(told)
+                self._take(answer)
 
-    def _take(self, told: Told) -> None:
-        for number in told.confirmed:
+    def _take(self, answer: DaemonInput) -> None:
+        for number in answer.confirmed:
             if (waiting := self._unconfirmed.pop(number, None)) is not None and not waiting.done():
                 waiting.set_result(None)
-        for leaf, payload in told.incoming:
+        for leaf, payload in answer.incoming:
             self.inbox.put_nowait(Incoming(leaf=leaf, payload=payload))
-        self._from_board += told.board
+        self._from_board += answer.board
         self._readable.set()
-        self._now_ns, self._utc_us = told.now_ns, told.utc_us
-        while self._sleepers and self._sleepers[0][0] <= told.now_ns:
+        self._now_ns, self._utc_us = answer.now_ns, answer.utc_us
+        while self._sleepers and self._sleepers[0][0] <= answer.now_ns:
             wake = heapq.heappop(self._sleepers)[2]
             if not wake.done():
                 wake.set_result(None)
 
     async def _quiet(self) -> None:
-        """Until nobody else can do anything now."""
+        """Wait until no other task can run now."""
         loop = cast("Any", asyncio.get_running_loop())
         await asyncio.sleep(0)
-        while loop._ready or self.busy():  # noqa: ASYNC110  nobody tells
+        while loop._ready or self.busy():  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0 if loop._ready else THREAD_NAP_S)
 
 
 class CountedThread(ThreadPoolExecutor):
-    """The journal's thread, which says whether it has work."""
+    """The journal's thread, which counts the calls that wait."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -162,7 +162,7 @@ class CountedThread(ThreadPoolExecutor):
         self.waiting -= 1
 
 
-class Inline(Executor):
+class InlineExecutor(Executor):
     """The journal without its thread: each call is done when it is made, so every run takes the same steps."""
 
     def __init__(self, before: Callable[[], None], after: Callable[[], None]) -> None:
@@ -179,13 +179,13 @@ class Inline(Executor):
         return done
 
 
-def run_daemon(config: Path, port: Port, executor: Callable[..., Executor] | None = None) -> int:
-    """`wheeld run` at that house; returns its exit code. `executor` makes the journal's thread."""
-    first = port.exchange()
+def run_daemon(config: Path, link: HouseLink, executor: Callable[..., Executor] | None = None) -> int:
+    """`wheeld run` connected to that house; returns its exit code. `executor` makes the journal's thread."""
+    first = link.exchange()
     assert first is not None
     made: list[Any] = []
-    hands = Hands(port, first)
-    hands.busy = lambda: any(getattr(one, "waiting", 0) for one in made)
+    ports = HousePorts(link, first)
+    ports.busy = lambda: any(getattr(one, "waiting", 0) for one in made)
 
     def thread(*arguments: Any, **more: Any) -> Executor:
         made.append((executor or CountedThread)(*arguments, **more))
@@ -193,7 +193,7 @@ def run_daemon(config: Path, port: Port, executor: Callable[..., Executor] | Non
 
     daemon, journal = cast("Any", wheeld.daemon.root), cast("Any", wheeld.journal.journal)
     sources = cast("Any", wheeld.daemon.sources)
-    daemon.SystemClock = daemon.MqttConnection = sources.open_serial = lambda *_, **__: hands
+    daemon.SystemClock = daemon.MqttConnection = sources.open_serial = lambda *_, **__: ports
     journal.ThreadPoolExecutor = thread
     return int(wheeld.daemon.root.run(load(config)))
 
@@ -204,23 +204,23 @@ class Channel:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def say(self, said: Said) -> None:
-        self._connection.send(tuple(said))
+    def send(self, output: DaemonOutput) -> None:
+        self._connection.send(tuple(output))
 
-    def exchange(self) -> Told | None:
+    def exchange(self) -> DaemonInput | None:
         self._connection.send(None)
-        told = self._connection.recv()
-        return None if told is None else Told(*told)
+        answer = self._connection.recv()
+        return None if answer is None else DaemonInput(*answer)
 
 
 def forked(work: Callable[[], int]) -> int:
-    """The pid of a process that does that and ends with its exit code."""
+    """Fork a process that calls `work` and ends with its exit code. Returns its pid."""
     pid = os.fork()
     if pid:
         return pid
     try:
         os._exit(work())
-    except BaseException:  # noqa: BLE001  nothing of the parent's may go on in here
+    except BaseException:  # noqa: BLE001  the parent's code must not continue in here
         traceback.print_exc()
         os._exit(70)
 
@@ -229,13 +229,13 @@ def main() -> None:
     """A daemon for each line, killed after that many seconds; a line with 0 lets it end by itself."""
     config, address = Path(sys.argv[1]), sys.argv[2]
     for line in sys.stdin:
-        channel = Client(address, "AF_UNIX")  # by us, so that one that dies as it begins is heard to die
+        channel = Client(address, "AF_UNIX")  # here, so that the house sees the end of one that is killed at its start
         pid = forked(partial(run_daemon, config, Channel(channel)))
         channel.close()
         if delay_s := float(line):
             time.sleep(delay_s)
             os.kill(pid, signal.SIGKILL)
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)  # noqa: T201  its answer
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)  # noqa: T201  the parent reads it
 
 
 if __name__ == "__main__":

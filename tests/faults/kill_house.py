@@ -1,7 +1,7 @@
-"""The house round one daemon, which outlives it: wheel, sensor board, people, broker and settlement core.
+"""A simulated house: wheel, sensor board, people, broker and settlement core. It stays when its daemon is killed.
 
-No clock and no I/O: the daemon's process asks (`House.exchange`) and each time the house lives on for a moment. So the
-house can stand in another process, which sees the daemon die wherever it was killed, or in the daemon's own.
+It has no clock and no I/O. The daemon's process calls `House.exchange`, and each call lets a moment pass in the house.
+So the house can be in another process, which sees the daemon end wherever it was killed, or in the daemon's own.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ ROOT = "wheel/v1/house/wheel-1"
 FIRST_NUMBER = 17
 STARTED_UTC_US = 1_800_000_000_000_000
 STEP_US = 40_000
-"""Two turns of the sensor loop, well below what it would take for a stalled host."""
+"""Two turns of the sensor loop, well below what counts as a stalled host."""
 LOOK_US = 1_000_000
-"""People look that long after what they did: a verdict is out by then, also one that a time-out makes."""
+"""How long people wait after an action: a verdict is published by then, also one that a time-out makes."""
 PATIENCE_US = 20_000_000
-"""A daemon that lives so long after a button was pressed, and said nothing, has lost the press."""
+"""A daemon that runs so long after a button was pressed, and publishes nothing, has lost the press."""
 CALM_US = 5_000_000
-"""After the last coup: what is owed is published and acknowledged long before."""
+"""Time after the last coup; what is owed is published and acknowledged long before its end."""
 STEPS_MAX = 2_000
-"""Looks at a table that does not become ready: an hour."""
+"""How often people look at a table that does not become ready: an hour."""
 
 
-class Said(NamedTuple):
-    """What the daemon hands out: bytes for the board; publications, each with a number of its own."""
+class DaemonOutput(NamedTuple):
+    """What the daemon sends: bytes for the board; publications, each with a number of its own."""
 
     board: bytes
     published: list[tuple[int, str, bytes]]
 
 
-class Told(NamedTuple):
-    """What the daemon is told: its clocks, bytes of the board, messages of the broker, what it confirms."""
+class DaemonInput(NamedTuple):
+    """What the daemon receives: its clocks, bytes of the board, messages of the broker, confirmed publications."""
 
     now_ns: int
     utc_us: int
@@ -61,8 +61,8 @@ class Told(NamedTuple):
 
 @dataclass
 class Round:
-    """One scenario, and what had been before it: truths, verdicts heard, deaths of the daemon, and events that the
-    board's ring lost because nobody took them."""
+    """One scenario, and the counts before it: true outcomes, published verdicts, kills of the daemon, and
+    events that the board's ring lost because no daemon read them."""
 
     name: str
     truth: int
@@ -72,7 +72,7 @@ class Round:
 
 
 @dataclass
-class Core:
+class SettlementCore:
     """A settlement core: the feed's own order, everything stored, an ack for each."""
 
     order: Order
@@ -80,7 +80,7 @@ class Core:
     repeats: int = 0
 
     def take(self, leaf: str, payload: bytes, now_s: float) -> FeedMessage | None:
-        """The message when it is the next one. Raises FeedError for one that is not to be believed."""
+        """The message when it is the next one. Raises FeedError for one that is not acceptable."""
         message = read_message(leaf, payload, root=ROOT)
         if not self.order.take(message, now_s):
             self.repeats += 1
@@ -93,77 +93,76 @@ class House:
     """Everything but the daemon. `plays` are the scenarios; the house is `done` when they are played and settled."""
 
     def __init__(self, seed: str, plays: Iterable[Scenario]) -> None:
-        self.night = LiveTable(LAYOUT, repeatable(seed), FIRST_NUMBER)
-        self.night.table.pause_factor = QUICK_PAUSE_FACTOR
+        self.live_table = LiveTable(LAYOUT, repeatable(seed), FIRST_NUMBER)
+        self.live_table.table.pause_factor = QUICK_PAUSE_FACTOR
         self.board = SimBoard(board_setup(LAYOUT))
-        self.core = Core(Order(0, None, Manner(tell=self._trouble)))
-        self.heard = Subscriber()
+        self.core = SettlementCore(Order(0, None, Manner(tell=self._trouble)))
+        self.subscriber = Subscriber()
         self.replies: list[dict[str, Any]] = []
         self.rounds: list[Round] = []
         self.troubles: list[str] = []
         self.lost_presses: list[str] = []
         self.own_voids = 0
-        """Voids that the chef said to get a table going again: of no scenario."""
+        """Voids that the chef declared to make the table ready again; they belong to no scenario."""
         self.deaths = 0
-        self.alive = False
-        """Whether there is a daemon."""
+        self.daemon_runs = False
         self.closing = False
-        """No further scenario is begun."""
+        """No other scenario is started."""
         self.rounds_max: int | None = None
-        """So many scenarios, and then the people rest at a table that is ready for the next."""
+        """After so many scenarios the people rest at a table that is ready for the next."""
         self.rested = False
         self.done = False
         self.step_us = STEP_US
         self.now_us = 0
-        self.utc_step_us: Callable[[House], int] = _honest
+        self.utc_step_us: Callable[[House], int] = _no_step
         self._answers = 0
-        self._born_us = 0
+        self._daemon_start_us = 0
         self._plays = plays
         self._events = self._evening()
         self._next: SimEvent | None = next(self._events)
         self._incoming: list[tuple[str, bytes]] = []
         self._confirmed: list[int] = []
 
-    # --- what the daemon sees ----------------------------------------------------------------------------------
+    # --- the daemon's ports ------------------------------------------------------------------------------------
 
-    def hear(self, said: Said) -> None:
-        """What the daemon hands out is with the house at once, whatever becomes of the daemon."""
-        self.board.receive(said.board)
-        for number, topic, payload in said.published:
+    def receive(self, output: DaemonOutput) -> None:
+        """Take what the daemon sends. It arrives at once, so a kill afterwards does not lose it."""
+        self.board.receive(output.board)
+        for number, topic, payload in output.published:
             self._confirmed.append(number)
             self._published(topic.removeprefix(ROOT + "/"), payload)
 
-    def exchange(self) -> Told | None:
-        """The daemon has done all it can: live on for a moment, tell what it sees then; None when all is over."""
-        if not self.alive:
-            self.alive, self._born_us = True, self.now_us
+    def exchange(self) -> DaemonInput | None:
+        """The daemon has nothing to do: let a moment pass. Returns what the daemon sees then; None when all is over."""
+        if not self.daemon_runs:
+            self.daemon_runs, self._daemon_start_us = True, self.now_us
         if self.done:
             return None
-        self.live(self.step_us)
+        self.advance(self.step_us)
         question = self.core.order.question(self.now_us / 1e6)
         if question is not None:
             self._incoming.append(("cmd/resend", question))
         incoming, self._incoming = self._incoming, []
         confirmed, self._confirmed = self._confirmed, []
-        return Told(self.now_us * 1_000, self.utc_us, self.board.data_to_send(), incoming, confirmed)
+        return DaemonInput(self.now_us * 1_000, self.utc_us, self.board.data_to_send(), incoming, confirmed)
 
     @property
     def utc_us(self) -> int:
-        """What the daemon's host believes."""
+        """The date of the daemon's host."""
         return STARTED_UTC_US + self.now_us + self.utc_step_us(self)
 
-    def died(self) -> None:
-        """The daemon is gone, and what was on its way to it with it; the board and the broker stay."""
+    def daemon_died(self) -> None:
+        """The daemon is gone, and what was on its way to it is lost; the board and the broker stay."""
         self.deaths += 1
-        self.alive = self.rested = False
+        self.daemon_runs = self.rested = False
         self._incoming.clear()
         self._confirmed.clear()
 
-    def live(self, us: int) -> None:
+    def advance(self, us: int) -> None:
         """Let time pass at the wheel."""
         until_us = self.now_us + us
         while self._next is not None and self._next.t_us <= until_us:
-            # The people look at what they know at that time.
+            # The people decide by what they know at that time.
             self.now_us = max(self.now_us, self._next.t_us)
             if not isinstance(self._next, End):
                 self.board.feed(self._next)
@@ -181,7 +180,7 @@ class House:
             message = self.core.take(leaf, payload, self.now_us / 1e6)
             if message is not None:
                 self._answers += 1
-                self.heard.take(leaf, payload)
+                self.subscriber.take(leaf, payload)
             self._incoming.append(("ack", b'{"seq":%d}' % (self.core.order.seq or 0)))
         elif leaf == "notice":
             self._answers += 1
@@ -201,130 +200,132 @@ class House:
             yield from self._make_ready()
             yield from self._rest()
             self.rounds.append(self._so_far(play.name))
-            yield from self.night.play(play)
-            yield from self.night.wait(LOOK_US / 1e6)
+            yield from self.live_table.play(play)
+            yield from self.live_table.wait(LOOK_US / 1e6)
         yield from self._make_ready()
         yield from self._rest()
-        while self._lives_us() < CALM_US:
-            yield from self.night.wait(LOOK_US / 1e6)
+        while self._daemon_age_us() < CALM_US:
+            yield from self.live_table.wait(LOOK_US / 1e6)
         self.done = True
 
     def _so_far(self, name: str) -> Round:
-        truth, told = self.night.table.truth, self.heard.verdicts
-        return Round(name, len(truth), len(told), self.deaths, self.board._overwritten)
+        truth, verdicts = self.live_table.table.truth, self.subscriber.verdicts
+        return Round(name, len(truth), len(verdicts), self.deaths, self.board._overwritten)
 
     def _rest(self) -> Iterator[SimEvent]:
         while self.rounds_max is not None and len(self.rounds) >= self.rounds_max:
-            yield from self.night.wait(LOOK_US / 1e6)
-            self.rested = self._lives_us() >= LOOK_US
+            yield from self.live_table.wait(LOOK_US / 1e6)
+            self.rested = self._daemon_age_us() >= LOOK_US
         self.rested = False
 
     def _make_ready(self) -> Iterator[SimEvent]:
         for _ in range(STEPS_MAX):
-            if self._lives_us() >= LOOK_US:  # what an earlier run owed has come by then
+            if self._daemon_age_us() >= LOOK_US:  # what an earlier run owed has arrived by then
                 step = self._next_step()
                 if step is None:
                     return
-                yield from self._and_see(*step)
-            yield from self.night.wait(LOOK_US / 1e6)
-        raise AssertionError(f"the table does not become ready: {self.heard.table}")
+                yield from self._do_and_wait(*step)
+            yield from self.live_table.wait(LOOK_US / 1e6)
+        raise AssertionError(f"the table does not become ready: {self.subscriber.table}")
 
-    def _and_see(self, name: str, events: list[SimEvent]) -> Iterator[SimEvent]:
-        """Do it, and wait until the table says anything; a press that a long life of the daemon ignores is lost."""
+    def _do_and_wait(self, name: str, events: list[SimEvent]) -> Iterator[SimEvent]:
+        """Do it, and wait until the table publishes anything. If a daemon that runs for long publishes
+        nothing, the press is lost."""
         answers = self._answers
         yield from events
         pressed_us = self.now_us
         while name and self._answers == answers:
-            if min(self.now_us - pressed_us, self._lives_us()) > PATIENCE_US:
-                self.lost_presses.append(f"{name} at {pressed_us} µs, table {self.heard.table}")
+            if min(self.now_us - pressed_us, self._daemon_age_us()) > PATIENCE_US:
+                self.lost_presses.append(f"{name} at {pressed_us} µs, table {self.subscriber.table}")
                 return
-            yield from self.night.wait(LOOK_US / 1e6)
+            yield from self.live_table.wait(LOOK_US / 1e6)
 
-    def _lives_us(self) -> int:
-        """How long there has been a daemon."""
-        return self.now_us - self._born_us if self.alive else 0
+    def _daemon_age_us(self) -> int:
+        """How long the daemon has run; 0 when there is none."""
+        return self.now_us - self._daemon_start_us if self.daemon_runs else 0
 
     def _next_step(self) -> tuple[str, list[SimEvent]] | None:
-        """What the published state asks for, with the name of the button; None when the game may go on."""
-        table, night = self.heard.table, self.night
+        """The events that the published state needs, with the name of the button; None when the game may go on."""
+        table, live = self.subscriber.table, self.live_table
         if table is None:
-            return "", night.wait(LOOK_US / 1e6)
-        if not night.table.ball_is_in(table["last_number"]):
-            night.table.last_number = table["last_number"]
-            return "", night.play(SimTable.put_ball_back)
+            return "", live.wait(LOOK_US / 1e6)
+        if not live.table.ball_is_in(table["last_number"]):
+            live.table.last_number = table["last_number"]
+            return "", live.play(SimTable.put_ball_back)
         match table["state"]:
             case "closed":
-                return "open", night.command("open")
+                return "open", live.command("open")
             case "operations":
-                return "operations_done", night.command("operations_done")
+                return "operations_done", live.command("operations_done")
             case "rien_va":
-                return "tout_va", night.command("tout_va")
+                return "tout_va", live.command("tout_va")
             case "suspended":
-                return "resume", night.command("resume")
+                return "resume", live.command("resume")
             case state if state in READY:
                 return None
         self.own_voids += 1
-        return "rien_va", night.command("rien_va")
+        return "rien_va", live.command("rien_va")
 
-    # --- the oracle --------------------------------------------------------------------------------------------
+    # --- the check ---------------------------------------------------------------------------------------------
 
-    def judge(self) -> Judgement:
-        """Every scenario's verdicts against its truth, and the coups' numbers."""
-        found = Judgement(problems=[*self.lost_presses])
-        coups = [verdict.coup for verdict in self.heard.verdicts]
+    def check_verdicts(self) -> VerdictCheck:
+        """Compare the verdicts of every scenario with its true outcomes, and check the coups' numbers."""
+        found = VerdictCheck(problems=[*self.lost_presses])
+        coups = [verdict.coup for verdict in self.subscriber.verdicts]
         if coups != list(range(1, len(coups) + 1)):
             found.problems.append(f"coups without exactly one verdict: {coups}")
         ends = [*self.rounds[1:], self._so_far("the end")]
         for this, after in zip(self.rounds, ends, strict=True):
-            truth = [outcome_name(one) for one in self.night.table.truth[this.truth : after.truth]]
-            told = [verdict.name for verdict in self.heard.verdicts[this.verdicts : after.verdicts]]
+            truth = [outcome_name(one) for one in self.live_table.table.truth[this.truth : after.truth]]
+            published = [verdict.name for verdict in self.subscriber.verdicts[this.verdicts : after.verdicts]]
             killed, lost = after.deaths > this.deaths, after.overwritten > this.overwritten
-            found.add(this.name, truth, told, killed=killed, lost=lost)
+            found.add(this.name, truth, published, killed=killed, lost=lost)
         return found
 
 
 @dataclass
-class Judgement:
-    """What came of the rounds. A daemon that was killed in a coup may declare it void (N8), never make it another."""
+class VerdictCheck:
+    """The comparison of all rounds. A daemon that was killed in a coup may declare it void (N8), but never give it
+    another result."""
 
     problems: list[str] = field(default_factory=list)
     whole: int = 0
     voids: Counter[str] = field(default_factory=Counter)
     unseen: int = 0
 
-    def add(self, name: str, truth: list[str], told: list[str], *, killed: bool, lost: bool) -> None:
-        """Hold one scenario's verdicts to its truth."""
-        if told == truth:
+    def add(self, name: str, truth: list[str], published: list[str], *, killed: bool, lost: bool) -> None:
+        """Compare the verdicts of one scenario with its true outcomes."""
+        if published == truth:
             self.whole += 1
             return
-        where = f"{name}: played {truth}, published {told}"
+        where = f"{name}: played {truth}, published {published}"
         if not killed:
-            self.problems.append(f"{where}, though nobody was killed")
+            self.problems.append(f"{where}, though no daemon was killed")
             return
         results = iter(truth)
-        if not all(verdict in results for verdict in told if verdict.startswith("result")):
+        if not all(verdict in results for verdict in published if verdict.startswith("result")):
             self.problems.append(f"{where}: not what came out")
-        elif len(told) > len(truth):
+        elif len(published) > len(truth):
             self.problems.append(f"{where}: more verdicts than launches")
-        elif len(told) < len(truth) and "void breakdown" not in told:
+        elif len(published) < len(truth) and "void breakdown" not in published:
             # After a breakdown the table is suspended: what is launched then is no coup (docs/rulebook.md 6).
-            self._unseen(where, [outcome for outcome in truth if outcome not in told], lost=lost)
-        self.voids.update(verdict for verdict in told if verdict not in truth)
+            self._unseen(where, [outcome for outcome in truth if outcome not in published], lost=lost)
+        self.voids.update(verdict for verdict in published if verdict not in truth)
 
     def _unseen(self, where: str, missing: list[str], *, lost: bool) -> None:
-        """Of a weak or an early launch a daemon that died may have seen nothing; it was no valid coup anyway. Of what
-        the board had to forget, because no daemon lived for long enough, nobody can know."""
+        """A daemon that was killed may have seen nothing of a weak or an early launch; that was no valid coup anyway.
+        It also cannot know the events that the board overwrote because no daemon ran for long enough."""
         self.unseen += len(missing)
         if not lost and any(outcome.startswith("result") for outcome in missing):
-            self.problems.append(f"{where}: a coup that stood has no verdict")
+            self.problems.append(f"{where}: a valid coup has no verdict")
 
 
-def _honest(_: House) -> int:
+def _no_step(_: House) -> int:
     return 0
 
 
 def shuffled(seed: str, plays: list[Scenario]) -> Iterator[Scenario]:
-    """`plays` by their weights, without end."""
-    luck = random.Random(seed)
+    """Random scenarios from `plays` by their weights, without end."""
+    rng = random.Random(seed)
     while True:
-        yield from luck.choices(plays, [play.weight for play in plays])
+        yield from rng.choices(plays, [play.weight for play in plays])

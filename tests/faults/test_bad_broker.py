@@ -1,4 +1,4 @@
-"""Brokers that are there and no good: mute, slow, forgetful; confirmations and acks lost, late and doubled."""
+"""Brokers that do not work well: silent, slow, forgetful; confirmations and acks lost, late and doubled."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import aiomqtt
 import pytest
 from structlog.testing import capture_logs
 
 from tests.broker.mqtt_bench import settings
-from tests.faults.broker_bench import PATIENCE_S, HastyClock, Settlement, Wheel, check, settling, turning
+from tests.faults.broker_bench import PATIENCE_S, Settlement, ShortSleepClock, Wheel, check, settling, turning, until
 from tests.faults.broker_coups import ROOT, coups
 from tests.faults.broker_proxy import PUBACK, PUBLISH, SUBACK, Packet, Wire, wire_to
 from tests.mosquitto import Mosquitto
@@ -23,9 +24,9 @@ from wheeld.broker.mqtt import RETRY_FIRST_S, RETRY_MAX_S, MqttConnection
 from wheeld.ports import ConnectionLostError, Publication
 
 TIMEOUT_S = 0.4
-"""Of a publication, here; five seconds in life."""
+"""Of a publication, in these tests; five seconds by default."""
 DROPPED_MAX = 15
-"""A broker that misses more confirmations than this at once says nothing more (20 of mosquitto)."""
+"""A broker that misses more confirmations than this at once sends nothing more (20 of mosquitto)."""
 SLACK_S = 1.5
 """What a loaded machine adds to a time-out."""
 
@@ -40,7 +41,7 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 async def a_wheel_by_wire(
     broker: Mosquitto, tmp_path: Path, protocol: str = "5", *, settlement_ack: bool = True
 ) -> AsyncIterator[tuple[Wheel, Wire, Settlement]]:
-    """The wheel's connection goes by the wire, the settlement's straight; at the end everything has to be settled."""
+    """The wheel's connection uses the wire, the settlement core's does not; at the end everything has to be settled."""
     settlement = Settlement(broker.port)
     async with wire_to(broker.port) as wire, settling(settlement):
         mqtt = {"publish_timeout_s": TIMEOUT_S, "protocol": protocol, "settlement_ack": settlement_ack}
@@ -48,54 +49,51 @@ async def a_wheel_by_wire(
             yield wheel, wire, settlement
             wire.up = wire.down = lambda _: True
             wire.delay_s = 0.0
-            wire.held.set()
-            await settlement.until(len(wheel.said))
+            wire.passes.set()
+            await settlement.until(len(wheel.sequenced))
             await wheel.until_settled()
-    check(wheel.said, settlement, "bad broker")
+    check(wheel.sequenced, settlement, "bad broker")
     assert settlement.refused == []
 
 
-async def say(wheel: Wheel, seed: str, count: int) -> None:
+def connection_to(port: int, clock: ShortSleepClock, rng: random.Random, **mqtt: Any) -> MqttConnection:
+    return MqttConnection(settings(port, **mqtt), root=ROOT + "/", online=b"{}", offline=b"{}", clock=clock, rng=rng)
+
+
+async def store_coups(wheel: Wheel, seed: str, count: int) -> None:
     for step in coups(seed, count):
-        await wheel.say(step)
+        await wheel.store(step)
 
 
-# --- mute --------------------------------------------------------------------------------------------------------
+# --- silent ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_wire_that_goes_mute_is_left_within_the_time_out(broker: Mosquitto, tmp_path: Path, seed: str) -> None:
+async def test_a_silent_wire_is_left_within_the_time_out(broker: Mosquitto, tmp_path: Path, seed: str) -> None:
     async with a_wheel_by_wire(broker, tmp_path) as (wheel, wire, settlement):
         steps = coups(seed, 30)
         for _ in range(10):
-            await wheel.say(next(steps))
-        await settlement.until(len(wheel.said))
-        wire.held.clear()
+            await wheel.store(next(steps))
+        await settlement.until(len(wheel.sequenced))
+        wire.passes.clear()
         session, started_s = await wheel.connection.connected(), perf_counter()
-        await wheel.say(next(steps))
-        await wheel.say(next(steps))
+        await wheel.store(next(steps))
+        await wheel.store(next(steps))
         await asyncio.wait_for(wheel.connection.lost(session), PATIENCE_S)
         assert perf_counter() - started_s < TIMEOUT_S + SLACK_S
         assert wheel.connection.counters["timeouts"] == 1
         wire.cut()
-        wire.held.set()
+        wire.passes.set()
         for step in steps:
-            await wheel.say(step)
+            await wheel.store(step)
 
 
 async def test_a_publication_races_its_connection_and_never_hangs(
     broker: Mosquitto, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    """Whatever comes first, cut or confirmation: an outcome comes, and it is the truth or an error."""
+    """Whether cut or confirmation comes first, there is an outcome: confirmed, or an error."""
     rng, outcomes, worst_s = random.Random(f"race {seed}"), [0, 0], 0.0
     async with wire_to(broker.port) as wire:
-        connection = MqttConnection(
-            settings(wire.port, publish_timeout_s=10 * SLACK_S),
-            root=ROOT + "/",
-            online=b"{}",
-            offline=b"{}",
-            clock=HastyClock(),
-            rng=rng,
-        )
+        connection = connection_to(wire.port, ShortSleepClock(), rng, publish_timeout_s=10 * SLACK_S)
         running = asyncio.create_task(connection.run())
         for _ in range(how_many("publications that race a cut")):
             session, started_s = await asyncio.wait_for(connection.connected(), PATIENCE_S), perf_counter()
@@ -120,29 +118,20 @@ async def test_a_publication_races_its_connection_and_never_hangs(
 
 
 async def test_back_off_grows_to_a_ceiling_and_is_spread(seed: str) -> None:
-    """Against a host that takes connections and says nothing, as well as against none at all."""
-    async with wire_to(1) as nobody:
-        clock = HastyClock()
+    """The host accepts connections and sends nothing; back-off is the same as with no host."""
+    async with wire_to(1) as silent:
+        clock = ShortSleepClock()
         connections = [
-            MqttConnection(
-                settings(nobody.port, publish_timeout_s=TIMEOUT_S),
-                root=ROOT + "/",
-                online=b"{}",
-                offline=b"{}",
-                clock=clock,
-                rng=random.Random(f"{seed} {each}"),
-            )
+            connection_to(silent.port, clock, random.Random(f"{seed} {each}"), publish_timeout_s=TIMEOUT_S)
             for each in range(2)
         ]
         tasks = [asyncio.create_task(connection.run()) for connection in connections]
-        async with asyncio.timeout(PATIENCE_S):
-            while len(clock.asked_s) < 20:  # noqa: ASYNC110  it tells nobody
-                await asyncio.sleep(0.05)
+        await until(lambda: len(clock.asked_s) >= 20)
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
     waits_s = clock.asked_s[:20]
-    assert len(set(waits_s)) == 20, f"seed {seed}: two that fell together come back together: {waits_s}"
+    assert len(set(waits_s)) == 20, f"seed {seed}: two that lost it together try again together: {waits_s}"
     assert min(waits_s) >= RETRY_FIRST_S / 2
     assert max(waits_s[:2]) <= 2 * RETRY_FIRST_S
     assert RETRY_MAX_S / 2 <= max(waits_s[-4:]) <= RETRY_MAX_S
@@ -151,27 +140,20 @@ async def test_back_off_grows_to_a_ceiling_and_is_spread(seed: str) -> None:
 # --- slow --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_slow_broker_is_slow_and_no_more(broker: Mosquitto, tmp_path: Path, seed: str) -> None:
+async def test_a_slow_broker_keeps_its_connection(broker: Mosquitto, tmp_path: Path, seed: str) -> None:
     async with a_wheel_by_wire(broker, tmp_path) as (wheel, wire, settlement):
         wire.delay_s = 0.02
-        await say(wheel, seed, 3)
-        await settlement.until(len(wheel.said))
+        await store_coups(wheel, seed, 3)
+        await settlement.until(len(wheel.sequenced))
         assert wheel.connection.counters["connections"] == 1
 
 
 async def test_a_connection_that_ends_in_its_greeting_is_left_at_once(broker: Mosquitto) -> None:
-    """No time-out of a minute for an answer that cannot come any more."""
+    """It does not wait a minute for an answer that cannot come any more."""
     async with wire_to(broker.port) as wire:
         wire.down = lambda packet: packet[0] != SUBACK
-        clock = HastyClock()
-        connection = MqttConnection(
-            settings(wire.port, publish_timeout_s=60.0),
-            root=ROOT + "/",
-            online=b"{}",
-            offline=b"{}",
-            clock=clock,
-            rng=random.Random(1),
-        )
+        clock = ShortSleepClock()
+        connection = connection_to(wire.port, clock, random.Random(1), publish_timeout_s=60.0)
         running = asyncio.create_task(connection.run())
         async with asyncio.timeout(PATIENCE_S / 2):
             while not clock.asked_s:
@@ -185,10 +167,11 @@ async def test_a_connection_that_ends_in_its_greeting_is_left_at_once(broker: Mo
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_confirmations_are_lost(
+async def test_after_lost_confirmations_every_message_is_stored_once(
     broker: Mosquitto, tmp_path: Path, protocol: str, how_many: Callable[[str], int], seed: str
 ) -> None:
-    """The wire ends at a confirmation, as if the broker had died having taken the message: it comes twice, and once."""
+    """The wire ends at a confirmation, as if the broker had died after it took the message. The message comes twice and
+    is stored once."""
     rng, lost, count = random.Random(f"puback {seed} {protocol}"), 0, how_many("confirmations lost")
     async with a_wheel_by_wire(broker, tmp_path, protocol) as (wheel, wire, settlement):
 
@@ -201,16 +184,16 @@ async def test_confirmations_are_lost(
             return True
 
         wire.down = cut_at_some
-        await say(wheel, f"{seed} {protocol}", how_many("coups while confirmations are lost"))
-        await settlement.until(len(wheel.said))
+        await store_coups(wheel, f"{seed} {protocol}", how_many("coups while confirmations are lost"))
+        await settlement.until(len(wheel.sequenced))
         assert lost == count, f"seed {seed}"
         assert settlement.counters["repeats"] > 0, f"seed {seed}: nothing came twice, so nothing was tried"
 
 
-async def test_what_the_broker_never_got_is_sent_though_nobody_asks(
+async def test_what_the_broker_never_got_is_sent_again_without_a_request(
     broker: Mosquitto, tmp_path: Path, seed: str
 ) -> None:
-    """The wire ends with a publication in it, and no settlement holds the debt open: a confirmation alone closes it."""
+    """The wire ends with a publication in it. No ack is awaited here, so only a confirmation closes the debt."""
     rng, lost = random.Random(f"publish {seed}"), 0
     async with a_wheel_by_wire(broker, tmp_path, settlement_ack=False) as (wheel, wire, settlement):
         await settlement_connected(wheel)
@@ -224,14 +207,16 @@ async def test_what_the_broker_never_got_is_sent_though_nobody_asks(
             return True
 
         wire.up = cut_at_some
-        await say(wheel, seed, 10)
-        await settlement.until(len(wheel.said))
+        await store_coups(wheel, seed, 10)
+        await settlement.until(len(wheel.sequenced))
         assert lost == 5, f"seed {seed}"
         assert settlement.counters["gaps"] == 0, f"seed {seed}: the feed missed something and had to ask"
 
 
-async def test_a_confirmation_that_never_comes_is_no_confirmation(broker: Mosquitto, tmp_path: Path, seed: str) -> None:
-    """The connection lives on and one PUBACK is missing: after the time-out everything owed comes again."""
+async def test_without_a_confirmation_everything_owed_is_sent_again(
+    broker: Mosquitto, tmp_path: Path, seed: str
+) -> None:
+    """The connection stays and one PUBACK is missing: after the time-out everything owed is sent again."""
     async with a_wheel_by_wire(broker, tmp_path) as (wheel, wire, settlement):
         await settlement_connected(wheel)
         swallowed = list[Packet]()
@@ -243,8 +228,8 @@ async def test_a_confirmation_that_never_comes_is_no_confirmation(broker: Mosqui
             return False
 
         wire.down = swallow_one
-        await say(wheel, seed, 1)
-        await settlement.until(len(wheel.said))
+        await store_coups(wheel, seed, 1)
+        await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
         assert wheel.connection.counters["timeouts"] == 1
         assert wheel.connection.counters["connections"] == 2
@@ -252,13 +237,13 @@ async def test_a_confirmation_that_never_comes_is_no_confirmation(broker: Mosqui
 
 async def settlement_connected(wheel: Wheel) -> None:
     await asyncio.wait_for(wheel.connection.connected(), PATIENCE_S)
-    await asyncio.sleep(0.05)  # its greeting is confirmed
+    await asyncio.sleep(0.05)  # its first publications are confirmed
 
 
-async def test_acks_are_lost_late_and_doubled(
+async def test_lost_late_and_doubled_acks_close_only_what_they_cover(
     broker: Mosquitto, tmp_path: Path, seed: str, counted: Callable[[str], None]
 ) -> None:
-    """An ack may only ever close what it covers; one that is lost leaves the debt, which comes and is covered again."""
+    """An ack closes only what it covers. After a lost ack the debt is open until the message is acknowledged again."""
     rng, dropped = random.Random(f"acks {seed}"), 0
     async with a_wheel_by_wire(broker, tmp_path) as (wheel, wire, settlement):
 
@@ -273,15 +258,15 @@ async def test_acks_are_lost_late_and_doubled(
         async with aiomqtt.Client("127.0.0.1", broker.port) as late:
             *script, last = [step for step in coups(seed, 10) if any(message.seq for message in step.messages)]
             for step in script:
-                await wheel.say(step)
+                await wheel.store(step)
                 if settlement.stored:
                     old = rng.randrange(settlement.stored[-1].seq + 1)
                     await late.publish(f"{ROOT}/ack", json.dumps({"seq": old}), qos=1)
-            await settlement.until(len(wheel.said))
+            await settlement.until(len(wheel.sequenced))
             wire.down = lambda _: True
-            await wheel.say(last)
+            await wheel.store(last)
     assert dropped > 0, f"seed {seed}"
-    counted(f"{dropped} acks dropped on their way: the debt stayed and was closed by a later one")
+    counted(f"{dropped} acks dropped on their way: the debt stayed and a later one closed it")
 
 
 # --- a broker that forgets ---------------------------------------------------------------------------------------
@@ -291,8 +276,8 @@ async def test_retained_messages_that_the_broker_lost_are_put_back(
     broker: Mosquitto, tmp_path: Path, seed: str
 ) -> None:
     async with a_wheel_by_wire(broker, tmp_path) as (wheel, _, settlement):
-        await say(wheel, seed, 3)
-        await settlement.until(len(wheel.said))
+        await store_coups(wheel, seed, 3)
+        await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
         before = await retained(broker)
         assert {f"{ROOT}/table", f"{ROOT}/board", f"{ROOT}/availability"} <= before.keys()
@@ -301,12 +286,12 @@ async def test_retained_messages_that_the_broker_lost_are_put_back(
         await asyncio.wait_for(wheel.connection.lost(session), PATIENCE_S)
         broker.start()
         async with asyncio.timeout(PATIENCE_S):
-            while await retained(broker) != before:  # noqa: ASYNC110  it tells nobody
+            while await retained(broker) != before:  # noqa: ASYNC110  there is no event to wait for
                 await asyncio.sleep(0.02)
 
 
 async def retained(broker: Mosquitto) -> dict[str, bytes]:
-    """What somebody who comes now is told of the table."""
+    """The retained messages that a new subscriber receives of the table."""
     found: dict[str, bytes] = {}
     async with aiomqtt.Client("127.0.0.1", broker.port) as client:
         await client.subscribe(f"{ROOT}/#", qos=1)
@@ -319,19 +304,19 @@ async def retained(broker: Mosquitto) -> dict[str, bytes]:
     return found
 
 
-# --- two of one name ---------------------------------------------------------------------------------------------
+# --- two with one client id ---------------------------------------------------------------------------------------
 
 
-async def test_two_daemons_of_one_client_id_chase_each_other_ever_more_slowly_and_lose_nothing(
+async def test_two_daemons_with_one_client_id_reconnect_ever_more_slowly_and_lose_nothing(
     broker: Mosquitto, tmp_path: Path, seed: str
 ) -> None:
-    """Nobody meant it; it has to be seen in the log, the waits have to grow, and the feed has to be whole."""
+    """A mistake in the configuration: the log has to show it, the waits have to grow, and the feed has to be whole."""
     other = MqttConnection(
         settings(broker.port),
         root="wheel/v1/campione/other/",
         online=b"{}",
         offline=b"{}",
-        clock=(clock := HastyClock()),
+        clock=(clock := ShortSleepClock()),
         rng=random.Random(seed),
     )
     settlement = Settlement(broker.port)
@@ -341,18 +326,18 @@ async def test_two_daemons_of_one_client_id_chase_each_other_ever_more_slowly_an
             script = coups(seed, 1000)
             async with asyncio.timeout(PATIENCE_S):
                 while len(clock.asked_s) < 5:
-                    await wheel.say(next(script))
+                    await wheel.store(next(script))
                     await asyncio.sleep(0.02)
             running.cancel()
             await asyncio.wait({running})
-            await settlement.until(len(wheel.said))
+            await settlement.until(len(wheel.sequenced))
             await wheel.until_settled()
             waits_s = clock.asked_s[:5]
-    check(wheel.said, settlement, f"seed {seed}")
+    check(wheel.sequenced, settlement, f"seed {seed}")
     assert waits_s[-1] > 4 * waits_s[0], waits_s
-    told = [log["client_id"] for log in logs if log["event"] == "broker.throws_us_out"]
-    assert told
-    assert set(told) == {"wheeld-3"}
+    client_ids = [log["client_id"] for log in logs if log["event"] == "broker.throws_us_out"]
+    assert client_ids
+    assert set(client_ids) == {"wheeld-3"}
 
 
 # --- stopping ----------------------------------------------------------------------------------------------------
@@ -361,14 +346,14 @@ async def test_two_daemons_of_one_client_id_chase_each_other_ever_more_slowly_an
 async def test_a_stop_is_never_lost(
     broker: Mosquitto, tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    """Cancelled at any moment under load: `wait_for` of Python 3.11, in aiomqtt, may lose a cancellation."""
+    """It is cancelled at random moments under load: `wait_for` of Python 3.11, in aiomqtt, may lose a cancellation."""
     rng, worst_s, stops = random.Random(f"stops {seed}"), 0.0, how_many("stops under load")
     script = coups(seed, 1_000)
     async with wire_to(broker.port) as wire:
         for _ in range(stops):
             async with turning(wire.port, tmp_path / "journal", publish_timeout_s=2.0) as wheel:
                 for _ in range(rng.randrange(12)):
-                    await wheel.say(next(script))
+                    await wheel.store(next(script))
                     await asyncio.sleep(0.01 * rng.random())
                 started_s = perf_counter()
             worst_s = max(worst_s, perf_counter() - started_s)

@@ -1,4 +1,4 @@
-"""The host's date steps: in a coup, between coups, by an hour or by eighty years. Verdicts and their times do not."""
+"""The host's date steps in a coup or between coups, by an hour or by eighty years: verdicts and their times do not."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from hw_sim.scenarios import SCENARIOS
-from tests.faults.kill_awaits import life
-from tests.faults.kill_house import STARTED_UTC_US, House, Told
-from tests.faults.kill_nursery import check_journal, write_config
+from tests.faults.kill_awaits import run_one
+from tests.faults.kill_house import STARTED_UTC_US, DaemonInput, House
+from tests.faults.kill_processes import check_journal, write_config
 from tests.journal.journals import open_reader
 from wheeld.core.instants import from_text, to_text
 from wheeld.core.replay import replay
@@ -32,16 +32,16 @@ STEPS_US = {
 }
 EVENING = ("valid_few_laps", "same_direction", "valid_no_rnvp")
 MOMENTS = ("ball_running", "operations", "rien_va")
-"""The clock steps when the table is first heard to be there."""
+"""The states in which the clock steps, the first time that the table publishes one of them."""
 DATES = {"at", "since", "prev", "hash", "boot_id"}
-"""What a message says of dates and of the run, `*_at` besides; everything else must be the same."""
+"""The members with dates and with the identity of the run, besides `*_at`; all others must be the same."""
 SHORTLY_US = 30_000_000
 DATE_ERROR_US = 2_000_000
 """A date is read about once a second."""
 
 
 class Stepped(House):
-    """A house whose host's date steps once, and which then commands by the new date."""
+    """A house whose host's date steps once, and whose people then send commands with the new date."""
 
     def __init__(self, by_us: int, moment: str) -> None:
         super().__init__("clock", iter([SCENARIOS[name] for name in EVENING]))
@@ -55,8 +55,12 @@ class Stepped(House):
         by_us = 0 if self.stepped_us is None else self._by_us
         return STARTED_UTC_US + self.now_us + by_us
 
-    def exchange(self) -> Told | None:
-        if self.stepped_us is None and self.heard.table is not None and self.heard.table["state"] == self._moment:
+    def exchange(self) -> DaemonInput | None:
+        if (
+            self.stepped_us is None
+            and self.subscriber.table is not None
+            and self.subscriber.table["state"] == self._moment
+        ):
             self.stepped_us = self.now_us
             for name, left_us in (("in time", SHORTLY_US), ("too late", -SHORTLY_US)):
                 self.command("bouler", id=name, who="Bianchi", expires_at=to_text(self.utc_us + left_us))
@@ -64,14 +68,14 @@ class Stepped(House):
 
 
 def evening(directory: Path, by_us: int, moment: str) -> Stepped:
-    """Played to its end by one daemon."""
+    """An evening with one daemon, played to its end."""
     directory.mkdir()
     house = Stepped(by_us, moment)
-    assert life(house, write_config(directory))[0] == Exit.OK
+    assert run_one(house, write_config(directory))[0] == Exit.OK
     assert house.stepped_us is not None
     assert house.troubles == []
     check_journal(directory / "journal.sqlite", house)
-    assert house.judge().problems == []
+    assert house.check_verdicts().problems == []
     return house
 
 
@@ -84,15 +88,15 @@ def dateless(house: House) -> list[tuple[str, dict[str, Any]]]:
 
 
 def date_errors_us(house: Stepped) -> list[int]:
-    """How far the dates of what was said long enough after the step are from the host's."""
+    """The errors, in µs, of the dates in messages that were published long enough after the step."""
     assert house.stepped_us is not None
     offset_us = house.utc_us - house.now_us
     bodies = [one.body for one in house.core.stored if one.body["t_us"] > house.stepped_us + DATE_ERROR_US]
     return [abs(from_text(body["at"]) - body["t_us"] - offset_us) for body in bodies]
 
 
-def evidence_says_the_same(path: Path) -> int:
-    """How many coups' evidence gives their verdict again, byte by byte; fails when one does not."""
+def check_evidence(path: Path) -> int:
+    """Replay the evidence of every coup; it must give its verdict again, byte by byte. Returns the number of coups."""
     with contextlib.closing(open_reader(path)) as journal:
         for coup in journal.coups():
             evidence = journal.evidence(coup)
@@ -101,13 +105,13 @@ def evidence_says_the_same(path: Path) -> int:
             assert evidence.seq is not None
             verdict = journal.message(evidence.seq)
             assert verdict is not None
-            told = replay(evidence.log.splitlines())
-            payloads = [bytes(msgspec.json.decode(line, type=dict[str, msgspec.Raw])["payload"]) for line in told]
+            lines = replay(evidence.log.splitlines())
+            payloads = [bytes(msgspec.json.decode(line, type=dict[str, msgspec.Raw])["payload"]) for line in lines]
             assert verdict.payload in payloads, coup
         return len(journal.coups())
 
 
-def test_the_hosts_date_steps(
+def test_a_step_of_the_hosts_date_changes_no_verdict(
     how_many: Callable[[str], int], seed: str, tmp_path: Path, counted: Callable[[str], None]
 ) -> None:
     cases = [(name, moment) for name in STEPS_US for moment in MOMENTS]
@@ -124,5 +128,5 @@ def test_the_hosts_date_steps(
         errors_us = date_errors_us(house)
         assert errors_us, where
         assert max(errors_us) < DATE_ERROR_US, where
-        verdicts += evidence_says_the_same(directory / "journal.sqlite")
+        verdicts += check_evidence(directory / "journal.sqlite")
     counted(f"{len(tried)} steps of the host's date: {verdicts} verdicts, their times, seq and chain as without")

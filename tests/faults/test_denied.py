@@ -1,4 +1,4 @@
-"""The shipped broker with a wrong access list: what it confirms and throws away is missed, and never invented."""
+"""The shipped broker with a wrong access list: what it confirms and drops is missed, and no forged message passes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.broker_bench import LOOK_S, PATIENCE_S, Settlement, check, settling, turning
+from tests.faults.broker_bench import PATIENCE_S, Settlement, check, settling, turning, until
 from tests.faults.broker_coups import ROOT, coups
 from tests.feed.wheel import Wheel as Forger
 from tests.security.authority import Authority
@@ -27,7 +27,7 @@ def broker(tmp_path: Path) -> Iterator[ShippedBroker]:
 
 
 def access(broker: ShippedBroker, tmp_path: Path, old: str, new: str) -> None:
-    """Change one line of the access list, and have it read."""
+    """Change one line of the access list, and make the broker read it."""
     path = tmp_path / "wheeld.acl"
     text = path.read_text()
     assert text.count(old) == 1
@@ -43,47 +43,45 @@ def files(broker: ShippedBroker, name: str) -> dict[str, Any]:
     return {"ca_file": own.ca_file, "cert_file": own.cert_file, "key_file": own.key_file}
 
 
-async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_may(
+async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_is_allowed(
     broker: ShippedBroker, tmp_path: Path, seed: str
 ) -> None:
-    """MQTT 3.1.1 has no word for no: the broker confirms, the wheel can't know. The debt stays open."""
+    """MQTT 3.1.1 has no refusal: the broker confirms, and the wheel cannot know. The debt stays open."""
     access(broker, tmp_path, RESULT, DENIED)
-    told = list[str]()
-    settlement = Settlement(broker.port, told.append, **files(broker, "settlement"))
+    warnings = list[str]()
+    settlement = Settlement(broker.port, warnings.append, **files(broker, "settlement"))
     wheels = {**files(broker, "wheel-campione-03"), "protocol": "3.1.1"}
     async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
         await asyncio.wait_for(wheel.connection.connected(), PATIENCE_S)
         for step in coups(seed, 6):
-            await wheel.say(step)
-        first = next(n for n, payload in enumerate(wheel.said) if b'"schema":"result/1"' in payload)
-        async with asyncio.timeout(PATIENCE_S):
-            while not any(f"seq {first + 1} to" in line for line in told):  # noqa: ASYNC110  it tells nobody
-                await asyncio.sleep(LOOK_S)
+            await wheel.store(step)
+        first = next(n for n, payload in enumerate(wheel.sequenced) if b'"schema":"result/1"' in payload)
+        await until(lambda: any(f"seq {first + 1} to" in line for line in warnings))
         await asyncio.sleep(0.3)
-        assert [message.payload for message in settlement.stored] == wheel.said[:first], "it went on past the gap"
-        assert wheel.outbox.counters["refused"] == 0, "over 3.1.1 nobody said no"
-        assert await wheel.outbox.depth() >= len(wheel.said) - first
+        assert [message.payload for message in settlement.stored] == wheel.sequenced[:first], "it went on past the gap"
+        assert wheel.outbox.counters["refused"] == 0, "MQTT 3.1.1 has no refusal"
+        assert await wheel.outbox.depth() >= len(wheel.sequenced) - first
         access(broker, tmp_path, DENIED, RESULT)
-        await settlement.until(len(wheel.said))
+        await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
-    check(wheel.said, settlement, f"seed {seed}")
+    check(wheel.sequenced, settlement, f"seed {seed}")
     assert settlement.refused == []
 
 
-async def test_over_mqtt_5_the_wheel_hears_the_no_and_waits(broker: ShippedBroker, tmp_path: Path, seed: str) -> None:
+async def test_over_mqtt_5_the_wheel_receives_the_refusal_and_waits(
+    broker: ShippedBroker, tmp_path: Path, seed: str
+) -> None:
     access(broker, tmp_path, RESULT, DENIED)
     settlement = Settlement(broker.port, **files(broker, "settlement"))
     wheels = files(broker, "wheel-campione-03")
     async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
         for step in coups(seed, 4):
-            await wheel.say(step)
-        async with asyncio.timeout(PATIENCE_S):
-            while not wheel.outbox.counters["refused"]:  # noqa: ASYNC110  it tells nobody
-                await asyncio.sleep(LOOK_S)
+            await wheel.store(step)
+        await until(lambda: wheel.outbox.counters["refused"] > 0)
         access(broker, tmp_path, DENIED, RESULT)
-        await settlement.until(len(wheel.said))
+        await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
-    check(wheel.said, settlement, f"seed {seed}")
+    check(wheel.sequenced, settlement, f"seed {seed}")
     assert settlement.counters["gaps"] == 0, "nothing was published past what was refused"
 
 
@@ -100,18 +98,18 @@ async def test_a_result_that_another_forges_reaches_nobody(
         broker.client(who) as impostor,
     ):
         for step in coups(seed, 3):
-            await wheel.say(step)
+            await wheel.store(step)
             for leaf, payload in (forger.say("result"), forger.say("void")):
                 await impostor.publish(f"{ROOT}/{leaf}", payload, qos=1)
-        await settlement.until(len(wheel.said))
-    check(wheel.said, settlement, f"seed {seed}, {who}")
+        await settlement.until(len(wheel.sequenced))
+    check(wheel.sequenced, settlement, f"seed {seed}, {who}")
     assert settlement.refused == []
 
 
 async def test_a_forger_with_the_wheels_own_rights_breaks_the_chain_and_is_refused(
     broker: ShippedBroker, tmp_path: Path, seed: str
 ) -> None:
-    """Where the access list lets somebody in, the chain still tells: what was forged is refused, the truth comes."""
+    """Where the access list allows it, the chain still shows it: the forged message is refused, the true one comes."""
     access(broker, tmp_path, "user chef-campione-03\n", f"user chef-campione-03\n{RESULT}")
     settlement = Settlement(broker.port, **files(broker, "settlement"))
     wheels = files(broker, "wheel-campione-03")
@@ -122,12 +120,12 @@ async def test_a_forger_with_the_wheels_own_rights_breaks_the_chain_and_is_refus
         broker.client("chef-campione-03") as impostor,
     ):
         for step in coups(seed, 3):
-            await wheel.say(step)
-            while forger.seq <= len(wheel.said):
+            await wheel.store(step)
+            while forger.seq <= len(wheel.sequenced):
                 leaf, payload = forger.say("result")
             await impostor.publish(f"{ROOT}/{leaf}", payload, qos=1)
-            await settlement.until(len(wheel.said))
-        await settlement.until(len(wheel.said))
-    check(wheel.said, settlement, f"seed {seed}")
+            await settlement.until(len(wheel.sequenced))
+        await settlement.until(len(wheel.sequenced))
+    check(wheel.sequenced, settlement, f"seed {seed}")
     assert {error.fault for error in settlement.refused} <= {"chain", "conflict"}
     assert settlement.refused

@@ -1,4 +1,4 @@
-"""Commands and acks of any bytes: each is answered or counted, and the door stands."""
+"""Commands and acks of any bytes: each is answered or counted, and the intake continues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CORRELATIONS = (None, b"", b"\x00\xff", bytes(CORRELATION_BYTES_MAX + 1))
 DONE = ("commands", "refused", "repeated", "acks_malformed", "unknown_topics")
 
 
-async def test_everything_is_answered_or_counted(
+async def test_every_command_and_ack_is_answered_or_counted(
     tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
@@ -52,7 +52,7 @@ async def test_everything_is_answered_or_counted(
 
 
 async def _sent(bench: Bench, leaf: str, payload: bytes, rng: random.Random) -> str:
-    """Send it; what became of it, in one word. Exactly one thing may."""
+    """Send it. Returns its outcome, of which there must be exactly one."""
     before = dict(bench.intake.counters)
     owed = {each.id for each in await bench.owed()}
     await bench.send(

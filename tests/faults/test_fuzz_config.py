@@ -1,4 +1,4 @@
-"""Configurations that nobody would write: each is accepted whole or refused with words, and nothing else."""
+"""Damaged configurations: each is accepted whole or refused with a message."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_configuration_is_good_or_told_what_is_wrong(
+def test_a_configuration_is_good_or_refused_with_its_problems(
     directory: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
     for where, data in drawn("config", seed, how_many("configurations"), TOKENS):
         try:
-            outcomes[_judged(data.decode(errors="replace"), directory)] += 1
+            outcomes[_outcome(data.decode(errors="replace"), directory)] += 1
         except Exception as error:
             error.add_note(f"{where}: {data[:2000]!r}")
             raise
@@ -49,7 +49,7 @@ def test_a_configuration_is_good_or_told_what_is_wrong(
     assert outcomes["refused"] > outcomes["good"]
 
 
-def _judged(text: str, directory: Path) -> str:
+def _outcome(text: str, directory: Path) -> str:
     config, wrong = _parsed(text, directory)
     if wrong is not None:
         assert str(wrong)
@@ -70,7 +70,7 @@ def _parsed(text: str, directory: Path) -> tuple[Config | None, ConfigError | No
 
 
 def _check_figures(config: Config) -> None:
-    """No figure that no comparison holds for: a time-out of nan seconds never comes."""
+    """No figure is nan or infinite: a time-out of nan seconds would never come."""
     for section in msgspec.to_builtins(config, enc_hook=str).values():
         for key, value in (section or {}).items():
             figures = value if isinstance(value, list) else [value]
@@ -78,12 +78,12 @@ def _check_figures(config: Config) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(kept("config")))
-def test_check_config_says_so_with_its_exit_code(
+def test_check_config_ends_with_its_exit_code_and_a_message(
     directory: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = directory / "f.toml"
     path.write_bytes(kept("config")[name])
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(directory))
     assert main(["check-config", str(path)]) in (Exit.OK, Exit.BAD_CONFIG)
-    said = capsys.readouterr()
-    assert said.out or said.err
+    printed = capsys.readouterr()
+    assert printed.out or printed.err

@@ -1,4 +1,4 @@
-"""A hostile broker: whatever it says, only FeedError comes out, and never a message that the wheel did not say."""
+"""A hostile broker: for any payload only FeedError comes out, and never a message that the wheel did not publish."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOKENS = (
 )  # fmt: skip
 
 
-def test_only_what_the_wheel_said_is_handed_out(
+def test_only_messages_of_the_wheel_are_handed_out(
     how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     true = [data for name, data in kept("feed").items() if name[0].isdigit()]
@@ -32,10 +32,10 @@ def test_only_what_the_wheel_said_is_handed_out(
             order = _order()
             order.connected(now_s)
             for message in true[: number // 40 % len(true)]:
-                _taken(order, message, now_s, true)
+                _outcome(order, message, now_s, true)
         now_s += random.Random(where).choice((0.01, 1.0, 100.0))
         try:
-            outcomes[_taken(order, data, now_s, true)] += 1
+            outcomes[_outcome(order, data, now_s, true)] += 1
             order.question(now_s)
             assert (order.wait_s(now_s) or 0.0) >= 0.0
         except Exception as error:
@@ -50,20 +50,20 @@ def _order() -> Order:
     return Order(0, None, Manner(tell=lambda _: None))
 
 
-def _taken(order: Order, data: bytes, now_s: float, true: list[bytes]) -> str:
+def _outcome(order: Order, data: bytes, now_s: float, true: list[bytes]) -> str:
     leaf, _, payload = data.partition(b"\n")
     topic = leaf.decode(errors="replace")
     try:
         if topic == "reply":
             order.answered(payload, now_s)
-            return "heard"
+            return "reply"
         message = read_message(topic, payload, root=ROOT)
         before = order.seq or 0
         is_next = order.take(message, now_s)
     except FeedError as error:
         order.doubt(now_s)
         return error.fault
-    assert data in true, "a message that the wheel never said"
+    assert data in true, "a message that the wheel never published"
     if is_next:
         _check_next(message, before)
     return "taken" if is_next else "repeated or early"
@@ -77,7 +77,7 @@ def _check_next(message: FeedMessage, before: int) -> None:
 @pytest.mark.parametrize(
     "payload", [b'{"laps":"x","announcement":"a","ball_direction":1}', b'{"a":"\xff"}', b"[]", b"\xff"]
 )
-def test_words_are_found_for_whatever_a_message_says(payload: bytes) -> None:
-    """Who can sign as the wheel may still say what no wheel says: to look on is not to fall over."""
+def test_every_message_can_be_described(payload: bytes) -> None:
+    """A holder of the wheel's key can sign messages that no wheel publishes: `describe` must not raise."""
     for topic in ("result", "void", "table", "notice", "board", "reply", "fact", "else"):
         assert describe(topic, payload).startswith(topic)

@@ -1,4 +1,4 @@
-"""Damaged journals: `wheeld journal` and the auditor say so, or nothing that is a record has changed."""
+"""Damaged journals: `wheeld journal` and the auditor report it, or no record has changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from wheeld.exits import Exit
 from wheeld.journal.chain import KINDS
 
 WITHIN_S = 10
-"""No damage may make the reading of a small file take long, or for ever."""
+"""No damage may make the reading of a small file slow or endless."""
 PAGE_BYTES = 4096
 TABLES = {
     kind.table: f"SELECT {kind.canonical_columns} FROM {kind.table} ORDER BY {kind.key}" for kind in KINDS.values()
@@ -53,31 +53,31 @@ def test_a_damaged_journal_is_found_or_its_records_are_whole(
     path.write_bytes(whole)
     records = _content(path)
     outcomes: Counter[str] = Counter()
-    for luck in _draws(seed, how_many("damaged journals")):
-        name, damaged = _damage(random.Random(luck), whole)
+    for draw in _draws(seed, how_many("damaged journals")):
+        name, damaged = _damage(random.Random(draw), whole)
         path.write_bytes(damaged)
         try:
             with _within():
-                outcomes[f"{name}: {_judged(path, public, records)}"] += 1
+                outcomes[f"{name}: {_outcome(path, public, records)}"] += 1
         except BaseException as error:
-            error.add_note(f"{luck}: {name}")
+            error.add_note(f"{draw}: {name}")
             raise
-        said = capsysbinary.readouterr()
-        assert b"Traceback" not in said.err + said.out
+        printed = capsysbinary.readouterr()
+        assert b"Traceback" not in printed.err + printed.out
     counted(f"{outcomes.total():,} damaged journals: {dict(sorted(outcomes.items()))}, 0 passed with another content")
     assert any("found" in outcome for outcome in outcomes)
     assert any("harmless" in outcome for outcome in outcomes)
 
 
 def _draws(seed: str, count: int) -> Iterator[str]:
-    """What ever found a defect, then as many as are asked for. The journal is the same bytes in every run."""
+    """The seeds that once found a defect, then `count` new ones. The journal has the same bytes in every run."""
     yield from kept("journal")["found"].decode().split()
     for number in range(count):
         yield f"journal {seed}/{number}"
 
 
-def _judged(path: Path, public: Path, records: Content) -> str:
-    """Both say it is whole: then its records are. Both ways to read it end in words and an exit code."""
+def _outcome(path: Path, public: Path, records: Content) -> str:
+    """If one of the two reports it whole, its records are whole. Both commands end with a message and an exit code."""
     code = main(["journal", "verify", str(path), "--public-key", str(public)])
     assert code in (Exit.OK, Exit.BAD_DATA, Exit.IO_FAILED), code
     audited = _audited(path, public)
@@ -90,7 +90,7 @@ def _judged(path: Path, public: Path, records: Content) -> str:
 
 
 def _audited(path: Path, public: Path) -> str:
-    """As its command ends: 0 whole, 1 a fault, 2 cannot be read."""
+    """What the auditor reports; its command ends with 0 for whole, 1 for a fault, 2 for a file that it cannot read."""
     try:
         auditor.main(str(path), str(public))
     except (auditor.Fault, *auditor.UNREADABLE):
@@ -99,13 +99,13 @@ def _audited(path: Path, public: Path) -> str:
 
 
 def _content(path: Path) -> Content:
-    """Every record, log and link, read as SQLite gives them."""
+    """Every record, log and link, as SQLite reads them."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
         return {table: db.execute(query).fetchall() for table, query in TABLES.items()}
 
 
 def _damage(rng: random.Random, whole: bytes) -> tuple[str, bytes]:
-    """What a disk does, and what a hand does that knows no better."""
+    """One kind of damage by a disk or by a person; returns its name and the damaged file."""
     data = bytearray(whole)
     way = rng.choice(("bit", "bit", "bit", "bytes", "page lost", "page of another", "cut", "header"))
     pages = len(data) // PAGE_BYTES
@@ -123,7 +123,7 @@ def _damage(rng: random.Random, whole: bytes) -> tuple[str, bytes]:
     elif way == "cut":
         del data[rng.randrange(len(data)) :]
     else:
-        # Page headers and cell pointers: few bytes, and all that SQLite finds its way by.
+        # Page headers and cell pointers: few bytes, on which SQLite depends.
         data[rng.randrange(pages) * PAGE_BYTES + rng.randrange(100)] = rng.randrange(256)
     return way, bytes(data)
 

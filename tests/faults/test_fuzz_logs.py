@@ -1,4 +1,4 @@
-"""Observation logs with every kind of damage: judged, or refused with their line; no verdict that was not there."""
+"""Observation logs with every kind of damage: replayed, or refused with the line; no verdict is invented."""
 
 from __future__ import annotations
 
@@ -40,56 +40,56 @@ def evening() -> list[bytes]:
     return [HEADER, *(line + b"\n" for line in lines_of(evening))]
 
 
-def test_a_log_is_judged_or_refused_with_its_line(
+def test_a_log_is_replayed_or_refused_with_its_line(
     how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
     for where, data in drawn("logs", seed, how_many("logs"), TOKENS):
         for lenient in (False, True):
             try:
-                outcomes[_judged(data.splitlines(keepends=True), lenient=lenient)] += 1
+                outcomes[_outcome(data.splitlines(keepends=True), lenient=lenient)] += 1
             except Exception as error:
                 error.add_note(f"{where}, {lenient=}: {data[:2000]!r}")
                 raise
-    counted(f"{outcomes.total():,} logs judged: {dict(outcomes)}, 0 tracebacks")
-    assert outcomes["judged"]
+    counted(f"{outcomes.total():,} logs replayed: {dict(outcomes)}, 0 tracebacks")
+    assert outcomes["replayed"]
     assert outcomes["refused"]
 
 
-def _judged(lines: Iterable[bytes], *, lenient: bool) -> str:
-    told, fault = _run(Replay(lenient=lenient, facts=lenient), lines)
-    _check_feed(told)
+def _outcome(lines: Iterable[bytes], *, lenient: bool) -> str:
+    replayed, fault = _run(Replay(lenient=lenient, facts=lenient), lines)
+    _check_feed(replayed)
     if fault is None:
-        return "judged"
+        return "replayed"
     assert fault.line >= 1
     assert fault.problem
     return "refused"
 
 
-def _check_feed(told: Iterable[bytes]) -> None:
-    """Whatever came out before an error is a feed that subscribers would believe, with numbers of a wheel."""
+def _check_feed(replayed: Iterable[bytes]) -> None:
+    """The messages before an error are a feed that subscribers would accept, with numbers of a wheel."""
     last: dict[str, str] = {}
-    for line in told:
-        said = msgspec.json.decode(line)
-        if said["topic"] not in SEQUENCED:
+    for line in replayed:
+        decoded = msgspec.json.decode(line)
+        if decoded["topic"] not in SEQUENCED:
             continue
-        payload = msgspec.json.decode(line, type=_Told).payload
-        root = f"wheel/v1/{said['payload']['site']}/{said['payload']['table']}"
-        message = read_message(said["topic"], bytes(payload), root=root)
+        payload = msgspec.json.decode(line, type=_ReplayLine).payload
+        root = f"wheel/v1/{decoded['payload']['site']}/{decoded['payload']['table']}"
+        message = read_message(decoded["topic"], bytes(payload), root=root)
         assert message.prev == last.get("hash", message.prev if message.seq > 1 else GENESIS)
         last["hash"] = message.hash
-        if said["topic"] == "result":
-            assert said["payload"]["number"] in range(37)
+        if decoded["topic"] == "result":
+            assert decoded["payload"]["number"] in range(37)
 
 
-class _Told(msgspec.Struct):
+class _ReplayLine(msgspec.Struct):
     payload: msgspec.Raw
 
 
-def test_damage_takes_nothing_back_and_adds_nothing(
+def test_a_damaged_line_changes_no_other_verdict(
     evening: list[bytes], how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    """Strict: what was told before the damaged line, and the line's number. Lenient: as if it had not been there."""
+    """Strict: the messages before the damaged line, and the number of the line. Lenient: as without the line."""
     whole = list(replay(evening))
     tried: Counter[str] = Counter()
     for number in range(how_many("evenings with a damaged line")):
@@ -97,13 +97,13 @@ def test_damage_takes_nothing_back_and_adds_nothing(
         place = rng.randrange(1, len(evening))
         damaged = Mutator(rng, evening, TOKENS).draw().replace(b"\n", b"")
         lines = [*evening[:place], damaged, *evening[place + 1 :]]
-        told, fault = _run(Replay(), lines)
+        replayed, fault = _run(Replay(), lines)
         if fault is None or fault.line > place + 1:
             # Good in itself; a later one may then be too early.
             tried["still a line"] += 1
             continue
         assert fault.line == place + 1, f"seed {seed}/{number}: {damaged!r}"
-        assert told == whole[: len(told)], f"seed {seed}/{number}: {damaged!r}"
+        assert replayed == whole[: len(replayed)], f"seed {seed}/{number}: {damaged!r}"
         without = list(replay([*evening[:place], *evening[place + 1 :]]))
         assert list(replay(lines, lenient=True)) == without, f"seed {seed}/{number}: {damaged!r}"
         tried["malformed"] += 1
@@ -111,19 +111,19 @@ def test_damage_takes_nothing_back_and_adds_nothing(
     assert tried["malformed"]
 
 
-def _run(judge: Replay, lines: Iterable[bytes]) -> tuple[list[bytes], LogError | None]:
-    told: list[bytes] = []
+def _run(replay_run: Replay, lines: Iterable[bytes]) -> tuple[list[bytes], LogError | None]:
+    replayed: list[bytes] = []
     try:
-        told.extend(judge.run(lines))
+        replayed.extend(replay_run.run(lines))
     except LogError as wrong:
-        return told, wrong
-    return told, None
+        return replayed, wrong
+    return replayed, None
 
 
 def test_the_command_ends_with_its_exit_code(
     tmp_path: Path, how_many: Callable[[str], int], seed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Plain, gzip, and gzip that was damaged or cut; told to people and to programs."""
+    """Plain, gzip, and gzip that was damaged or cut; with text and with JSON as output."""
     path, codes = tmp_path / "log", Counter[int]()
     for number, (where, data) in enumerate(_files(seed, how_many("log files"))):
         path.write_bytes(data)
@@ -133,10 +133,10 @@ def test_the_command_ends_with_its_exit_code(
         except BaseException as error:
             error.add_note(f"{where} {options}: {data[:2000]!r}")
             raise
-        said = capsys.readouterr()
+        printed = capsys.readouterr()
         if options == ["--jsonl"]:
-            assert all(json.loads(line)["topic"] for line in said.out.splitlines())
-        assert "Traceback" not in said.err
+            assert all(json.loads(line)["topic"] for line in printed.out.splitlines())
+        assert "Traceback" not in printed.err
     assert set(codes) == {Exit.OK, Exit.BAD_DATA}
 
 

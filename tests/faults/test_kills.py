@@ -1,4 +1,4 @@
-"""SIGKILL at any instant: nothing stored or published is lost or comes twice, and no coup ends wrongly."""
+"""SIGKILL at any instant: nothing stored or published is lost or doubled, and no coup gets a wrong verdict."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from pathlib import Path
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import drawable
 from tests.faults.kill_house import House, shuffled
-from tests.faults.kill_nursery import check_journal, nursery
+from tests.faults.kill_processes import check_journal, daemon_starter
 from wheeld.exits import Exit
 
-LIVES_S = (0.004, 0.03, 0.2, 0.6)
-"""How long a daemon may live at most: dying as it starts, as it takes what waited for it, in a coup, in the next."""
-DEAD_US = (50_000, 400_000, 3_000_000, 40_000_000)
-"""How long it may be away at most; the last is a whole coup that nobody looks at."""
+RUNS_S = (0.004, 0.03, 0.2, 0.6)
+"""How long a daemon runs at most: it is killed as it starts, as it takes what waited for it, in a coup, in the next."""
+AWAY_US = (50_000, 400_000, 3_000_000, 40_000_000)
+"""How long there is no daemon at most; the last is longer than a coup."""
 KILLED = -9
 
 
-def test_killed_at_random_instants(
+def test_kills_at_random_instants_lose_nothing(
     tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     kills = how_many("kills")
-    luck = random.Random(f"kills {seed}")
+    rng = random.Random(f"kills {seed}")
     plays = [one for one in drawable(LAYOUT) if one.name != "bouler_change"]
     house = House(f"kills {seed}", shuffled(f"kills {seed}", plays))
-    with nursery(tmp_path) as daemons:
+    with daemon_starter(tmp_path) as daemons:
         for _ in range(kills):
-            assert daemons.life(house, luck.uniform(0.0005, luck.choice(LIVES_S))) == KILLED
-            house.died()
-            house.live(round(luck.uniform(0, luck.choice(DEAD_US))))
+            assert daemons.run_one(house, rng.uniform(0.0005, rng.choice(RUNS_S))) == KILLED
+            house.daemon_died()
+            house.advance(round(rng.uniform(0, rng.choice(AWAY_US))))
         house.closing = True
-        assert daemons.life(house, 0) == Exit.OK, (tmp_path / "log").read_text()[-2000:]
-    judged = house.judge()
+        assert daemons.run_one(house, 0) == Exit.OK, (tmp_path / "log").read_text()[-2000:]
+    verdicts = house.check_verdicts()
     check_journal(tmp_path / "journal.sqlite", house)
-    assert judged.problems == [], f"seed {seed}"
+    assert verdicts.problems == [], f"seed {seed}"
     assert house.troubles == []
     counted(
         f"{kills} kills of the daemon: {len(house.core.stored)} messages at the feed, 0 lost, 0 doubled "
-        f"({house.core.repeats} came again and were told apart); {len(house.rounds)} scenarios, {judged.whole} as "
-        f"played, the others {dict(judged.voids)} and {judged.unseen} launches unseen"
+        f"({house.core.repeats} came again and were recognised); {len(house.rounds)} scenarios, {verdicts.whole} as "
+        f"played, the others {dict(verdicts.voids)} and {verdicts.unseen} launches unseen"
     )

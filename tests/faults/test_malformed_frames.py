@@ -1,4 +1,4 @@
-"""Malformed frames through decoder, session and board: nothing falls over, nothing comes out that nobody sent."""
+"""Malformed frames through decoder, session and board: nothing crashes, nothing comes out that was not sent."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.firmware_protocol.strategies import from_board
 FRAMES = Path(__file__).parent / "corpus" / "frames"
 PROCESSES = 2
 GROWN_KB_MAX = 20_000
-"""How much more memory a run may need at its end than after its first lives: nothing is kept of a frame."""
+"""How much more memory a run may need at its end than after its first turns: nothing of a frame is kept."""
 fixed = settings(derandomize=True, database=None, deadline=None, max_examples=150)
 
 
-def test_nothing_comes_out_that_nobody_sent(
+def test_nothing_comes_out_that_was_not_sent(
     how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     frames = how_many("malformed frames")
@@ -42,9 +42,11 @@ def test_nothing_comes_out_that_nobody_sent(
     counted(summary(tallies))
     assert total >= frames
     assert all(tally.malformed[kind] > total / 100 for tally in tallies for kind in tallies[0].malformed)
-    assert all(tally.identified and tally.observed for tally in tallies), "the board was never heard: nothing is shown"
+    assert all(tally.identified and tally.observed for tally in tallies), (
+        "the board was never identified: the run shows nothing"
+    )
     assert max(tally.grown_kb for tally in tallies) < GROWN_KB_MAX
-    assert sum(tally.escapes for tally in tallies) <= 1, "a CRC-32 lets one in four thousand million by"
+    assert sum(tally.escapes for tally in tallies) <= 1, "a CRC-32 misses one in four thousand million"
 
 
 def test_a_line_that_never_ends_its_frame_needs_no_memory(counted: Callable[[str], None]) -> None:
@@ -68,7 +70,7 @@ def test_a_line_that_never_ends_its_frame_needs_no_memory(counted: Callable[[str
 
 
 def test_a_single_flipped_bit_is_always_found() -> None:
-    """CRC-32 promises it; COBS in between could have spoilt it, so every bit of every kept frame is tried."""
+    """CRC-32 promises it. COBS in between could break the promise, so every bit of every kept frame is tried."""
     frames = [path.read_bytes() for path in sorted(FRAMES.glob("*.frame"))]
     frames += [framed(path.read_bytes()) + b"\0" for path in sorted(FRAMES.glob("*.message"))]
     flips = 0
@@ -83,36 +85,38 @@ def test_a_single_flipped_bit_is_always_found() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(FRAMES.glob("*.message")), ids=lambda path: path.stem)
-def test_each_kept_message_is_judged_as_the_specification_says(path: Path) -> None:
-    """Each is named after what must become of it: `value-…`, `length-…`, `unknown_type-…`, or `good-…`."""
+def test_each_kept_message_has_the_fault_in_the_specification(path: Path) -> None:
+    """Each file is named after its fault: `value-…`, `length-…`, `unknown_type-…`, or `good-…`."""
     message = path.read_bytes()
     expected = path.stem.partition("-")[0]
     assert (fault_of(message) or "good") == expected
     if expected == "good":
         assert encode(decode_from_board(message)) == message
         return
+    assert_refused(message, expected)
+
+
+def assert_refused(message: bytes, fault: str) -> None:
     with pytest.raises(MessageError) as wrong:
         decode_from_board(message)
-    assert wrong.value.fault == expected
+    assert wrong.value.fault == fault
 
 
 @fixed
 @given(message=from_board, at=st.integers(0, 247), fill=st.binary(min_size=1, max_size=8))
-def test_a_changed_field_is_refused_or_means_what_its_bytes_say(message: m.FromBoard, at: int, fill: bytes) -> None:
+def test_a_changed_field_is_refused_or_decoded_as_its_bytes(message: m.FromBoard, at: int, fill: bytes) -> None:
     whole = encode(message)
     at %= len(whole)
     changed = (whole[:at] + fill + whole[at + len(fill) :])[: len(whole)]
     if (fault := fault_of(changed)) is None:
         assert encode(decode_from_board(changed)) == changed
         return
-    with pytest.raises(MessageError) as wrong:
-        decode_from_board(changed)
-    assert wrong.value.fault == fault
+    assert_refused(changed, fault)
 
 
 @fixed
 @given(data=st.binary(max_size=249))
-def test_the_board_s_side_reads_as_strictly(data: bytes) -> None:
+def test_the_board_s_decoder_is_as_strict(data: bytes) -> None:
     try:
         message = decode_from_host(data)
     except MessageError:
@@ -122,7 +126,7 @@ def test_the_board_s_side_reads_as_strictly(data: bytes) -> None:
 
 @fixed
 @given(st.lists(st.binary(max_size=400), max_size=8), st.lists(st.integers(1, 300), max_size=20))
-def test_any_bytes_in_any_slices_cost_only_what_they_touch(noise: list[bytes], sizes: list[int]) -> None:
+def test_any_bytes_in_any_slices_damage_only_their_own_frames(noise: list[bytes], sizes: list[int]) -> None:
     decoder = FrameDecoder()
     stream = b"\0".join([*noise, b""])
     for size in sizes:

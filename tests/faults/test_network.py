@@ -1,4 +1,4 @@
-"""The network itself: daemon and broker in namespaces of their own, joined by a cable that is pulled and plugged in."""
+"""The network: daemon and broker in separate namespaces, joined by a cable that is pulled and plugged in again."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PUBLISH_TIMEOUT_S = 0.5
 BROKERS_END, OURS = "10.231.77.1", "10.231.77.2"
 
 
-def sh(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True)
+def sh(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True)
 
 
 class Cable:
@@ -41,11 +41,11 @@ class Cable:
         self.inside("ip", "link", "set", self.theirs, "up")
         sh("ip", "link", "set", self.ours, "up")
 
-    def inside(self, *words: str) -> None:
-        sh("ip", "netns", "exec", self.namespace, *words)
+    def inside(self, *command: str) -> None:
+        sh("ip", "netns", "exec", self.namespace, *command)
 
     def pull(self) -> None:
-        """Packets vanish; neither end is told, as where a switch in the middle has lost its power."""
+        """Packets are lost and neither end notices, as when a switch in the middle has lost its power."""
         self.inside("ip", "link", "set", self.theirs, "down")
 
     def plug_in(self) -> None:
@@ -87,7 +87,7 @@ def far_broker(tmp_path: Path, cable: Cable, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.timeout(300)
-async def test_a_cable_is_pulled_again_and_again(
+async def test_pulling_the_cable_again_and_again_loses_nothing(
     tmp_path: Path,
     cable: Cable,
     far_broker: tuple[Mosquitto, int],
@@ -101,19 +101,19 @@ async def test_a_cable_is_pulled_again_and_again(
     async with settling(settlement), turning(port, tmp_path / "journal", **mqtt) as wheel:
         for n in range(pulls):
             for _ in range(rng.randrange(3, 15)):
-                await wheel.say(next(script))
+                await wheel.store(next(script))
             session = await asyncio.wait_for(wheel.connection.connected(), PATIENCE_S)
             is_long = n % 2 == 0
             cable.pull()
             for _ in range(rng.randrange(3, 15)):
-                await wheel.say(next(script))
+                await wheel.store(next(script))
             if is_long:  # until it is noticed
                 await asyncio.wait_for(wheel.connection.lost(session), PATIENCE_S)
             await asyncio.sleep(0.3 * rng.random())
             cable.plug_in()
-        await settlement.until(len(wheel.said))
+        await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
-    check(wheel.said, settlement, f"seed {seed}")
+    check(wheel.sequenced, settlement, f"seed {seed}")
     assert settlement.refused == []
     assert wheel.connection.counters["timeouts"] >= pulls / 2 - 1, wheel.connection.counters
-    counted(f"{pulls} times the cable pulled, {len(wheel.said)} messages: 0 lost, 0 doubled, in order")
+    counted(f"{pulls} times the cable pulled, {len(wheel.sequenced)} messages: 0 lost, 0 doubled, in order")

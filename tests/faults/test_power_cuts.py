@@ -1,7 +1,7 @@
-"""The power fails at any moment, and the disk keeps what it likes of what it was not told to keep: nothing is lost.
+"""The power fails at any moment, and the disk may lose all that was not synced: nothing confirmed is lost.
 
-The real journal writes above a shim that records its file calls; `disk_power` makes of the record the files that could
-be there afterwards, and `disk_check` opens them. Journals that are broken on purpose do not pass.
+The real journal writes above a shim that records its file calls. From this record `disk_power` makes the files that
+could be there afterwards, and `disk_check` opens them. Journals that are broken on purpose do not pass.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tests.faults.disk_shim import build, read_log
 from tests.faults.disk_worker import Findings, PowerCuts, carry_out
 
 PARTS = 2
-"""Of the states of one script: each replays the log for itself."""
+"""Tasks for the states of one script; each task replays the log."""
 
 
 class Bench:
-    """The scripts, what each has to leave, and the record of its run."""
+    """The scripts, what the journal has to hold after each, and the record of each run."""
 
     def __init__(self, directory: Path, shim: Path, scripts: list[Script]) -> None:
         self._directory, self._shim = directory, shim
         self._references = [writer.reference(script, directory / script.name) for script in scripts]
 
     def cut_power(self, states: int, seed: str, flavours: Sequence[str]) -> Findings:
-        """So many states in all of journals of each flavour, which labels what was found."""
+        """Check at least `states` states of journals of each flavour; the findings have the flavour as their label."""
         each = -(-states // (len(self._references) * PARTS))
         tasks = []
         for flavour, some in self.record(flavours).items():
@@ -40,7 +40,7 @@ class Bench:
         return carry_out(tasks, shim=None)
 
     def record(self, flavours: Sequence[str]) -> dict[str, list[writer.Run]]:
-        """Each script performed by a journal of each flavour, above the shim."""
+        """Perform each script on a journal of each flavour, above the shim."""
         runs = {flavour: [self._run(reference, flavour) for reference in self._references] for flavour in flavours}
         todo = [run for some in runs.values() for run in some if not run.log.exists()]
         carry_out(todo, shim=self._shim)
@@ -53,12 +53,12 @@ class Bench:
 
 
 def _assert_complete(run: writer.Run) -> None:
-    marks = [call.told() for call in read_log(run.log) if call.kind == "mark"]
+    marks = [call.mark_values() for call in read_log(run.log) if call.kind == "mark"]
     assert not [mark for mark in marks if "wrong" in mark or "halted" in mark]
     assert marks[-1] == {"confirmed": len(run.script.ops) - 1}, "the shim did not see the run"
 
 
-def test_the_runs_have_everything_that_a_journal_does_to_a_disk(bench: Bench) -> None:
+def test_the_runs_have_every_kind_of_file_call(bench: Bench) -> None:
     """Files made and removed, a WAL that starts over, checkpoints while the journal is open."""
     for run in bench.record([writer.SOUND])[writer.SOUND]:
         calls = read_log(run.log)
@@ -84,7 +84,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(directory, build(directory), scripts)
 
 
-def test_nothing_confirmed_is_lost(
+def test_nothing_confirmed_is_lost_in_a_power_cut(
     bench: Bench, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     """Creation, first opening, recovery, checkpoints, pruning, sealing, closing, the migration of an old journal."""
@@ -98,8 +98,8 @@ def test_nothing_confirmed_is_lost(
 def test_broken_journals_do_not_pass(
     bench: Bench, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    """The control: each of these loses confirmed rows, or owes too little, in many of such states."""
-    # Without a WAL few states lose something (a rollback journal that is back): it takes the long form to meet one.
+    """The control: each of these loses confirmed rows, or debts, in many of such states."""
+    # Without a WAL few states lose something (a rollback journal that is back): only the long form finds one.
     shares = {
         writer.NORMAL: 5,
         writer.OFF: 5,

@@ -1,4 +1,4 @@
-"""The real daemon as a process: killed and fed by the real feed, started twice, frozen, late, its disk read-only."""
+"""The real daemon as a process: killed with the real feed connected, started twice, frozen, its disk read-only."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tests.live.bench import (
     FEED,
     FIRST_NUMBER,
     ROOT,
-    Ear,
+    Subscriber,
     Wheel,
     expected,
-    hearing,
+    subscribed,
     table,
     turning,
     wheeld,
@@ -40,32 +40,32 @@ from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedMessage, Login, Manner
 
 WITHIN_S, TRIES_MAX = 1.0, 12
-"""What is promised of an otherwise idle machine; on one that does other things as well, it is tried so often."""
+"""What is promised on an idle machine; on a busy one the start is tried up to that many times."""
 ADJUDICATING_S_MAX = 3.0
-"""Asserted of the quickest start."""
+"""Limit for the quickest start."""
 STARTED = 0.8
-"""So many of those that are killed have come to run; the others die as they start."""
+"""Share of the killed daemons that were ready; the others are killed as they start."""
 COUP_BYTES = 100_000
 """A coup's evidence, packed; a real one has 5 to 40 kB."""
 
 
-async def test_killed_again_and_again_at_a_real_broker(
+async def test_kills_with_a_real_broker_and_feed_lose_nothing(
     tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    """A settlement core with the real feed stores, acknowledges, and goes on from what it stored."""
-    kills, luck = how_many("kills of a process"), random.Random(f"real kills {seed}")
+    """A settlement core with the real feed stores, acknowledges, and continues after what it stored."""
+    kills, rng = how_many("kills of a process"), random.Random(f"real kills {seed}")
     stored: list[FeedMessage] = []
     with Mosquitto(tmp_path) as broker:
         config = write_config(tmp_path, broker.port, settlement_ack=True)
-        async with turning(Wheel(7), tmp_path / "board") as wheel, hearing(broker.port) as ear:
-            settling = asyncio.create_task(settle(broker.port, stored, luck))
+        async with turning(Wheel(7), tmp_path / "board") as wheel, subscribed(broker.port) as subscriber:
+            settling = asyncio.create_task(settle(broker.port, stored, rng))
             over = asyncio.Event()
-            playing = asyncio.create_task(play_on(wheel, ear, over))
+            playing = asyncio.create_task(play_on(wheel, subscriber, over))
             for _ in range(kills):
                 async with running(config) as daemon:
-                    if luck.random() < STARTED:
+                    if rng.random() < STARTED:
                         await daemon.until("daemon.ready")
-                    await asyncio.sleep(luck.uniform(0, 1.2))
+                    await asyncio.sleep(rng.uniform(0, 1.2))
                     assert await daemon.end(signal.SIGKILL) == -signal.SIGKILL
             over.set()
             await playing
@@ -82,18 +82,18 @@ async def test_killed_again_and_again_at_a_real_broker(
     assert [one.payload for one in messages] == [one.payload for one in stored], f"seed {seed}"
     coups = [one.body["coup"] for one in stored if one.topic in ("result", "void")]
     assert coups == list(range(1, len(coups) + 1)), f"seed {seed}"
-    told = [one.body["number"] for one in stored if one.topic == "result"]
+    numbers = [one.body["number"] for one in stored if one.topic == "result"]
     true = iter(outcome["number"] for outcome in wheel.truth if outcome["kind"] == "result")
-    assert all(number in true for number in told), f"seed {seed}: {told}, but {wheel.truth}"
+    assert all(number in true for number in numbers), f"seed {seed}: {numbers}, but {wheel.truth}"
     assert wheeld("journal", "verify", tmp_path / "journal.sqlite").returncode == Exit.OK
     counted(
         f"{kills} kills of `wheeld run`: {len(stored)} messages, 0 lost, 0 doubled; {len(coups)} coups, each with one "
-        f"verdict, {len(told)} of them results, all true"
+        f"verdict, {len(numbers)} of them results, all true"
     )
 
 
-async def settle(port: int, stored: list[FeedMessage], luck: random.Random) -> None:
-    """A settlement core that itself starts again now and then, behind what it stored."""
+async def settle(port: int, stored: list[FeedMessage], rng: random.Random) -> None:
+    """A settlement core that itself restarts now and then, after what it stored."""
     manner = Manner(tell=print, every_s=0.1, answer_s=0.5, answer_s_max=1.0, retry_s=0.05, retry_s_max=0.2)
     while True:
         after = (stored[-1].seq, stored[-1].hash) if stored else (0, None)
@@ -101,14 +101,14 @@ async def settle(port: int, stored: list[FeedMessage], luck: random.Random) -> N
         async with Feed(
             "127.0.0.1", root=ROOT, after_seq=after[0], after_hash=after[1], login=login, manner=manner
         ) as feed:
-            for _ in range(luck.randint(5, 40)):
+            for _ in range(rng.randint(5, 40)):
                 message = await anext(feed)
                 stored.append(message)
                 await feed.ack(message)
 
 
 async def until_settled(stored: list[FeedMessage], path: Path) -> None:
-    """Until all is stored and nothing owed, and the table stands still."""
+    """Wait until all is stored and nothing owed, and the table publishes nothing more."""
     async with asyncio.timeout(PATIENCE_S):
         while True:
             await asyncio.sleep(0.3)
@@ -117,18 +117,18 @@ async def until_settled(stored: list[FeedMessage], path: Path) -> None:
                     return
 
 
-async def play_on(wheel: Wheel, ear: Ear, over: asyncio.Event) -> None:
-    """The chef does what the last published state asks for, and the bouler plays."""
+async def play_on(wheel: Wheel, subscriber: Subscriber, over: asyncio.Event) -> None:
+    """The chef gives the command that the last published state needs, and the bouler plays."""
     while not over.is_set():
-        state = ear.state
-        words = {"closed": "open", "operations": "operations_done", "suspended": "resume", "rien_va": "tout_va"}
+        state = subscriber.state
+        commands = {"closed": "open", "operations": "operations_done", "suspended": "resume", "rien_va": "tout_va"}
         if state == "faites_vos_jeux":
             await wheel.play("valid")
         elif state == "rien_va":
-            await wheel.play(lambda table: table.put_ball_back(ear.of("table")[-1]["last_number"]))
+            await wheel.play(lambda table: table.put_ball_back(subscriber.of("table")[-1]["last_number"]))
             await wheel.press("tout_va")
-        elif state in words:
-            await wheel.press(words[state])
+        elif state in commands:
+            await wheel.press(commands[state])
         await asyncio.sleep(0.1)
 
 
@@ -137,14 +137,14 @@ async def play_on(wheel: Wheel, ear: Ear, over: asyncio.Event) -> None:
 
 async def started_s(config: Path, broker: Mosquitto, wheel: Wheel) -> tuple[float, float]:
     """Seconds from the start of the process to `daemon.ready`, and to the answer to a button pressed before it."""
-    async with hearing(broker.port) as ear:
+    async with subscribed(broker.port) as subscriber:
         await wheel.press("open")
         began_s = time.monotonic()
         async with running(config) as daemon:
             await daemon.until("daemon.ready")
             ready_s = time.monotonic() - began_s
-            # The first time it opens the table, later that is refused; either way the button was judged in this run.
-            await ear.until(lambda: opened_by(ear, started_at(daemon)), "an answer to the button")
+            # The first time it opens the table, later that is refused; either way this run has handled the button.
+            await subscriber.until(lambda: has_answered(subscriber, started_at(daemon)), "an answer to the button")
             adjudicating_s = time.monotonic() - began_s
             await daemon.end(signal.SIGKILL)
     return ready_s, adjudicating_s
@@ -155,10 +155,10 @@ def started_at(daemon: Daemon) -> str:
     return str(next(log["boot_id"] for log in daemon.logs if log["event"] == "daemon.ready"))
 
 
-def opened_by(ear: Ear, boot_id: str) -> bool:
-    """Whether that run judged a button."""
-    said = [one for one in ear.of("table", "notice") if one["boot_id"] == boot_id]
-    return any(one.get("notice") == "refused" or one.get("state") == "faites_vos_jeux" for one in said)
+def has_answered(subscriber: Subscriber, boot_id: str) -> bool:
+    """Whether that run has handled a button."""
+    messages = [one for one in subscriber.of("table", "notice") if one["boot_id"] == boot_id]
+    return any(one.get("notice") == "refused" or one.get("state") == "faites_vos_jeux" for one in messages)
 
 
 def write_journal(path: Path, messages: int, coups: int) -> None:
@@ -205,32 +205,32 @@ async def test_a_restart_adjudicates_within_a_second(
     assert min(adjudicating) < ADJUDICATING_S_MAX
 
 
-# --- two at one wheel ----------------------------------------------------------------------------------------------
+# --- two daemons for one wheel -------------------------------------------------------------------------------------
 
 
 async def test_a_second_daemon_at_a_journal_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:
     with Mosquitto(tmp_path) as broker:
-        async with table(tmp_path, broker.port, seed=5) as (wheel, ear, first):
+        async with table(tmp_path, broker.port, seed=5) as (wheel, subscriber, first):
             playing = asyncio.create_task(wheel.play("valid"))
-            await ear.until_state("ball_running")
+            await subscriber.until_state("ball_running")
             async with running(tmp_path / "wheel.toml") as second:
                 refused = await second.until("journal.not_opened")
                 assert refused["fault"] == "locked"
                 assert "another wheeld has it open" in refused["why"]
                 assert await second.end(None) == Exit.NOT_OPENED
             await playing
-            await ear.until_verdicts(1)
-            assert ear.verdicts() == expected(wheel.truth)
+            await subscriber.until_verdicts(1)
+            assert subscriber.verdicts() == expected(wheel.truth)
             assert await first.end(signal.SIGKILL) == -signal.SIGKILL
             async with running(tmp_path / "wheel.toml") as third:
                 await third.until("daemon.ready")
                 assert await third.end() == Exit.OK
-            assert list(ear.feed()) == list(range(1, len(ear.feed()) + 1))
+            assert list(subscriber.feed()) == list(range(1, len(subscriber.feed()) + 1))
 
 
-async def test_a_second_daemon_at_a_port_waits_for_it_and_disturbs_nobody(tmp_path: Path) -> None:
+async def test_a_second_daemon_at_a_port_waits_for_it_and_disturbs_nothing(tmp_path: Path) -> None:
     with Mosquitto(tmp_path) as broker:
-        async with table(tmp_path, broker.port, seed=5) as (wheel, ear, first):
+        async with table(tmp_path, broker.port, seed=5) as (wheel, subscriber, first):
             other = tmp_path / "other.toml"
             text = (tmp_path / "wheel.toml").read_text()
             other.write_text(text.replace('"wheel-1"', '"wheel-2"').replace('"journal.sqlite"', '"other.sqlite"'))
@@ -238,15 +238,15 @@ async def test_a_second_daemon_at_a_port_waits_for_it_and_disturbs_nobody(tmp_pa
                 waiting = await second.until("link.unavailable")
                 assert "another program holds the port" in json.dumps(waiting)
                 await wheel.play("valid")
-                await ear.until_verdicts(1)
-                assert ear.verdicts() == expected(wheel.truth)
+                await subscriber.until_verdicts(1)
+                assert subscriber.verdicts() == expected(wheel.truth)
                 assert not [log for log in first.logs if log["event"] in ("link.lost", "board.link_fault")]
                 assert await first.end(signal.SIGKILL) == -signal.SIGKILL
                 await second.until("board.identified")
                 assert await second.end() == Exit.OK
 
 
-# --- a host that stands still ----------------------------------------------------------------------------------------
+# --- a host that is frozen ----------------------------------------------------------------------------------------
 
 
 async def test_a_frozen_host_delays_a_verdict_and_changes_nothing(
@@ -255,15 +255,15 @@ async def test_a_frozen_host_delays_a_verdict_and_changes_nothing(
     """As long as the silence after which a board counts as gone, and longer; at this speed longer than the coup."""
     frozen_s = how_many("seconds frozen")
     with Mosquitto(tmp_path) as broker:
-        async with table(tmp_path, broker.port, seed=5) as (wheel, ear, daemon):
+        async with table(tmp_path, broker.port, seed=5) as (wheel, subscriber, daemon):
             playing = asyncio.create_task(wheel.play("valid"))
-            await ear.until_state("ball_running")
+            await subscriber.until_state("ball_running")
             daemon.process.send_signal(signal.SIGSTOP)
             await asyncio.sleep(frozen_s)
             daemon.process.send_signal(signal.SIGCONT)
             await playing
-            await ear.until_verdicts(1)
-            assert ear.verdicts() == expected(wheel.truth)
+            await subscriber.until_verdicts(1)
+            assert subscriber.verdicts() == expected(wheel.truth)
             assert not [log for log in daemon.logs if log["event"] == "board.link_fault"]
             assert await daemon.end() == Exit.OK
 
@@ -271,21 +271,25 @@ async def test_a_frozen_host_delays_a_verdict_and_changes_nothing(
 # --- a disk that the kernel turns read-only --------------------------------------------------------------------------
 
 
-async def test_a_file_system_turned_read_only_in_mid_coup(tmp_path: Path) -> None:
+async def test_on_a_file_system_turned_read_only_in_mid_coup_nothing_more_is_published(tmp_path: Path) -> None:
     with ext4(tmp_path) as prefix, Mosquitto(tmp_path) as broker:
         if prefix is None:
             pytest.skip("no file system may be mounted here; a failing disk is injected by the other tests")
         journal = tmp_path / "disk" / "journal.sqlite"
-        async with table(tmp_path, broker.port, seed=7, prefix=prefix, journal=str(journal)) as (wheel, ear, daemon):
+        async with table(tmp_path, broker.port, seed=7, prefix=prefix, journal=str(journal)) as (
+            wheel,
+            subscriber,
+            daemon,
+        ):
             playing = asyncio.create_task(wheel.play("valid"))
-            await ear.until_state("ball_running")
+            await subscriber.until_state("ball_running")
             abort(prefix, tmp_path / "disk")
             failed = await daemon.until("journal.failed")
             assert await daemon.end(None) == Exit.IO_FAILED
             assert failed["then"] == "nothing more was published"
             await playing
-            assert ear.verdicts() == []
-            published = {payload for leaf, payload in ear.heard if leaf in FEED}
+            assert subscriber.verdicts() == []
+            published = {payload for leaf, payload in subscriber.received if leaf in FEED}
             copy = tmp_path / "copy"
             copy.mkdir()
             for file in ("journal.sqlite", "journal.sqlite-wal"):

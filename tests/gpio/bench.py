@@ -1,4 +1,4 @@
-"""One bench, two kinds of pins: simulated in virtual time, or lines of the kernel's `gpio-sim` in real time."""
+"""A bench for two kinds of pins: simulated in virtual time, or lines of the kernel's `gpio-sim` in real time."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 
 ON_LINES = "WHEELD_GPIO_CHIP" in os.environ
-"""Set by the init of the kernel that has such a chip: its name."""
+"""The init of the kernel that has such a chip sets its name."""
 LOOK_NS = round(LOOK_S * 1e9)
 LEAD_NS = 100_000_000
-"""Before the first edge: what was set at the start has settled."""
+"""Time before the first edge, for the first levels to settle."""
 REST_NS = 150_000_000
-"""Until the last edge has settled."""
+"""Time after the last edge, for it to settle."""
 UTC_US = 1_800_000_000_000_000
 
 ROTOR_TICKS = 148
@@ -52,35 +52,35 @@ WIRED = GpioSetting(
 
 
 @dataclass
-class Heard:
-    """What a source told, its times counted from the first moment of the play."""
+class Recording:
+    """The observations of a source, their times counted from the first moment of the play."""
 
     all: list[Observation]
     source: GpioSource
     slipped_us: int = 0
-    """How much later than asked the last edge came about: a busy machine plays late."""
+    """How much later than planned the last edge was made: a busy machine plays late."""
 
     def of(self, *kinds: type[Observation]) -> list[Observation]:
         return [seen for seen in self.all if isinstance(seen, kinds)]
 
     @property
     def seen(self) -> list[Observation]:
-        """Without what tells the time."""
+        """The observations without those of time."""
         return [seen for seen in self.all if not isinstance(seen, TimePassed | ClockReading)]
 
 
-Tell = Callable[[Observation, int], None]
+OnObservation = Callable[[Observation, int], None]
 
 
-def nobody(_seen: Observation, _base_us: int) -> None:
-    """Nobody listens."""
+def ignore(_seen: Observation, _base_us: int) -> None:
+    """For a play without a receiver of observations."""
 
 
 class Bench(Protocol):
-    """Wires a source, plays edges to it, and says what it told."""
+    """Wires a source, plays edges to it, and returns its observations."""
 
     late_us: int
-    """How much later than said an edge may happen, and be dated."""
+    """How much later than planned an edge may happen, and be dated."""
 
     def run(
         self,
@@ -89,15 +89,15 @@ class Bench(Protocol):
         until_ns: int,
         setting: GpioSetting = WIRED,
         rotor_ticks: int = ROTOR_TICKS,
-        stand: dict[int, bool] | None = None,
-        tell: Tell = nobody,
-    ) -> Heard: ...
+        levels: dict[int, bool] | None = None,
+        on_observation: OnObservation = ignore,
+    ) -> Recording: ...
 
     def output(self, drive: Callable[[Pins], None], pins: Iterable[int]) -> dict[int, bool]: ...
 
 
 class SimBench:
-    """No time passes but the simulated."""
+    """Simulated pins in virtual time."""
 
     late_us = 0
 
@@ -111,22 +111,22 @@ class SimBench:
         until_ns: int,
         setting: GpioSetting = WIRED,
         rotor_ticks: int = ROTOR_TICKS,
-        stand: dict[int, bool] | None = None,
-        tell: Tell = nobody,
-    ) -> Heard:
+        levels: dict[int, bool] | None = None,
+        on_observation: OnObservation = ignore,
+    ) -> Recording:
         pins = SimPins(latency_ns=self._latency_ns)
-        pins.play(Edge(pin, level, 0) for pin, level in {**idle(setting), **(stand or {})}.items())
+        pins.play(Edge(pin, level, 0) for pin, level in {**idle(setting), **(levels or {})}.items())
         pins.advance(self._latency_ns)
         source = GpioSource(setting, pins, rotor_ticks=rotor_ticks, host_ns=self._latency_ns)
         base_ns = LEAD_NS
         pins.play(at(edge, base_ns) for edge in edges)
         self._prepare(pins)
         base_us = (base_ns - self._latency_ns) // 1_000
-        told: list[Observation] = []
+        observations: list[Observation] = []
         while pins.now_ns < base_ns + until_ns + REST_NS:
             pins.advance(pins.now_ns + LOOK_NS)
-            look(source, pins.now_ns, base_us, told, tell)
-        return Heard(told, source)
+            look(source, pins.now_ns, base_us, observations, on_observation)
+        return Recording(observations, source)
 
     def output(self, drive: Callable[[Pins], None], pins: Iterable[int]) -> dict[int, bool]:
         simulated = SimPins()
@@ -135,7 +135,7 @@ class SimBench:
 
 
 class LineBench:
-    """Real time, a real kernel, `rpi-lgpio`; another process pulls the lines."""
+    """Real time, a real kernel, `rpi-lgpio`; another process drives the lines."""
 
     late_us = 5_000
 
@@ -146,32 +146,32 @@ class LineBench:
         until_ns: int,
         setting: GpioSetting = WIRED,
         rotor_ticks: int = ROTOR_TICKS,
-        stand: dict[int, bool] | None = None,
-        tell: Tell = nobody,
-    ) -> Heard:
+        levels: dict[int, bool] | None = None,
+        on_observation: OnObservation = ignore,
+    ) -> Recording:
         player = Player(edges)
         pins = open_pins("rpi-lgpio", chip().number)
         try:
             source = GpioSource(setting, pins, rotor_ticks=rotor_ticks, host_ns=time.monotonic_ns())
-            # Not before: its resistor pulls the line where it likes when it is claimed.
-            for pin, level in {**idle(setting), **(stand or {})}.items():
+            # Not earlier: when a line is claimed, its resistor sets its level.
+            for pin, level in {**idle(setting), **(levels or {})}.items():
                 chip().pull(pin, level=level)
-            return self._played(player, until_ns, source, tell)
+            return self._played(player, until_ns, source, on_observation)
         finally:
             pins.close()
 
-    def _played(self, player: Player, until_ns: int, source: GpioSource, tell: Tell) -> Heard:
+    def _played(self, player: Player, until_ns: int, source: GpioSource, on_observation: OnObservation) -> Recording:
         base_ns = player.start()
         base_us = source.now_us(base_ns)
-        told: list[Observation] = []
+        observations: list[Observation] = []
         while player.plays:
-            look(source, time.monotonic_ns(), base_us, told, tell)
+            look(source, time.monotonic_ns(), base_us, observations, on_observation)
             time.sleep(LOOK_S)
         slipped_us = (player.pulled_ns()[-1] - base_ns - player.edges[-1].at_ns) // 1_000
-        while told[-1].t_us < until_ns // 1_000 + slipped_us:
-            look(source, time.monotonic_ns(), base_us, told, tell)
+        while observations[-1].t_us < until_ns // 1_000 + slipped_us:
+            look(source, time.monotonic_ns(), base_us, observations, on_observation)
             time.sleep(LOOK_S)
-        return Heard(told, source, slipped_us)
+        return Recording(observations, source, slipped_us)
 
     def output(self, drive: Callable[[Pins], None], pins: Iterable[int]) -> dict[int, bool]:
         real = open_pins("rpi-lgpio", chip().number)
@@ -182,15 +182,17 @@ class LineBench:
             real.close()
 
 
-def look(source: GpioSource, now_ns: int, base_us: int, told: list[Observation], tell: Tell) -> None:
-    """One look, its times moved to the play's; `tell` gets them as they are."""
+def look(
+    source: GpioSource, now_ns: int, base_us: int, observations: list[Observation], on_observation: OnObservation
+) -> None:
+    """One look, its times changed to those of the play; `on_observation` gets them unchanged."""
     for seen in source.look(now_ns, UtcPair(now_ns, UTC_US + now_ns // 1_000, 1)):
-        tell(seen, base_us)
-        told.append(msgspec.structs.replace(seen, t_us=seen.t_us - base_us))
+        on_observation(seen, base_us)
+        observations.append(msgspec.structs.replace(seen, t_us=seen.t_us - base_us))
 
 
 def idle(setting: GpioSetting) -> dict[int, bool]:
-    """Nothing blocked or pressed, the encoder at 00."""
+    """The levels when nothing is blocked or pressed and the encoder is at 00."""
     encoder = dict.fromkeys(setting.encoder_pins or (), setting.encoder_active_low)
     thing = () if setting.object_pin is None else (setting.object_pin,)
     sensors = dict.fromkeys((*setting.beam_pins, *setting.reader_pins, *thing), setting.sensors_active_low)
@@ -204,12 +206,12 @@ def at(edge: Edge, base_ns: int) -> Edge:
 
 @cache
 def chip() -> SimChip:
-    """The chip that the kernel was given."""
+    """The kernel's simulated chip."""
     return SimChip(os.environ["WHEELD_GPIO_CHIP"])
 
 
 class Player:
-    """Another process, which pulls the lines."""
+    """Another process, which drives the lines."""
 
     def __init__(self, edges: Iterable[Edge]) -> None:
         self._process = subprocess.Popen(
@@ -238,12 +240,12 @@ class Player:
         return base_ns
 
     def _read(self) -> None:
-        """Whoever waits for the end without reading would wait for ever: a pipe holds 64 kB."""
+        """Read until the end: the process would block without a reader, since a pipe holds 64 kB."""
         self._pulled_ns = [int(line) for line in self._output]
 
     @property
     def plays(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it still plays."""
         return self._reading.is_alive()
 
     def pulled_ns(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""A wheel with a head of its own, and beams and buttons on pins beside it, at a real daemon in virtual time.
+"""A wheel with its own head, and beams and buttons on pins beside it, with a real daemon in virtual time.
 
 Real: everything from the head's bytes and the pins' edges to the SQLite file and the publications.
 """
@@ -24,8 +24,8 @@ from hw_sim.evening import Evening
 from hw_sim.events import TableCommand
 from hw_sim.pins import SimPins
 from hw_sim.wired import Wires
-from tests.faults.kill_child import Hands, Inline
-from tests.faults.kill_house import Said, Told
+from tests.faults.kill_child import HousePorts, InlineExecutor
+from tests.faults.kill_house import DaemonInput, DaemonOutput
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.sources.gpio import factory
@@ -39,8 +39,7 @@ OBJECT_PIN = 16
 
 
 def config_of(evening: Evening, directory: Path, model: Model, *, unproven: str | None = None) -> Config:
-    """The same wheel, as its configuration describes it; without beams where there is a word on what is unproven, and
-    beside a head that tells of the run."""
+    """The configuration of the same wheel. It has no beams when `unproven` is set, or when the head reports the run."""
     header = evening.header
     alone = unproven or model is Model.MERCURY_360
     beams = "" if alone else f"beam_pins = {[*range(5, 5 + len(header['beams_deg']))]}\n"
@@ -48,7 +47,7 @@ def config_of(evening: Evening, directory: Path, model: Model, *, unproven: str 
     last = f"last_number = {header['last_number']}" if header["last_number"] is not None else ""
     way = header.get("rotor_direction")
     turns = f'rotor_direction = "{way}"\n' if way else ""
-    word = f'unproven = "{unproven}"\n' if unproven else ""
+    unproven_line = f'unproven = "{unproven}"\n' if unproven else ""
     buttons = "".join(f"button_{name} = {pin}\n" for name, pin in BUTTONS.items())
     return parse(
         f"""\
@@ -58,7 +57,7 @@ id = "wheel-1"
 house = "{header["house"]}"
 game = "{header["game"]}"
 {last}
-{word}[wheel]
+{unproven_line}[wheel]
 {angles}{turns}[head]
 product = "{model.value}"
 port = "/dev/ttyUSB0"
@@ -75,7 +74,7 @@ host = "127.0.0.1"
 
 
 class CombinedHouse:
-    """Everything but the daemon: `said` is what it published, topic by topic, decoded."""
+    """Everything but the daemon; `published` has its decoded messages in order."""
 
     def __init__(self, evening: Evening, pins: SimPins, model: Model) -> None:
         self._end_ns = START_NS + round(evening.end_s * 1e9)
@@ -94,17 +93,17 @@ class CombinedHouse:
         self._people: deque[TableCommand] = deque(wired.commands_without_button(events, wires))
         coups = iter(coups_of(evening))
         self.head = SimHead(model, coups, random.Random(1), HeadSetup(first_spin=12))
-        self.said: list[dict[str, Any]] = []
+        self.published: list[dict[str, Any]] = []
         self._confirmed: list[int] = []
 
-    def say(self, said: Said) -> None:
-        self.head.receive(said.board)
-        for number, topic, payload in said.published:
+    def send(self, output: DaemonOutput) -> None:
+        self.head.receive(output.board)
+        for number, topic, payload in output.published:
             self._confirmed.append(number)
             if topic.rpartition("/")[2] in ("result", "void", "notice", "reply", "table"):
-                self.said.append(json.loads(payload))
+                self.published.append(json.loads(payload))
 
-    def exchange(self) -> Told | None:
+    def exchange(self) -> DaemonInput | None:
         now_ns = self.pins.now_ns + STEP_NS
         if now_ns > self._end_ns:
             return None
@@ -114,19 +113,19 @@ class CombinedHouse:
         while self._people and self._people[0].t_us * 1_000 + START_NS <= now_ns:
             incoming.append(self._asked(self._people.popleft()))
         confirmed, self._confirmed = self._confirmed, []
-        return Told(now_ns, UTC_US + now_ns // 1_000, self.head.data_to_send(), incoming, confirmed)
+        return DaemonInput(now_ns, UTC_US + now_ns // 1_000, self.head.data_to_send(), incoming, confirmed)
 
     def of(self, topic: str) -> list[dict[str, Any]]:
-        return [told for told in self.said if told.get("schema") == f"{topic}/1"]
+        return [one for one in self.published if one.get("schema") == f"{topic}/1"]
 
     @property
     def verdicts(self) -> list[str]:
-        told = [one for one in self.said if one.get("schema") in ("result/1", "void/1")]
-        return [f"result {one['number']}" if "number" in one else f"void {one['cause']}" for one in told]
+        verdicts = [one for one in self.published if one.get("schema") in ("result/1", "void/1")]
+        return [f"result {one['number']}" if "number" in one else f"void {one['cause']}" for one in verdicts]
 
-    def _asked(self, said: TableCommand) -> tuple[str, bytes]:
-        asked = {"id": f"{said.name}-{said.t_us}", "by": said.by, "reason": said.reason or "play"}
-        return f"cmd/{said.name}", json.dumps(asked | ({"who": said.who} if said.who else {})).encode()
+    def _asked(self, command: TableCommand) -> tuple[str, bytes]:
+        asked = {"id": f"{command.name}-{command.t_us}", "by": command.by, "reason": command.reason or "play"}
+        return f"cmd/{command.name}", json.dumps(asked | ({"who": command.who} if command.who else {})).encode()
 
 
 def played(
@@ -140,15 +139,17 @@ def played(
     house = CombinedHouse(evening, SimPins(), model)
     first = house.exchange()
     assert first is not None
-    hands = Hands(house, first)
+    ports = HousePorts(house, first)
     for module, names in (
         (wheeld.daemon.root, ("SystemClock", "MqttConnection")),
         (wheeld.daemon.sources, ("open_serial",)),
     ):
         for name in names:
-            monkeypatch.setattr(module, name, lambda *_, **__: hands)
+            monkeypatch.setattr(module, name, lambda *_, **__: ports)
     monkeypatch.setattr(
-        cast("Any", wheeld.journal.journal), "ThreadPoolExecutor", lambda *_, **__: Inline(lambda: None, lambda: None)
+        cast("Any", wheeld.journal.journal),
+        "ThreadPoolExecutor",
+        lambda *_, **__: InlineExecutor(lambda: None, lambda: None),
     )
     monkeypatch.setitem(factory.PROVIDERS, "rpi-lgpio", lambda _chip: house.pins)
     assert int(wheeld.daemon.root.run(config_of(evening, directory, model, **more))) == 0

@@ -1,4 +1,4 @@
-"""A SlingShot 2 for number and rotor, beams of our own for laps and direction: one wheel from two sources."""
+"""A SlingShot 2 for number and rotor, our own beams for laps and direction: one wheel from two sources."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def config_of(text: str, directory: Path) -> Config:
     return parse(text, directory=directory)
 
 
-async def test_what_the_head_says_stands_where_it_was_said_among_the_passes(pins: SimPins, tmp_path: Path) -> None:
+async def test_observations_of_the_head_are_in_order_of_time_among_the_passes(pins: SimPins, tmp_path: Path) -> None:
     config = config_of(COMBINED, tmp_path)
     assert config.table.check() == []
     source, ends, clock = Source(config, start_ns=pins.now_ns), Ends(), PinClock(pins)
@@ -68,19 +68,21 @@ async def test_what_the_head_says_stands_where_it_was_said_among_the_passes(pins
     assert [one.t_us for one in seen] == sorted(one.t_us for one in seen)
 
 
-def test_a_beam_for_foreign_objects_may_stand_beside_a_head_that_tells_the_rest(pins: SimPins, tmp_path: Path) -> None:
+def test_a_beam_for_foreign_objects_may_be_used_beside_a_head_that_reports_the_rest(
+    pins: SimPins, tmp_path: Path
+) -> None:
     source = Source(config_of(MERCURY.replace("[journal]", OBJECT_ONLY + "[journal]"), tmp_path), start_ns=pins.now_ns)
     assert set(source.counters) == {"gpio", "head"}
     alone = Source(config_of(MERCURY, tmp_path), start_ns=0)
     assert (set(alone.counters), alone.sensing.is_up) == ({"head"}, True)
 
 
-def test_pins_that_see_what_the_head_tells_are_one_too_many() -> None:
-    (told,) = problems(MERCURY.replace("[journal]", BEAMS + "[journal]"))
-    assert "gpio.beam_pins: is one too many: [head] sees this wheel already" in told
+def test_pins_for_what_the_head_reports_are_refused() -> None:
+    (problem,) = problems(MERCURY.replace("[journal]", BEAMS + "[journal]"))
+    assert "gpio.beam_pins: is one too many: [head] sees this wheel already" in problem
     encoder = BEAMS.replace("object_pin", 'encoder = "slots"\nencoder_pins = [1, 2, 3]\nobject_pin')
     assert any("gpio.encoder: is one too many" in one for one in problems(COMBINED.replace(BEAMS, encoder)))
     no_beams = problems(COMBINED.replace("beam_pins = [5, 6, 13, 19]\n", ""))
     assert any("gpio.beam_pins: has 0 pins where wheel.beams_deg has 4 angles" in one for one in no_beams)
-    (told,) = problems(with_line("head", "writable = false", MERCURY))
-    assert "head.bare_number: comes on the head's port 1 only" in told
+    (problem,) = problems(with_line("head", "writable = false", MERCURY))
+    assert "head.bare_number: comes on the head's port 1 only" in problem

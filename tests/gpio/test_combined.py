@@ -1,5 +1,5 @@
-"""Evenings at wheels with a head of their own, a SlingShot 2 with beams on pins or a Mercury 360 alone: the verdicts of
-the real daemon are the truth."""
+"""Evenings at wheels with a head, a SlingShot 2 with beams on pins or a Mercury 360 alone: the real daemon's verdicts
+are the true outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCRIPTS = {
     "la_derniere": 2,
     "stray_pulse": 1,
 }
-"""A scenario, before a valid coup, and a seed. Not there: what only readers or a cable tell."""
+"""A scenario, before a valid coup, and a seed. Without those that only readers or a cable can show."""
 ALONE = (
     "valid",
     "same_direction",
@@ -39,7 +39,7 @@ ALONE = (
     "foreign_object",
     "chef_void",
 )
-"""Of these, what a Mercury 360 proves without beams."""
+"""Those that a Mercury 360 decides without beams."""
 EVENINGS = (20, 33)
 """Seeds of whole evenings without such scenarios."""
 
@@ -48,35 +48,33 @@ def verdict(outcome: Outcome) -> str:
     return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"
 
 
-def judged_as_played(
-    night: Evening, directory: Path, patches: pytest.MonkeyPatch, model: Model = Model.SLINGSHOT_2
+def check_verdicts(
+    evening: Evening, directory: Path, patches: pytest.MonkeyPatch, model: Model = Model.SLINGSHOT_2
 ) -> None:
-    house = played(night, directory, patches, model)
-    assert house.verdicts == [verdict(outcome) for outcome in night.truth], night.header
+    house = played(evening, directory, patches, model)
+    assert house.verdicts == [verdict(outcome) for outcome in evening.truth], evening.header
     for result in house.of("result"):
         assert (result["unproven"], result["confirmed_by"]) == ([], None)
         assert result["laps"] >= 3
 
 
 @pytest.mark.parametrize("kind", SCRIPTS)
-def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged_as_played(script([kind, "valid"], SCRIPTS[kind]), tmp_path, monkeypatch)
+def test_a_coup_of_each_kind_gets_its_true_verdict(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_verdicts(script([kind, "valid"], SCRIPTS[kind]), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ALONE)
 def test_a_mercury_needs_no_beams(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged_as_played(script([kind, "valid"], 1), tmp_path, monkeypatch, Model.MERCURY_360)
+    check_verdicts(script([kind, "valid"], 1), tmp_path, monkeypatch, Model.MERCURY_360)
 
 
 @pytest.mark.parametrize("seed", EVENINGS)
-def test_a_whole_evening_is_judged_as_it_was(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged_as_played(draw_evening(seed), tmp_path, monkeypatch)
+def test_a_whole_evening_gets_its_true_verdicts(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_verdicts(draw_evening(seed), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["valid", "valid_few_laps", "too_few_laps"])
-def test_without_the_beams_nothing_of_it_is_a_result(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_beams_no_coup_is_a_result(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     house = played(script([kind, "valid"], 3), tmp_path, monkeypatch, unproven="void")
     assert house.of("result") == []
     assert {"void breakdown"} <= {*house.verdicts}

@@ -1,4 +1,4 @@
-"""A coup of each kind, played on the lines and judged from them: the verdicts are the truth."""
+"""A coup of each kind, played on the lines: the verdicts are the true outcomes."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ COUPS = {
     "suspend_running": 26,
 }
 """Each with a seed of a short evening, of either kind of encoder; a sensor that breaks is a beam or a reader, for an
-encoder's only sign is its silence."""
+encoder that breaks is only silent."""
 ON_SIMULATED_ONLY = ("valid_few_laps", "launch_before_tout_va", "foreign_object_after_drop", "suspend_running")
-"""Each the twin of another, to the lines."""
+"""Each gives the same edges as another one."""
 LATE = ("breakdown_sensor",)
-"""A sensor that is covered is found when it has been for longer than by a ball, not at once."""
+"""A covered sensor is found when it is covered for longer than by a ball, not at once."""
 
 
 def wires_of(header: dict[str, Any]) -> Wires:
@@ -81,24 +81,24 @@ def setting_of(wires: Wires) -> GpioSetting:
     )
 
 
-class Judge:
-    """A table that hears the lines, and what people say who have no button."""
+class TableBench:
+    """A table that gets the observations, and the commands that have no button."""
 
-    def __init__(self, header: dict[str, Any], spoken: Iterable[TableCommand]) -> None:
+    def __init__(self, header: dict[str, Any], commands: Iterable[TableCommand]) -> None:
         setting = from_header(msgspec.convert(header, Header))
         self._table, _ = Table.start(setting, boot_id="b", started_utc_us=1_800_000_000_000_000)
-        self._spoken = deque(spoken)
+        self._commands = deque(commands)
         self.verdicts: list[dict[str, Any]] = []
         self.notices: list[bytes] = []
 
-    def tell(self, seen: Observation, base_us: int) -> None:
-        while self._spoken and self._spoken[0].t_us + base_us <= seen.t_us:
-            said = self._spoken.popleft()
-            t_us, name = said.t_us + base_us, msgspec.convert(said.name, CommandName)
-            self._judge(Command(t_us, name=name, by=said.by, reason=said.reason, who=said.who), base_us)
-        self._judge(seen, base_us)
+    def observe(self, seen: Observation, base_us: int) -> None:
+        while self._commands and self._commands[0].t_us + base_us <= seen.t_us:
+            given = self._commands.popleft()
+            t_us, name = given.t_us + base_us, msgspec.convert(given.name, CommandName)
+            self._apply(Command(t_us, name=name, by=given.by, reason=given.reason, who=given.who), base_us)
+        self._apply(seen, base_us)
 
-    def _judge(self, seen: Observation, base_us: int) -> None:
+    def _apply(self, seen: Observation, base_us: int) -> None:
         for message in self._table.apply(seen).messages:
             self._publish(message, base_us)
 
@@ -112,24 +112,24 @@ class Judge:
 
 @pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: type(bench).__name__)
 @pytest.mark.parametrize("kind", [kind for kind in COUPS if not (ON_LINES and kind in ON_SIMULATED_ONLY)])
-def test_a_coup_of_each_kind_is_judged_as_it_was(kind: str, bench: Bench) -> None:
-    night = script([kind], COUPS[kind])
-    wires = wires_of(night.header)
-    events = [*night.events()]
-    judge = Judge(night.header, wired.commands_without_button(events, wires))
-    heard = bench.run(
-        wired.edges(night.world, events, night.end_s, wires),
-        until_ns=round(night.end_s * 1e9),
+def test_a_coup_of_each_kind_gets_its_true_verdict(kind: str, bench: Bench) -> None:
+    evening = script([kind], COUPS[kind])
+    wires = wires_of(evening.header)
+    events = [*evening.events()]
+    table = TableBench(evening.header, wired.commands_without_button(events, wires))
+    recording = bench.run(
+        wired.edges(evening.world, events, evening.end_s, wires),
+        until_ns=round(evening.end_s * 1e9),
         setting=setting_of(wires),
-        rotor_ticks=night.header["rotor_ticks"],
-        stand=wired.levels(night.world, wires),
-        tell=judge.tell,
+        rotor_ticks=evening.header["rotor_ticks"],
+        levels=wired.levels(evening.world, wires),
+        on_observation=table.observe,
     )
-    truth: list[dict[str, Any]] = [dict(outcome) for outcome in night.truth]
+    truth: list[dict[str, Any]] = [dict(outcome) for outcome in evening.truth]
     for outcome in truth:
         deadline_us = outcome.pop("deadline_t", None)
         if deadline_us is not None and kind not in LATE:
-            outcome["deadline_t"] = deadline_us + bench.late_us + heard.slipped_us
-    assert differences(judge.verdicts, truth) == [], (night.header, judge.notices)
-    assert heard.source.counters["late_edges"] == 0
+            outcome["deadline_t"] = deadline_us + bench.late_us + recording.slipped_us
+    assert differences(table.verdicts, truth) == [], (evening.header, table.notices)
+    assert recording.source.counters["late_edges"] == 0
     assert truth

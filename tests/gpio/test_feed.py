@@ -1,4 +1,4 @@
-"""The clockwork of the pins, the lamps, and the whole daemon with pins in place of a board."""
+"""The loop that reads the pins, the lamps, and the whole daemon with pins in place of a board."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from wheeld.sources.sensing import Batch
 
 
 class PinClock:
-    """The pins' virtual time: every sleep makes it pass, at once."""
+    """The pins' virtual time: every sleep advances it at once."""
 
     def __init__(self, pins: SimPins) -> None:
         self.pins = pins
@@ -53,12 +53,12 @@ class PinClock:
 
 
 async def looked(holds: Callable[[], bool]) -> None:
-    """Let the feed look until it is so."""
+    """Let the feed look until `holds` is true."""
     for _ in range(10_000):
         if holds():
             return
         await asyncio.sleep(0)
-    raise AssertionError("waited in vain")
+    raise AssertionError("it never became true")
 
 
 def wired() -> SimPins:
@@ -81,7 +81,7 @@ def wired() -> SimPins:
         ("closed", False, True),
     ],
 )
-def test_what_each_state_shows(state: str, lamp: bool, closed: bool) -> None:
+def test_each_state_has_its_lamps(state: str, lamp: bool, closed: bool) -> None:
     assert shown(state) == Shown(lamp, closed)
 
 
@@ -102,16 +102,16 @@ def test_the_buzzer_sounds_when_a_coup_becomes_null_and_stops_by_itself() -> Non
     assert pins.out == {16: False, 17: False, 18: False}
 
 
-async def test_every_look_is_handed_on_and_at_the_end_the_lamps_go_out() -> None:
+async def test_every_look_is_handed_on_and_the_lamps_go_out_at_the_end() -> None:
     pins = wired()
     pins.play(pulse(6, 300 * MS, 8 * MS))
-    told: list[Observation] = []
+    observations: list[Observation] = []
     states = ["faites_vos_jeux"]
     lamp = 16
 
     async def hand_on(batch: Batch) -> None:
         assert batch.position is None
-        told.extend(batch.observations)
+        observations.extend(batch.observations)
 
     source = GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
     feed = GpioFeed(source, Outputs(WIRED, pins), pins, clock=PinClock(pins), hand_on=hand_on, state=lambda: states[-1])
@@ -122,12 +122,12 @@ async def test_every_look_is_handed_on_and_at_the_end_the_lamps_go_out() -> None
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
-    assert [seen for seen in told if isinstance(seen, BallPass)] == [BallPass(304_000, beam=1)]
-    assert isinstance(told[-1], TimePassed)
+    assert [seen for seen in observations if isinstance(seen, BallPass)] == [BallPass(304_000, beam=1)]
+    assert isinstance(observations[-1], TimePassed)
     assert (pins.out, pins.closed) == ({16: False, 17: False, 18: False}, True)
 
 
-async def test_pins_are_released_though_no_lamp_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pins_are_released_when_the_lamps_cannot_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     pins = wired()
     outputs = Outputs(WIRED, pins)
 
@@ -151,7 +151,7 @@ async def test_pins_are_released_though_no_lamp_goes_out(monkeypatch: pytest.Mon
     assert pins.closed
 
 
-async def test_a_table_that_takes_nothing_leaves_the_edges_where_they_are() -> None:
+async def test_edges_wait_while_the_table_takes_nothing() -> None:
     pins = wired()
     pins.play(turning(range(100)))
     gate = asyncio.Event()
@@ -190,7 +190,7 @@ async def test_beside_a_board_only_commands_are_handed_on() -> None:
 
 @pytest.fixture
 def pins(monkeypatch: pytest.MonkeyPatch) -> SimPins:
-    """What either provider would give."""
+    """The pins that each provider returns."""
     made = SimPins(now_ns=SystemClock().monotonic_ns())
     for name in factory.PROVIDERS:
         monkeypatch.setitem(factory.PROVIDERS, name, lambda _chip: made)
@@ -202,7 +202,7 @@ def configured(text: str, directory: Path) -> Config:
 
 
 async def ran(config: Config, pins: SimPins, seconds: float) -> Health:
-    """What the daemon was like after a while, on the pins' time that follows the real one."""
+    """Run a daemon for `seconds`, with the pins' time as the real one. Returns its health then."""
     clock = SystemClock()
     journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us())
     daemon = Daemon(config, journal, clock, memory=None)
@@ -220,7 +220,7 @@ async def ran(config: Config, pins: SimPins, seconds: float) -> Health:
 
 
 @pytest.mark.parametrize("text", [PINS, BUTTONS], ids=["pins alone", "buttons beside a board"])
-async def test_a_daemon_hears_a_button_lights_a_lamp_and_leaves_the_pins(
+async def test_a_daemon_reads_a_button_lights_a_lamp_and_releases_the_pins(
     text: str, pins: SimPins, tmp_path: Path
 ) -> None:
     config = configured(text, tmp_path)
@@ -238,7 +238,7 @@ async def test_a_daemon_hears_a_button_lights_a_lamp_and_leaves_the_pins(
 
 
 class Ends:
-    """Where a source's tasks put commands, and batches of observations."""
+    """Keeps the commands and the batches of observations of a source's tasks."""
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -252,7 +252,7 @@ class Ends:
 
 
 @pytest.mark.parametrize("text", [PINS, BUTTONS], ids=["pins alone", "buttons beside a board"])
-async def test_beside_a_board_the_pins_tell_no_time(text: str, pins: SimPins, tmp_path: Path) -> None:
+async def test_beside_a_board_the_pins_report_no_time(text: str, pins: SimPins, tmp_path: Path) -> None:
     config = configured(text, tmp_path)
     assert config.gpio is not None
     source, ends, turning_clock, clock = Source(config, start_ns=pins.now_ns), Ends(), PinClock(pins), PinClock(pins)
@@ -284,7 +284,7 @@ async def test_without_a_board_the_pins_are_the_wheel(pins: SimPins, tmp_path: P
         source.sensing.acknowledge(None)  # type: ignore[arg-type]
 
 
-def test_pins_that_cannot_be_had_end_the_daemon_as_a_wrong_configuration(
+def test_pins_that_cannot_be_opened_end_the_daemon_as_a_wrong_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(_chip: int | None) -> SimPins:

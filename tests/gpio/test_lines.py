@@ -1,4 +1,4 @@
-"""How late the kernel's lines are dated and heard: the figures of `firmware_protocol/gpio.md`, with their bounds."""
+"""How late edges of the kernel's lines are dated and reported: the figures of `firmware_protocol/gpio.md`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EDGES = 2_000
 
 
 def spread(late_ns: list[int]) -> dict[str, int]:
-    """In microseconds."""
+    """The distribution, in microseconds."""
     late_ns = sorted(late_ns)
     names = {"min": 0, "median": len(late_ns) // 2, "p99": len(late_ns) * 99 // 100, "max": len(late_ns) - 1}
     return {name: late_ns[index] // 1_000 for name, index in names.items()}
@@ -32,11 +32,11 @@ def spread(late_ns: list[int]) -> dict[str, int]:
 def test_the_kernel_dates_an_edge_when_it_happens() -> None:
     pins = open_pins("rpi-lgpio", chip().number)
     assert isinstance(pins, RpiPins)
-    heard_ns: list[int] = []
+    called_ns: list[int] = []
 
     def noted_ns() -> int:
-        heard_ns.append(time.monotonic_ns())
-        return heard_ns[-1]
+        called_ns.append(time.monotonic_ns())
+        return called_ns[-1]
 
     pins._monotonic_ns = noted_ns
     try:
@@ -56,15 +56,17 @@ def test_the_kernel_dates_an_edge_when_it_happens() -> None:
     figures: dict[str, Any] = {
         "edges": len(stamps),
         "pull to kernel stamp, µs": spread([stamp - pulled for stamp, pulled in zip(stamps, pulled_ns, strict=True)]),
-        "kernel stamp to callback, µs": spread([heard - at_ns for heard, at_ns in zip(heard_ns, stamps, strict=True)]),
+        "kernel stamp to callback, µs": spread(
+            [called - at_ns for called, at_ns in zip(called_ns, stamps, strict=True)]
+        ),
     }
     Path(os.environ["WHEELD_GPIO_OUT"], "figures.json").write_text(json.dumps(figures, ensure_ascii=False, indent=1))
     assert figures["pull to kernel stamp, µs"]["min"] >= 0
-    # The median: whoever pulls is put aside between looking at the clock and pulling, now and then.
+    # The median: sometimes the player is interrupted between reading the clock and pulling the line.
     assert figures["pull to kernel stamp, µs"]["median"] * 1_000 <= KERNEL_ERROR_NS
 
 
-def test_a_pin_that_is_not_there_is_an_error_in_words() -> None:
+def test_a_pin_that_is_not_there_is_an_error_with_its_number() -> None:
     pins = open_pins("rpi-lgpio", chip().number)
     try:
         with pytest.raises(PinsError, match="pin 50 cannot be used: "):
@@ -76,7 +78,7 @@ def test_a_pin_that_is_not_there_is_an_error_in_words() -> None:
         pins.close()
 
 
-def test_a_chip_that_is_not_there_is_an_error_in_words() -> None:
+def test_a_chip_that_is_not_there_is_an_error() -> None:
     with pytest.raises(PinsError, match="the chip cannot be used"):
         open_pins("rpi-lgpio", 77)
 

@@ -1,4 +1,4 @@
-"""Edges that get lost on lines whose edges nobody counts, as no chip's are: what the next edge still shows."""
+"""Lost edges on lines without edge counters, as on every chip: what the next edge still shows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ FAULT = [("link", False), ("link", True)]
 
 
 def uncounted(edges: list[Edge], *, error_ns: int = KERNEL_ERROR_NS, lost: tuple[int, ...]) -> Rig:
-    """What is told of `edges` when those at the places `lost` never come."""
+    """The source after `edges`, when those at the places `lost` never come."""
     rig = Rig(error_ns=error_ns)
-    rig.hear(edge for place, edge in enumerate(edges) if place not in lost)
+    rig.report(edge for place, edge in enumerate(edges) if place not in lost)
     rig.looks(edges[-1].at_ns + 400 * MS)
     return rig
 
@@ -34,7 +34,7 @@ def test_a_press_after_a_lost_release_is_a_press(error_ns: int) -> None:
     assert rig.source.counters["lost_edges"] == (error_ns == KERNEL_ERROR_NS)
 
 
-def test_a_lost_press_is_told_as_a_hole() -> None:
+def test_a_lost_press_is_reported_as_a_link_fault() -> None:
     presses = [edge for second in (1, 5) for edge in pulse(RIEN_VA, second * 1_000 * MS, 150 * MS)]
     rig = uncounted(presses, lost=(2,))
     assert rig.of(Command) == [Command(1_000_000, name="rien_va", by="button")]
@@ -42,18 +42,18 @@ def test_a_lost_press_is_told_as_a_hole() -> None:
 
 
 @pytest.mark.parametrize("lost", [0, 1])
-def test_an_object_whose_coming_or_going_got_lost_is_told_as_a_hole(lost: int) -> None:
+def test_an_object_with_a_lost_edge_is_reported_as_a_link_fault(lost: int) -> None:
     passages = [edge for second in (1, 3) for edge in pulse(OBJECT, second * 1_000 * MS, 300 * MS)]
     rig = uncounted(passages, lost=(lost,))
     assert rig.states == FAULT
-    assert rig.told[-1].t_us > 3_400_000
+    assert rig.observations[-1].t_us > 3_400_000
     assert rig.of(ForeignObject)[-2:] == [
         ForeignObject(3_000_000, present=True),
         ForeignObject(3_300_000, present=False),
     ]
 
 
-def test_a_beam_that_was_never_seen_free_is_told_as_a_hole() -> None:
+def test_a_beam_that_was_never_seen_free_is_reported_as_a_link_fault() -> None:
     passes = [edge for number in (1, 2, 3) for edge in pulse(BEAM, number * 600 * MS, 12 * MS)]
     rig = uncounted(passes, lost=(1,))
     assert rig.states == FAULT
@@ -63,7 +63,7 @@ def test_a_beam_that_was_never_seen_free_is_told_as_a_hole() -> None:
 def test_where_the_level_is_read_late_a_bounce_reads_as_one_level_and_is_one_press() -> None:
     rig = Rig(error_ns=CALLBACK_ERROR_NS)
     for at_ms, level in ((1_000, False), (1_150, True)):
-        rig.hear(Edge(RIEN_VA, level, (at_ms + bounce_ms) * MS) for bounce_ms in (0, 2, 5, 9, 40))
+        rig.report(Edge(RIEN_VA, level, (at_ms + bounce_ms) * MS) for bounce_ms in (0, 2, 5, 9, 40))
     rig.looks(2_000 * MS)
     assert rig.of(Command) == [Command(1_000_000, name="rien_va", by="button")]
     assert rig.states == []
@@ -90,7 +90,7 @@ def test_a_first_contact_too_short_to_be_read_is_a_bounce() -> None:
     assert contact.repeats == 0
 
 
-def test_what_flickers_while_a_ball_blocks_a_beam_is_nothing() -> None:
+def test_flicker_while_a_ball_blocks_a_beam_is_ignored() -> None:
     beam = Pulse(shortest_ns=10, longest_ns=100)
     assert [beam.edge(at_ns, blocked=True) for at_ns in (1_000, 1_050, 1_150)] == [None] * 3
     assert beam.repeats == 0

@@ -1,4 +1,4 @@
-"""Which package is right for which machine, and what is said when it is not there; the module's two makers."""
+"""Which package is right for which machine, the error when it is not there, and the two packages of the module."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ OLD, NEW = (6, 1), (6, 6)
         ((7, 0), PI_4, "rpi-lgpio"),
     ],
 )
-def test_kernel_and_model_say_which_package_is_right(kernel: tuple[int, int], revision: int | None, right: str) -> None:
+def test_kernel_and_model_decide_which_package_is_right(
+    kernel: tuple[int, int], revision: int | None, right: str
+) -> None:
     assert Machine(kernel, revision).right == right
 
 
 @pytest.mark.parametrize(
-    ("wanted", "there", "machine", "said"),
+    ("wanted", "there", "machine", "expected"),
     [
         ("rpi-lgpio", set(), Machine(NEW, PI_4), "rpi-lgpio is not installed: `pip install 'wheeld[rpi-lgpio]'`"),
         ("rpi", set(), Machine(OLD, PI_4), "RPi.GPIO is not installed: `pip install 'wheeld[rpi]'`"),
@@ -54,10 +56,10 @@ def test_kernel_and_model_say_which_package_is_right(kernel: tuple[int, int], re
         ("rpi", {"rpi", "rpi-lgpio"}, Machine(NEW, PI_4), "both installed and own the same module: `pip uninstall"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_to_do(wanted: Any, there: set[Any], machine: Machine, said: str) -> None:
-    told = trouble(wanted, there, machine)
-    assert told is not None
-    assert said in told
+def test_an_error_says_what_to_do(wanted: Any, there: set[Any], machine: Machine, expected: str) -> None:
+    problem = trouble(wanted, there, machine)
+    assert problem is not None
+    assert expected in problem
 
 
 def test_nothing_is_wrong_with_the_right_one_nor_with_lgpio_on_an_old_kernel() -> None:
@@ -86,7 +88,7 @@ def test_the_extras_bring_one_package_each_and_no_other_brings_both() -> None:
     assert not packages(project["dependencies"]) & owners
 
 
-def test_this_machine_is_what_its_kernel_and_its_device_tree_say(
+def test_this_machine_is_read_from_its_kernel_and_its_device_tree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RPI_LGPIO_REVISION", raising=False)
@@ -99,7 +101,7 @@ def test_this_machine_is_what_its_kernel_and_its_device_tree_say(
     assert this_machine().revision == PI_4
 
 
-def test_installed_packages_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_packages_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"rpi-lgpio"}
 
     def distribution(name: str) -> str:
@@ -153,7 +155,7 @@ class Gpio(types.ModuleType):
 
 
 class Lgpio(types.ModuleType):
-    """The library beneath rpi-lgpio: its callbacks get the kernel's stamp."""
+    """A stand-in for the library below rpi-lgpio: its callbacks get the kernel's stamp."""
 
     BOTH_EDGES = 3
 
@@ -203,7 +205,7 @@ def test_under_rpi_lgpio_the_kernel_dates_and_a_stamp_of_another_clock_is_a_lost
     assert (lgpio.cancelled, gpio.cleaned) == (1, 1)
 
 
-def test_what_the_module_refuses_is_told_with_its_pin() -> None:
+def test_what_the_module_refuses_is_an_error_with_its_pin() -> None:
     pins = RpiPins(Gpio())
     with pytest.raises(PinsError, match="pin 99 cannot be used: The channel sent is invalid"):
         pins.listen(99, "off")
@@ -248,7 +250,7 @@ def test_the_factory_opens_what_is_configured_and_nothing_else(modules: pytest.M
     assert factory.open_pins("rpi", None).error_ns == CALLBACK_ERROR_NS
 
 
-def test_a_module_that_does_not_load_is_told(modules: pytest.MonkeyPatch) -> None:
+def test_a_module_that_does_not_load_is_an_error(modules: pytest.MonkeyPatch) -> None:
     modules.setattr(provider, "this_machine", lambda: Machine(OLD, None))
     modules.setattr(provider, "installed", lambda: {"rpi-lgpio"})
     modules.setitem(sys.modules, "RPi.GPIO", None)
@@ -256,6 +258,6 @@ def test_a_module_that_does_not_load_is_told(modules: pytest.MonkeyPatch) -> Non
         open_rpi("rpi-lgpio", None)
 
 
-def test_a_name_that_is_no_provider() -> None:
+def test_an_unknown_provider_is_an_error() -> None:
     with pytest.raises(PinsError, match="no provider of pins is called 'pigpio'; there are rpi, rpi-lgpio"):
         factory.open_pins("pigpio", None)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What only simulated pins can show: edges that get lost or come late, a host that stands still; and the pure parts."""
+"""What only simulated pins can show: edges that are lost or late, a host that stalls; and the parts without I/O."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def swallow(pin: int, edges: int) -> Callable[[SimPins], None]:
 
 
 def test_a_lost_edge_is_a_fault_of_the_link_and_the_rotor_is_unknown_until_the_next_index() -> None:
-    heard = SimBench(swallow(A, 1)).run(turning(range(170), step_ns=2 * MS), until_ns=400 * MS)
-    assert states(heard) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
-    assert heard.source.counters["lost_edges"] == 1
-    assert rotor(heard) == [(step % 148, "cw") for step in range(6, 170)]
+    recording = SimBench(swallow(A, 1)).run(turning(range(170), step_ns=2 * MS), until_ns=400 * MS)
+    assert states(recording) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
+    assert recording.source.counters["lost_edges"] == 1
+    assert rotor(recording) == [(step % 148, "cw") for step in range(6, 170)]
 
 
-def test_edges_that_found_no_room_are_a_fault_too() -> None:
-    heard = SimBench(lambda pins: pins.overflow(7)).run(turning(range(20)), until_ns=300 * MS)
-    assert states(heard) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
-    assert (heard.source.counters["lost_edges"], heard.source.counters["link_faults"]) == (7, 1)
+def test_edges_that_overflow_the_buffer_are_a_fault_too() -> None:
+    recording = SimBench(lambda pins: pins.overflow(7)).run(turning(range(20)), until_ns=300 * MS)
+    assert states(recording) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
+    assert (recording.source.counters["lost_edges"], recording.source.counters["link_faults"]) == (7, 1)
 
 
 class Rig:
-    """A source on pins that the test turns the clock of."""
+    """A source on pins, with a clock that the test advances."""
 
     def __init__(self, *, error_ns: int = 0, pins: SimPins | None = None) -> None:
         self.pins = SimPins(error_ns=error_ns) if pins is None else pins
         self.pins.play(Edge(pin, level, 0) for pin, level in idle(WIRED).items())
         self.pins.advance(0)
         self.source = GpioSource(WIRED, self.pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
-        self.told: list[Observation] = []
+        self.observations: list[Observation] = []
 
     def looks(self, until_ns: int) -> None:
         while self.pins.now_ns < until_ns:
@@ -56,47 +56,47 @@ class Rig:
 
     def jump(self, by_ns: int) -> None:
         self.pins.advance(self.pins.now_ns + by_ns)
-        look(self.source, self.pins.now_ns, 0, self.told, lambda _seen, _base: None)
+        look(self.source, self.pins.now_ns, 0, self.observations, lambda _seen, _base: None)
 
-    def hear(self, edges: Iterable[Edge]) -> None:
-        """Edges without a number, as every chip's are, each heard at its time."""
+    def report(self, edges: Iterable[Edge]) -> None:
+        """Report edges without a number, as on every chip, each at its time."""
         for edge in edges:
             self.looks(edge.at_ns)
             self.pins._reported.append(edge)
 
     @property
     def states(self) -> list[tuple[str, bool]]:
-        return [(seen.sensor, seen.ok) for seen in self.told if isinstance(seen, SensorState)]
+        return [(seen.sensor, seen.ok) for seen in self.observations if isinstance(seen, SensorState)]
 
     def of(self, kind: type[Observation]) -> list[Observation]:
-        return [seen for seen in self.told if isinstance(seen, kind)]
+        return [seen for seen in self.observations if isinstance(seen, kind)]
 
 
-def test_after_a_stall_nothing_is_told_until_what_gathered_has_come() -> None:
+def test_after_a_stall_nothing_is_reported_until_the_waiting_edges_have_come() -> None:
     rig = Rig()
     rig.pins.play(pulse(5, 160 * MS, 10 * MS))
     rig.looks(150 * MS)
     rig.jump(400 * MS)
     rig.looks(550 * MS + RECOVER_NS - LOOK_NS)
-    assert rig.told[-1].t_us == (150 * MS - SETTLE_NS) // 1_000
+    assert rig.observations[-1].t_us == (150 * MS - SETTLE_NS) // 1_000
     rig.looks(rig.pins.now_ns + RECOVER_NS + SETTLE_NS + 2 * LOOK_NS)
     assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
     assert rig.source.counters["host_stalls"] == 1
-    assert rig.told[-1].t_us > 500_000
+    assert rig.observations[-1].t_us > 500_000
 
 
 @pytest.mark.parametrize("every_ms", [31, 60, 99, 101, 400])
-def test_a_host_that_looks_too_seldom_all_the_time_tells_late_but_tells(every_ms: int) -> None:
+def test_a_host_that_always_looks_too_seldom_reports_late_but_reports(every_ms: int) -> None:
     rig = Rig()
     rig.pins.play(pulse(5, 160 * MS, 10 * MS))
     for _ in range(10_000 // every_ms):
         rig.jump(every_ms * MS)
-        assert rig.told[-1].t_us >= rig.pins.now_ns // 1_000 - 2 * every_ms * 1_000 - 200_000
+        assert rig.observations[-1].t_us >= rig.pins.now_ns // 1_000 - 2 * every_ms * 1_000 - 200_000
     assert rig.of(BallPass) == [BallPass(165_000, beam=0)]
     assert rig.of(SensorState) == []
 
 
-def test_what_is_told_too_late_for_too_long_is_a_fault_until_it_is_not() -> None:
+def test_reports_that_are_late_for_too_long_are_a_fault_until_they_are_in_time() -> None:
     rig = Rig()
     rig.looks(100 * MS)
     for _ in range(5):
@@ -111,7 +111,7 @@ def test_what_is_told_too_late_for_too_long_is_a_fault_until_it_is_not() -> None
     assert rig.source.is_up
 
 
-def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck_all_the_same() -> None:
+def test_a_beam_that_was_stuck_and_is_free_again_before_the_next_look_is_reported() -> None:
     rig = Rig()
     rig.pins.play(pulse(6, 100 * MS, 2_500 * MS))
     rig.looks(90 * MS)
@@ -124,18 +124,18 @@ def test_a_beam_that_was_stuck_and_is_free_again_before_anybody_looked_was_stuck
 
 
 @pytest.mark.parametrize("every_ms", [1, 3, 4])
-def test_an_object_line_that_goes_up_and_down_all_the_time_is_a_body_until_it_rests(every_ms: int) -> None:
+def test_an_object_line_that_changes_all_the_time_is_an_object_until_it_rests(every_ms: int) -> None:
     spark = [Edge(12, bool(number % 2), (20 + every_ms * number) * MS) for number in range(4)]
     chatter = [Edge(12, bool(number % 2), (100 + every_ms * number) * MS) for number in range(200)]
-    heard = SimBench().run([*spark, *chatter], until_ns=1_100 * MS)
-    there, gone = heard.of(ForeignObject)[1:]
+    recording = SimBench().run([*spark, *chatter], until_ns=1_100 * MS)
+    there, gone = recording.of(ForeignObject)[1:]
     assert msgspec.structs.replace(there, t_us=0) == ForeignObject(0, present=True)
     assert 115_000 <= there.t_us <= 130_000
     assert gone == ForeignObject(100_000 + every_ms * 199_000, present=False)
-    assert [seen.t_us for seen in heard.all] == sorted(seen.t_us for seen in heard.all)
+    assert [seen.t_us for seen in recording.all] == sorted(seen.t_us for seen in recording.all)
 
 
-def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> None:
+def test_an_edge_older_than_the_last_report_is_a_fault_and_gives_no_observation() -> None:
     rig = Rig()
     rig.looks(200 * MS)
     rig.pins._reported += pulse(5, 50 * MS, 10 * MS)
@@ -154,10 +154,10 @@ def test_an_edge_from_before_what_was_told_is_a_fault_and_judges_nothing() -> No
     assert rig.source.counters["link_faults"] == 2
 
 
-def test_the_clock_is_read_about_once_a_second_and_dates_what_was_told() -> None:
+def test_the_clock_is_read_about_once_a_second_and_dates_the_observations() -> None:
     rig = Rig()
     rig.looks(3_000 * MS)
-    readings = [seen for seen in rig.told if isinstance(seen, ClockReading)]
+    readings = [seen for seen in rig.observations if isinstance(seen, ClockReading)]
     assert len(readings) == 4
     assert all(800_000 <= after.t_us - before.t_us <= 920_000 for before, after in pairwise(readings))
     assert {seen.utc_us - seen.t_us for seen in readings} == {1_800_000_000_000_000}
@@ -168,7 +168,7 @@ def test_the_clock_is_read_about_once_a_second_and_dates_what_was_told() -> None
 
 @pytest.mark.parametrize("seed", range(20))
 def test_pins_that_overtake_each_other_change_nothing(seed: int) -> None:
-    luck = random.Random(seed)
+    rng = random.Random(seed)
     edges = list(turning(range(300), step_ns=2 * MS))
     edges += [edge for number in range(6) for edge in pulse(5 + number % 4, (30 + 90 * number) * MS, 11 * MS)]
     edges.sort(key=lambda edge: edge.at_ns)
@@ -179,14 +179,16 @@ def test_pins_that_overtake_each_other_change_nothing(seed: int) -> None:
     by_pin: dict[int, int] = {}
     for edge in edges:  # those of one pin stay in order
         moved = at(edge, base_ns)
-        by_pin[edge.pin] = max(by_pin.get(edge.pin, 0), moved.at_ns + luck.randrange(20 * MS))
+        by_pin[edge.pin] = max(by_pin.get(edge.pin, 0), moved.at_ns + rng.randrange(20 * MS))
         arrivals.append((by_pin[edge.pin], moved))
     arrivals.sort(key=lambda arrival: arrival[0])
     while arrivals or rig.pins.now_ns < 1_000 * MS:
         while arrivals and arrivals[0][0] <= rig.pins.now_ns:
             rig.pins._reported.append(arrivals.pop(0)[1])
         rig.jump(LOOK_NS)
-    assert [(seen.tick, seen.direction) for seen in rig.told if isinstance(seen, Rotor)] == rotor(straight), seed
+    assert [(seen.tick, seen.direction) for seen in rig.observations if isinstance(seen, Rotor)] == rotor(straight), (
+        seed
+    )
     assert len(rig.of(BallPass)) == 6, seed
     assert rig.source.counters["late_edges"] == 0, seed
 
@@ -201,7 +203,7 @@ def test_a_pin_that_is_taken_is_an_error() -> None:
         pins.drive(50, level=True)
 
 
-def test_what_does_not_fit_is_counted_with_all_that_follows() -> None:
+def test_edges_beyond_the_limit_are_counted_as_lost() -> None:
     intake = Intake(edges_max=3)
     edges = [Edge(1, bool(number % 2), number) for number in range(5)]
     for edge in edges:
@@ -229,7 +231,7 @@ def test_edges_of_another_thread_are_all_there() -> None:
 
 
 class RacingPins(SimPins):
-    """An edge of `racing` falls between asking for its edges and reading its level: it is in both."""
+    """An edge of `racing` comes between the start of its edges and the reading of its level: it is in both."""
 
     racing = A
 
@@ -243,7 +245,7 @@ class RacingPins(SimPins):
 
 
 @pytest.mark.parametrize(("racing", "way"), [(A, 1), (B, -1)])
-def test_an_edge_that_is_in_the_level_at_the_start_too_is_no_lost_one(
+def test_an_edge_that_is_also_in_the_first_level_is_not_lost(
     racing: int, way: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(RacingPins, "racing", racing)
@@ -253,30 +255,30 @@ def test_an_edge_that_is_in_the_level_at_the_start_too_is_no_lost_one(
     rig.pins.play(at(edge, 50 * MS) for edge in edges)
     rig.looks(1_000 * MS)
     assert rig.states == []
-    assert [seen.tick for seen in rig.told if isinstance(seen, Rotor)][-1] == way * 169 % 148
+    assert [seen.tick for seen in rig.observations if isinstance(seen, Rotor)][-1] == way * 169 % 148
     assert rig.source.counters["encoder_violations"] == 0
 
 
 class Turned:
-    """An encoder and its lines."""
+    """An encoder with its lines and what it reported."""
 
     def __init__(self, *, index: int = 5) -> None:
         self.encoder = Encoder("quadrature", 148, index)
-        self.told: list[object] = []
+        self.observations: list[object] = []
 
     def go(self, edges: list[Edge]) -> None:
         for edge in edges:
-            self.told += self.encoder.edge(LINES[edge.pin], edge.at_ns // 1_000, level=edge.level)
+            self.observations += self.encoder.edge(LINES[edge.pin], edge.at_ns // 1_000, level=edge.level)
 
     @property
     def states(self) -> list[bool]:
-        return [seen.ok for seen in self.told if isinstance(seen, SensorState)]
+        return [seen.ok for seen in self.observations if isinstance(seen, SensorState)]
 
 
-def test_without_its_levels_an_encoder_waits_for_an_edge_of_each_line() -> None:
+def test_without_first_levels_an_encoder_waits_for_an_edge_of_each_line() -> None:
     turned = Turned()
     turned.go(list(turning(range(30))))
-    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)] == list(range(6, 30))
+    assert [seen.tick for seen in turned.observations if isinstance(seen, Rotor)] == list(range(6, 30))
 
 
 def test_a_line_that_is_torn_off_is_found_at_the_second_index() -> None:
@@ -301,7 +303,7 @@ def test_a_line_that_is_dead_from_the_start_is_found_within_two_turns(
     path = range(0, way * 148 * 5, way)
     turned.go([edge for edge in turning(path, index=index + 0.5) if edge.pin != dead])
     assert turned.states == [False]
-    (found,) = (seen for seen in turned.told if isinstance(seen, SensorState))
+    (found,) = (seen for seen in turned.observations if isinstance(seen, SensorState))
     assert found.t_us <= 2.1 * 148 * 4_000
 
 
@@ -311,11 +313,11 @@ def test_a_line_that_dies_is_found_at_z_and_works_again_when_two_passes_agree(de
     dies_ns, mends_ns = (round(148 * 4 * MS * turns) for turns in (1.5, 4.5))
     turned = Turned(index=7)
     turned.go([edge for edge in edges if LINES[edge.pin] != dead or not dies_ns <= edge.at_ns < mends_ns])
-    first, last = (seen for seen in turned.told if isinstance(seen, SensorState))
+    first, last = (seen for seen in turned.observations if isinstance(seen, SensorState))
     assert (first.ok, last.ok) == (False, True)
     assert dies_ns <= first.t_us * 1_000 <= dies_ns + 148 * 4 * MS
     assert mends_ns <= last.t_us * 1_000 <= mends_ns + 3 * 148 * 4 * MS
-    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == 147
+    assert [seen.tick for seen in turned.observations if isinstance(seen, Rotor)][-1] == 147
 
 
 def test_a_rotor_that_rattles_where_it_stands_is_no_fault() -> None:
@@ -325,29 +327,29 @@ def test_a_rotor_that_rattles_where_it_stands_is_no_fault() -> None:
     assert turned.states == []
 
 
-def test_an_index_out_of_step_with_the_lines_is_none() -> None:
+def test_an_index_out_of_step_with_the_lines_is_refused() -> None:
     turned = Turned()
     turned.go(list(turning(range(320), index=7.5)))
     assert turned.states == [False]
-    assert [seen for seen in turned.told if isinstance(seen, Rotor)] == []
+    assert [seen for seen in turned.observations if isinstance(seen, Rotor)] == []
 
 
 @pytest.mark.parametrize("index", [4.5, 5.5, 6.5])
-def test_an_index_a_step_early_or_late_says_the_same(index: float) -> None:
+def test_an_index_a_step_early_or_late_gives_the_same_ticks(index: float) -> None:
     turned = Turned()
     turned.go(list(turning([*range(320), *range(318, 0, -1)], index=index)))
     assert turned.states == []
-    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == 1
+    assert [seen.tick for seen in turned.observations if isinstance(seen, Rotor)][-1] == 1
 
 
-def test_a_stray_index_is_found_and_two_must_agree_before_anything_is_told_again() -> None:
+def test_after_a_stray_index_two_must_agree_before_anything_is_reported_again() -> None:
     turned = Turned()
     edges = list(turning(range(148 * 4)))
     place = next(number for number, edge in enumerate(edges) if edge.at_ns >= 240 * MS)
     stray = [Edge(Z, True, edges[place].at_ns + 1), Edge(Z, False, edges[place].at_ns + 2)]
     turned.go([*edges[: place + 1], *stray, *edges[place + 1 :]])
     assert turned.states == [False, True]
-    ticks = [seen.tick for seen in turned.told if isinstance(seen, Rotor)]
+    ticks = [seen.tick for seen in turned.observations if isinstance(seen, Rotor)]
     assert ticks[-1] == 147
     assert all((after - before) % 148 == 1 for before, after in pairwise(ticks[-200:]))
 
@@ -367,7 +369,7 @@ def test_an_index_that_bounces_at_both_its_edges_is_one(index: float, back_to: i
     turned.go(list(bouncing(turning([*range(320), *range(318, back_to - 1, -1)], index=index))))
     assert turned.states == []
     assert turned.encoder.violations == 0
-    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == back_to % 148
+    assert [seen.tick for seen in turned.observations if isinstance(seen, Rotor)][-1] == back_to % 148
 
 
 def test_a_hand_that_turns_the_rotor_back_within_a_step_at_the_end_of_z_is_no_fault() -> None:
@@ -378,10 +380,10 @@ def test_a_hand_that_turns_the_rotor_back_within_a_step_at_the_end_of_z_is_no_fa
     turned = Turned()
     turned.go([*edges[: left + 1], *passed_again, *edges[left + 2 :]])
     assert turned.states == []
-    assert [seen.tick for seen in turned.told if isinstance(seen, Rotor)][-1] == -169 % 148
+    assert [seen.tick for seen in turned.observations if isinstance(seen, Rotor)][-1] == -169 % 148
 
 
-def test_a_repeated_level_of_z_is_nothing() -> None:
+def test_a_repeated_level_of_z_is_ignored() -> None:
     turned = Turned()
     edges = list(turning(range(30)))
     turned.go([again for edge in edges for again in ([edge, edge] if edge.pin == Z else [edge])])
@@ -389,7 +391,7 @@ def test_a_repeated_level_of_z_is_nothing() -> None:
     assert turned.encoder.travel_ticks == 29
 
 
-def test_a_contact_knows_how_far_it_has_told() -> None:
+def test_a_contact_has_a_horizon() -> None:
     contact = Contact(20, on=False)
     assert (contact.edge(100, on=True), contact.horizon_ns(105)) == ([], 100)
     assert contact.until(119) == []
@@ -398,7 +400,7 @@ def test_a_contact_knows_how_far_it_has_told() -> None:
     assert (contact.edge(200, on=False), contact.edge(230, on=True)) == ([], [(200, False)])
 
 
-def test_a_pulse_knows_how_far_it_has_told() -> None:
+def test_a_pulse_has_a_horizon() -> None:
     beam = Pulse(shortest_ns=10, longest_ns=100)
     assert beam.edge(0, blocked=False) is None
     assert beam.edge(1_000, blocked=True) is None

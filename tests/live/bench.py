@@ -1,4 +1,4 @@
-"""A whole table for a test: a wheel played as the test asks, `wheeld run` as a process, and who hears the broker."""
+"""A whole table for a test: a simulated wheel, `wheeld run` as a process, and a subscriber at the broker."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ SPEED = 30.0
 FIRST_NUMBER = 17
 ROOT = "wheel/v1/live/wheel-1/"
 FEED = ("result", "void", "table")
-TOLD = (*FEED, "notice", "board")
-"""What the table itself says; the rest is the daemon's own."""
+TABLE_TOPICS = (*FEED, "notice", "board")
+"""The topics of the table itself; the others are the daemon's."""
 
 
 def write_config(
@@ -46,7 +46,7 @@ def write_config(
     silence_s: float = 1.0,
     **mqtt: Any,
 ) -> Path:
-    """The configuration of the bench's wheel; `mqtt` are more keys of that section."""
+    """Write the configuration of the bench's wheel; `mqtt` has more keys of that section. Returns its path."""
     wheel = sections(
         LAYOUT, site="live", table="wheel-1", last_number=FIRST_NUMBER, port=directory / "board", speed=1000
     )
@@ -60,22 +60,22 @@ def write_config(
 
 
 class Wheel:
-    """Plays what it is asked to, one after the other, and idles in between; `truth` is what came of it."""
+    """Plays scenarios one after the other, and waits in between; `truth` has their true outcomes."""
 
     def __init__(self, seed: int) -> None:
-        self.night = LiveTable(LAYOUT, repeatable(f"live {seed}"), FIRST_NUMBER)
-        self.night.table.pause_factor = QUICK_PAUSE_FACTOR
+        self.live_table = LiveTable(LAYOUT, repeatable(f"live {seed}"), FIRST_NUMBER)
+        self.live_table.table.pause_factor = QUICK_PAUSE_FACTOR
         self.board = SimBoard(board_setup(LAYOUT), boot_id=seed)
-        self.rubbish: random.Random | None = None
-        """Luck that puts bytes on the line, between the frames, that nobody meant."""
+        self.noise: random.Random | None = None
+        """When set, it draws bytes that are put on the line between the frames."""
         self._asked: deque[tuple[Play, asyncio.Future[None]]] = deque()
 
     @property
     def truth(self) -> list[Outcome]:
-        return self.night.table.truth
+        return self.live_table.table.truth
 
     async def play(self, *plays: str | Play) -> None:
-        """Return when they have been played, on the wheel's clock."""
+        """Play them; returns when they are over on the wheel's clock."""
         for play in plays:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._asked.append((SCENARIOS[play] if isinstance(play, str) else play, done))
@@ -85,31 +85,31 @@ class Wheel:
     async def press(self, name: str) -> None:
         """Someone presses a button."""
 
-        def word(stage: SimTable) -> None:
+        def give(stage: SimTable) -> None:
             stage.command(name)
             stage.wait(0.2, 0.4)
 
-        await self.play(word)
+        await self.play(give)
 
     def happen(self, event: SimEvent) -> None:
         self.board.feed(event)
-        luck = self.rubbish
-        if luck is not None and luck.random() < 0.1:
-            self.board.babble(luck.choice((b"boot: ok\r\n", bytes(3), luck.randbytes(luck.randint(1, 300)))) + b"\0")
+        rng = self.noise
+        if rng is not None and rng.random() < 0.1:
+            self.board.babble(rng.choice((b"boot: ok\r\n", bytes(3), rng.randbytes(rng.randint(1, 300)))) + b"\0")
 
     def events(self) -> Iterator[SimEvent]:
         while True:
             if self._asked:
                 play, done = self._asked.popleft()
-                yield from self.night.play(play)
+                yield from self.live_table.play(play)
                 done.set_result(None)
             else:
-                yield from self.night.wait(0.5)
+                yield from self.live_table.wait(0.5)
 
 
 @asynccontextmanager
 async def turning(wheel: Wheel, path: Path) -> AsyncIterator[Wheel]:
-    """The wheel turns, its port at `path`."""
+    """Run the wheel until the block ends, with its port at `path`."""
     with Pty(path) as pty:
         task = asyncio.create_task(Player(wheel.board, pty, speed=SPEED, deliver=wheel.happen).play(wheel.events()))
         try:
@@ -121,24 +121,24 @@ async def turning(wheel: Wheel, path: Path) -> AsyncIterator[Wheel]:
                 await task
 
 
-class Ear:
-    """A subscriber that keeps every payload as it came, in order, across any number of connections.
+class Subscriber:
+    """Keeps every payload as it came, in order, across any number of connections.
 
-    One that `settles` acknowledges all that it has without a gap, as a settlement core does.
+    With `settles` it acknowledges all that it has without a gap, as a settlement core does.
     """
 
     def __init__(self, *, settles: bool = False) -> None:
         self._settles = settles
-        self.heard: list[tuple[str, bytes]] = []
+        self.received: list[tuple[str, bytes]] = []
         self.client: aiomqtt.Client | None = None
         self._news = asyncio.Event()
 
-    async def listen(self, client: aiomqtt.Client) -> None:
+    async def receive(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             assert isinstance(message.payload, bytes)
             if not leaf.startswith(("cmd/", "ack")):
-                self.heard.append((leaf, message.payload))
+                self.received.append((leaf, message.payload))
                 self._news.set()
             if self._settles and leaf in FEED:
                 await client.publish(f"{ROOT}ack", json.dumps({"seq": self._without_gap()}), qos=1)
@@ -148,33 +148,33 @@ class Ear:
         return next(seq for seq in range(1, len(seqs) + 2) if seq not in seqs) - 1
 
     def of(self, *leaves: str) -> list[dict[str, Any]]:
-        return [json.loads(payload) for leaf, payload in self.heard if leaf in leaves]
+        return [json.loads(payload) for leaf, payload in self.received if leaf in leaves]
 
     def feed(self) -> dict[int, bytes]:
-        """The sequenced messages in the order of their first coming; the same number must carry the same bytes."""
+        """The sequenced messages in the order in which they first came; the same number must have the same bytes."""
         found: dict[int, bytes] = {}
-        for leaf, payload in self.heard:
+        for leaf, payload in self.received:
             if leaf in FEED:
                 assert found.setdefault(json.loads(payload)["seq"], payload) == payload
         return found
 
     def verdicts(self) -> list[str]:
         """Each coup's outcome, once."""
-        told = [json.loads(payload) for payload in self.feed().values()]
-        return [outcome for said in told if (outcome := _outcome(said))]
+        messages = [json.loads(payload) for payload in self.feed().values()]
+        return [outcome for message in messages if (outcome := _outcome(message))]
 
     async def until(self, matches: Callable[[], bool], what: str) -> None:
-        """Return when it is so; fails with the last of what was heard instead."""
+        """Return when `matches` is true; fails with the last messages that came instead."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not matches():
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            raise AssertionError(f"{what} did not come; heard at last {self.heard[-8:]}") from None
+            raise AssertionError(f"{what} did not come; the last messages: {self.received[-8:]}") from None
 
     async def until_state(self, state: str) -> None:
-        """Return when that is the last state heard."""
+        """Return when that is the last published state."""
         await self.until(lambda: self.state == state, f"state {state}")
 
     async def until_verdicts(self, count: int) -> None:
@@ -186,37 +186,37 @@ class Ear:
         return str(states[-1]["state"]) if states else ""
 
     async def command(self, name: str, by: str = "inspector") -> None:
-        """Send a command as a panel would, and see it done."""
+        """Send a command as a panel would, and check that the reply says it is done."""
         assert self.client is not None
-        asked = {"id": f"{name}-{len(self.heard)}", "by": by, "reason": "a test"}
+        asked = {"id": f"{name}-{len(self.received)}", "by": by, "reason": "a test"}
         await self.client.publish(f"{ROOT}cmd/{name}", json.dumps(asked), qos=1)
-        await self.until(lambda: any(said["id"] == asked["id"] for said in self.of("reply")), f"an answer to {name}")
-        (reply,) = [said for said in self.of("reply") if said["id"] == asked["id"]]
+        await self.until(lambda: any(one["id"] == asked["id"] for one in self.of("reply")), f"an answer to {name}")
+        (reply,) = [one for one in self.of("reply") if one["id"] == asked["id"]]
         assert reply["done"], reply
 
 
-def _outcome(said: dict[str, Any]) -> str:
-    if "cause" in said:
-        return f"void {said['cause']}"
-    return f"result {said['number']}" if "number" in said else ""
+def _outcome(message: dict[str, Any]) -> str:
+    if "cause" in message:
+        return f"void {message['cause']}"
+    return f"result {message['number']}" if "number" in message else ""
 
 
 def expected(truth: list[Outcome]) -> list[str]:
-    """The truth in the words of `Ear.verdicts`."""
+    """The true outcomes, written as in `Subscriber.verdicts`."""
     return [_outcome(dict(outcome)) for outcome in truth]
 
 
 @asynccontextmanager
-async def hearing(port: int, ear: Ear | None = None) -> AsyncIterator[Ear]:
-    """Subscribed to the whole table until this is left."""
-    ear = ear or Ear()
-    with contextlib.suppress(aiomqtt.MqttError):  # a broker that was killed cannot be taken leave of
+async def subscribed(port: int, subscriber: Subscriber | None = None) -> AsyncIterator[Subscriber]:
+    """A subscriber of all topics of the table, until the block ends."""
+    subscriber = subscriber or Subscriber()
+    with contextlib.suppress(aiomqtt.MqttError):  # a killed broker does not answer the disconnect
         async with aiomqtt.Client("127.0.0.1", port) as client:
             await client.subscribe(ROOT + "#", qos=1)
-            ear.client = client
-            task = asyncio.create_task(ear.listen(client))
+            subscriber.client = client
+            task = asyncio.create_task(subscriber.receive(client))
             try:
-                yield ear
+                yield subscriber
             finally:
                 task.cancel()
                 await asyncio.wait([task])
@@ -225,23 +225,23 @@ async def hearing(port: int, ear: Ear | None = None) -> AsyncIterator[Ear]:
 @asynccontextmanager
 async def table(
     directory: Path, port: int, *, seed: int, prefix: Sequence[str] = (), **config: Any
-) -> AsyncIterator[tuple[Wheel, Ear, Daemon]]:
-    """Wheel, ear and daemon together, the table open and ready for its first coup; `prefix` as in `running`."""
+) -> AsyncIterator[tuple[Wheel, Subscriber, Daemon]]:
+    """Wheel, subscriber and daemon together, the table open and ready for its first coup; `prefix` as in `running`."""
     path = write_config(directory, port, **config)
     async with (
-        hearing(port) as ear,
+        subscribed(port) as subscriber,
         turning(Wheel(seed), directory / "board") as wheel,
         running(path, prefix=prefix) as daemon,
     ):
-        await ear.until_state("closed")
+        await subscriber.until_state("closed")
         await daemon.until("board.identified")
         await wheel.press("open")
-        await ear.until_state("faites_vos_jeux")
-        yield wheel, ear, daemon
+        await subscriber.until_state("faites_vos_jeux")
+        yield wheel, subscriber, daemon
 
 
 def cut(seconds: float) -> Play:
-    """A coup in whose run the cable fails for so many simulated seconds; the wheel itself knows nothing of it."""
+    """A coup in which the cable fails during the run for so many simulated seconds; the wheel is not affected."""
 
     def play(stage: SimTable) -> None:
         stage.prepare_launch()

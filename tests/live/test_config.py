@@ -1,4 +1,4 @@
-"""A configuration with a wrong key: told where and what, and nothing was started."""
+"""A configuration with a wrong key: the error gives its place and the key, and nothing is started."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def test_a_wrong_key_is_named_with_its_line_and_the_nearest_known_one(tmp_path: 
     number = next(n for n, line in enumerate(lines, start=1) if line.startswith("silence_max_s"))
     ended = wheeld("run", "-c", config)
     assert ended.returncode == Exit.BAD_CONFIG
-    told = f"{config}:{number}: sensors.silence_max_s: is not a known key; did you mean silence_s_max?"
-    assert told in ended.stderr.decode()
+    problem = f"{config}:{number}: sensors.silence_max_s: is not a known key; did you mean silence_s_max?"
+    assert problem in ended.stderr.decode()
     assert [path.name for path in tmp_path.iterdir()] == ["wheel.toml"]

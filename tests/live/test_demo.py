@@ -17,7 +17,7 @@ from wheeld.exits import Exit
 
 @contextmanager
 def demo(state: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """The demo with its output piped; nothing of it is left afterwards."""
+    """The demo with its output piped, terminated when the block ends."""
     command = [sys.executable, "-c", "from hw_sim.cli import main; raise SystemExit(main())", "demo"]
     process = subprocess.Popen(
         [*command, "--speed", "10", "--seed", "1", "--state", str(state), *more],
@@ -41,20 +41,20 @@ def is_running(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def test_it_ends_by_itself_and_a_second_run_goes_on_with_either_broker(tmp_path: Path) -> None:
-    told = []
+def test_it_ends_by_itself_and_a_second_run_continues_with_either_broker(tmp_path: Path) -> None:
+    outputs = []
     for broker in ("mosquitto", "python"):
         with demo(tmp_path / "state", "--coups", "2", "--broker", broker) as process:
-            told.append(process.communicate(timeout=PATIENCE_S)[0])
-            assert process.returncode == 0, told
-    for text in told:
+            outputs.append(process.communicate(timeout=PATIENCE_S)[0])
+            assert process.returncode == 0, outputs
+    for text in outputs:
         assert "2 verdicts: 1 results, 1 voids (same_direction 1)" in text
         assert "each as it was played" in text
         assert "nothing missing" in text
         assert re.search(r"VOID .*same_direction, Art. 11 · N1", text)
-    coups = [[int(coup) for coup in re.findall(r"coup +(\d+)  (?:RESULT|VOID)", text)] for text in told]
+    coups = [[int(coup) for coup in re.findall(r"coup +(\d+)  (?:RESULT|VOID)", text)] for text in outputs]
     assert coups == [[1, 2], [3, 4]]
-    seqs = [int(seq) for text in told for seq in re.findall(r"^seq +(\d+)", text, re.M)]
+    seqs = [int(seq) for text in outputs for seq in re.findall(r"^seq +(\d+)", text, re.M)]
     assert sorted(set(seqs)) == list(range(1, max(seqs) + 1))
     assert sorted(path.name for path in (tmp_path / "state").iterdir()) == [
         "journal.sqlite",
@@ -87,7 +87,7 @@ def test_ctrl_c_in_mid_coup_leaves_nothing_behind_and_the_next_run_recovers(tmp_
     assert re.search(r"coup +2  RESULT", text)
 
 
-def test_a_second_demo_in_the_same_directory_says_that_the_first_has_the_journal(tmp_path: Path) -> None:
+def test_a_second_demo_in_the_same_directory_reports_the_journal_in_use(tmp_path: Path) -> None:
     with demo(tmp_path) as first:
         assert first.stdout is not None
         assert first.stdout.readline()

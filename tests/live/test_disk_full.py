@@ -1,13 +1,11 @@
-"""No space left for the journal in mid-coup: nothing is published that is not stored, and the next start goes on."""
+"""No space left for the journal in mid-coup: only what is stored is published, and the next start continues."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,19 +13,20 @@ import pytest
 from tests.cli.live import running
 from tests.live.bench import FEED, table, wheeld
 from tests.mosquitto import Mosquitto
+from tests.mount_namespace import mounted
 from wheeld.exits import Exit
 
 DISK_BYTES = 4_000_000
 
 
 class Disk:
-    """A directory on a disk that can be filled; `prefix` makes a command see it. `fault` is the journal's word."""
+    """A directory on a disk that can be filled; A command with `prefix` sees it. `fault` is the journal's error."""
 
     def __init__(self, path: Path, prefix: Sequence[str], fault: str) -> None:
         self.path, self.prefix, self.fault = path, prefix, fault
 
     def fill(self, pid: int) -> None:
-        """No byte more for process `pid`."""
+        """Leave no space for process `pid`."""
         if self.fault == "full":
             filled = subprocess.run([*self.prefix, "dd", "if=/dev/zero", f"of={self.path}/filler"], check=False)
             assert filled.returncode == 1, "it takes any amount"
@@ -36,34 +35,8 @@ class Disk:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, size))
 
     def free(self) -> None:
-        """There is space again, for processes to come."""
+        """Make space again, for later processes."""
         subprocess.run([*self.prefix, "rm", "-f", f"{self.path}/filler"], check=True)
-
-
-@contextmanager
-def mounted(point: Path) -> Iterator[list[str] | None]:
-    """A small tmpfs at `point` in a mount namespace of its own, and the prefix of a command that enters it.
-
-    None where that is forbidden.
-    """
-    is_root = os.geteuid() == 0
-    mount = f"mount -t tmpfs -o size={DISK_BYTES} tmpfs '{point}' && echo ready && exec cat"
-    holder = subprocess.Popen(
-        ["unshare", "-m" if is_root else "-rm", "sh", "-c", mount],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert holder.stdin is not None
-    assert holder.stdout is not None
-    user = [] if is_root else ["-U", "--preserve-credentials"]
-    try:
-        is_ready = holder.stdout.readline() == b"ready\n"
-        yield ["nsenter", "-t", str(holder.pid), "-m", *user, "--"] if is_ready else None
-    finally:
-        holder.stdin.close()
-        holder.wait()
-        holder.stdout.close()
 
 
 @pytest.fixture(params=["full", "io"])
@@ -75,22 +48,22 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
         # Coverage's own file could not grow either, and would be left damaged.
         yield Disk(path, ("env", "-u", "COVERAGE_PROCESS_CONFIG"), "io")
         return
-    with mounted(path) as prefix:
+    with mounted(f"mount -t tmpfs -o size={DISK_BYTES} tmpfs '{path}'") as prefix:
         if prefix is None:
-            pytest.skip("no mount namespaces here; a file that may not grow takes the same way through the daemon")
+            pytest.skip("no mount namespaces here; a file that may not grow tests the same code of the daemon")
         yield Disk(path, prefix, "full")
 
 
-async def test_a_disk_that_fills_in_mid_coup(tmp_path: Path, disk: Disk) -> None:
+async def test_on_a_full_disk_only_stored_messages_are_published(tmp_path: Path, disk: Disk) -> None:
     journal = disk.path / "journal.sqlite"
     with Mosquitto(tmp_path) as broker:
         async with table(tmp_path, broker.port, seed=7, prefix=disk.prefix, journal=str(journal)) as (
             wheel,
-            ear,
+            subscriber,
             daemon,
         ):
             playing = asyncio.create_task(wheel.play("valid"))
-            await ear.until_state("ball_running")
+            await subscriber.until_state("ball_running")
             disk.fill(daemon.process.pid)
             failed = await daemon.until("journal.failed")
             assert await daemon.end(None) == Exit.IO_FAILED
@@ -98,18 +71,18 @@ async def test_a_disk_that_fills_in_mid_coup(tmp_path: Path, disk: Disk) -> None
             assert failed["then"] == "nothing more was published"
             assert str(journal) in failed["why"]
             await playing
-            published = {payload for leaf, payload in ear.heard if leaf in FEED}
-            assert ear.verdicts() == []
+            published = {payload for leaf, payload in subscriber.received if leaf in FEED}
+            assert subscriber.verdicts() == []
 
             disk.free()
             shown = wheeld("journal", "show", journal, "--jsonl", prefix=disk.prefix)
             assert shown.returncode == Exit.OK
             assert all(payload in shown.stdout for payload in published)
             async with running(tmp_path / "wheel.toml", prefix=disk.prefix) as again:
-                await ear.until_verdicts(1)
-                (void,) = ear.of("void")
+                await subscriber.until_verdicts(1)
+                (void,) = subscriber.of("void")
                 assert (void["coup"], void["cause"], void["article"]) == (1, "breakdown", "Art. 15")
-                await ear.until_state("suspended")
-                assert list(ear.feed()) == list(range(1, len(ear.feed()) + 1))
+                await subscriber.until_state("suspended")
+                assert list(subscriber.feed()) == list(range(1, len(subscriber.feed()) + 1))
                 assert await again.end() == Exit.OK
     assert wheeld("journal", "verify", journal, prefix=disk.prefix).returncode == Exit.OK

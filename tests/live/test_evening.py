@@ -1,4 +1,4 @@
-"""An evening from the sensors to the subscriber, and its evidence back to the same bytes."""
+"""An evening from the sensors to the subscriber; the replay of its evidence gives the same bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.cli.live import running
-from tests.live.bench import TOLD, expected, table, wheeld
+from tests.live.bench import TABLE_TOPICS, expected, table, wheeld
 from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
@@ -28,38 +28,38 @@ class _Line(msgspec.Struct):
 
 
 def replayed(journal: Path, coup: int) -> list[tuple[str, bytes]]:
-    """What the stored evidence of a coup says when it is judged again."""
+    """The messages of the table when the stored evidence of a coup is replayed."""
     exported = wheeld("journal", "export", journal, "--coup", str(coup))
     assert exported.returncode == Exit.OK, exported.stderr
-    judged = wheeld("replay", "-", "--jsonl", data=exported.stdout)
-    assert judged.returncode == Exit.OK, judged.stderr
-    lines = [msgspec.json.decode(line, type=_Line) for line in judged.stdout.splitlines()]
-    return [(line.topic, bytes(line.payload)) for line in lines if line.topic in TOLD]
+    again = wheeld("replay", "-", "--jsonl", data=exported.stdout)
+    assert again.returncode == Exit.OK, again.stderr
+    lines = [msgspec.json.decode(line, type=_Line) for line in again.stdout.splitlines()]
+    return [(line.topic, bytes(line.payload)) for line in lines if line.topic in TABLE_TOPICS]
 
 
 async def test_the_verdicts_are_the_truth_and_their_evidence_gives_the_same_bytes(
     tmp_path: Path, broker: Mosquitto
 ) -> None:
     journal = tmp_path / "journal.sqlite"
-    async with table(tmp_path, broker.port, seed=1) as (wheel, ear, daemon):
+    async with table(tmp_path, broker.port, seed=1) as (wheel, subscriber, daemon):
         await wheel.play(*EVENING)
-        await ear.until_state("faites_vos_jeux")
+        await subscriber.until_state("faites_vos_jeux")
         assert await daemon.end() == Exit.OK
-        assert ear.verdicts() == expected(wheel.truth)
-        first_run = [(leaf, payload) for leaf, payload in ear.heard if leaf in TOLD]
+        assert subscriber.verdicts() == expected(wheel.truth)
+        first_run = [(leaf, payload) for leaf, payload in subscriber.received if leaf in TABLE_TOPICS]
 
         async with running(tmp_path / "wheel.toml") as again:
             await again.until("board.identified")
             await wheel.play("valid")
-            await ear.until_verdicts(len(wheel.truth))
+            await subscriber.until_verdicts(len(wheel.truth))
             assert await again.end() == Exit.OK
-        assert ear.verdicts() == expected(wheel.truth)
-        assert list(ear.feed()) == list(range(1, len(ear.feed()) + 1))
-        assert [said["coup"] for said in ear.of("result", "void")] == list(range(1, len(wheel.truth) + 1))
+        assert subscriber.verdicts() == expected(wheel.truth)
+        assert list(subscriber.feed()) == list(range(1, len(subscriber.feed()) + 1))
+        assert [one["coup"] for one in subscriber.of("result", "void")] == list(range(1, len(wheel.truth) + 1))
 
     verified = wheeld("journal", "verify", journal)
     assert verified.returncode == Exit.OK, verified.stdout
-    judged = [line for coup in range(1, len(EVENING) + 1) for line in replayed(journal, coup)]
+    from_evidence = [line for coup in range(1, len(EVENING) + 1) for line in replayed(journal, coup)]
     opening = [leaf for leaf, _ in first_run].index("table") + 2
-    assert judged == first_run[opening : opening + len(judged)]
-    assert [leaf for leaf, _ in judged].count("result") == 2
+    assert from_evidence == first_run[opening : opening + len(from_evidence)]
+    assert [leaf for leaf, _ in from_evidence].count("result") == 2

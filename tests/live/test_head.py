@@ -14,13 +14,13 @@ from hw_sim.cammegh.head import SimHead
 from hw_sim.cammegh.ports import Pace, on_tcp
 from tests.cammegh.bench import head
 from tests.cli.live import running
-from tests.live.bench import Ear, hearing
+from tests.live.bench import Subscriber, subscribed
 from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
 SPEED = 7.0
-"""No faster: a launch dates from a third of a second before its first line, whatever the speed, and must not have been
-before the bets of that coup opened."""
+"""No faster: at any speed a launch is dated a third of a second before its first line, and that must not be before the
+bets of the coup opened."""
 ANSWERS = {
     "closed": "open",
     "operations": "operations_done",
@@ -60,38 +60,41 @@ async def served(wheel: SimHead, *, rfc: bool) -> AsyncIterator[tuple[str, Pace]
         yield f"{'rfc2217' if rfc else 'socket'}://127.0.0.1:{port}", pace
 
 
-async def people(ear: Ear) -> None:
-    """Whatever the table waits for that a person does, is done, once it is said."""
+async def people(subscriber: Subscriber) -> None:
+    """Give the command that each published state waits for."""
     done = 0
     while True:
-        await ear.until(lambda: len(ear.of("table")) > done and ear.state in ANSWERS, "something to do")  # noqa: B023
-        done = len(ear.of("table"))
-        await ear.command(ANSWERS[ear.state])
+        await subscriber.until(
+            lambda: len(subscriber.of("table")) > done and subscriber.state in ANSWERS,  # noqa: B023
+            "something to do",
+        )
+        done = len(subscriber.of("table"))
+        await subscriber.command(ANSWERS[subscriber.state])
 
 
 @pytest.mark.parametrize("rfc", [False, True], ids=["socket", "rfc2217"])
 async def test_a_mercury_s_coups_are_results(tmp_path: Path, rfc: bool) -> None:
     wheel = head(Model.MERCURY_360, 7, 3, kinds=["valid"])
     with Mosquitto(tmp_path) as broker:
-        async with served(wheel, rfc=rfc) as (url, pace), hearing(broker.port) as ear:
+        async with served(wheel, rfc=rfc) as (url, pace), subscribed(broker.port) as subscriber:
             async with running(write_config(tmp_path, broker.port, url)) as daemon:
                 await daemon.until("link.open")
-                await ear.until_state("closed")
-                playing = [asyncio.create_task(people(ear))]
-                await ear.until_state("faites_vos_jeux")
+                await subscriber.until_state("closed")
+                playing = [asyncio.create_task(people(subscriber))]
+                await subscriber.until_state("faites_vos_jeux")
                 playing.append(asyncio.create_task(pace.run()))
                 try:
-                    await ear.until_verdicts(3)
+                    await subscriber.until_verdicts(3)
                 finally:
                     for task in playing:
                         task.cancel()
                     await asyncio.wait(playing)
                 assert await daemon.end() == Exit.OK
-            results = ear.of("result")
+            results = subscriber.of("result")
             played = [coup.number for coup in wheel.truth]  # each once it is over, which may be after its number
-            told = [result["number"] for result in results]
+            numbers = [result["number"] for result in results]
             assert len(played) >= 2
-            assert told[: len(played)] == played[: len(told)]
+            assert numbers[: len(played)] == played[: len(numbers)]
             assert all(result["laps"] >= 3 and result["margin"] is None for result in results)
 
 
@@ -99,19 +102,19 @@ async def test_a_box_that_falls_silent_suspends_the_table(tmp_path: Path) -> Non
     wheel = head(Model.MERCURY_360, 7, 3, kinds=["valid"])
     with Mosquitto(tmp_path) as broker:
         async with (
-            hearing(broker.port) as ear,
+            subscribed(broker.port) as subscriber,
             served(wheel, rfc=False) as (url, pace),
             running(write_config(tmp_path, broker.port, url)) as daemon,
         ):
-            await ear.until_state("closed")
-            living = asyncio.create_task(pace.run())
+            await subscriber.until_state("closed")
+            playing = asyncio.create_task(pace.run())
             try:
-                await ear.until(lambda: ear.of("health")[-1]["sensors"]["head"], "the head is heard")
-                await ear.command("open")
-                await ear.until_state("faites_vos_jeux")
+                await subscriber.until(lambda: subscriber.of("health")[-1]["sensors"]["head"], "data from the head")
+                await subscriber.command("open")
+                await subscriber.until_state("faites_vos_jeux")
             finally:
-                living.cancel()
-                await asyncio.wait([living])
-            await ear.until_state("suspended")
-            assert ear.of("health")[-1]["sensors"]["link"] is True
+                playing.cancel()
+                await asyncio.wait([playing])
+            await subscriber.until_state("suspended")
+            assert subscriber.of("health")[-1]["sensors"]["link"] is True
             assert await daemon.end() == Exit.OK

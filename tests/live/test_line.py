@@ -19,49 +19,49 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
         yield up
 
 
-async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_goes_on_when_it_is_back(
+async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_continues_when_it_is_back(
     tmp_path: Path, broker: Mosquitto
 ) -> None:
-    async with table(tmp_path, broker.port, seed=2, silence_s=0.5) as (wheel, ear, daemon):
+    async with table(tmp_path, broker.port, seed=2, silence_s=0.5) as (wheel, subscriber, daemon):
         await wheel.play(cut(1.2 * SPEED))
         assert (await daemon.until("board.link_fault"))["reason"] == "silence"
         await daemon.until("board.link_back")
-        await ear.until_state("suspended")
-        (void,) = ear.of("result", "void")
+        await subscriber.until_state("suspended")
+        (void,) = subscriber.of("result", "void")
         assert (void["cause"], void["article"]) == ("breakdown", "Art. 15")
 
-        await ear.command("resume")
-        await ear.until_state("rien_va")
-        wheel.night.table.last_number = ear.of("table")[-1]["last_number"]
+        await subscriber.command("resume")
+        await subscriber.until_state("rien_va")
+        wheel.live_table.table.last_number = subscriber.of("table")[-1]["last_number"]
         await wheel.play(SimTable.put_ball_back)
         await wheel.press("tout_va")
-        await ear.until_state("faites_vos_jeux")
+        await subscriber.until_state("faites_vos_jeux")
         await wheel.play("valid")
-        await ear.until_verdicts(2)
-        assert ear.verdicts() == ["void breakdown", *expected(wheel.truth[1:])]
-        assert list(ear.feed()) == list(range(1, len(ear.feed()) + 1))
+        await subscriber.until_verdicts(2)
+        assert subscriber.verdicts() == ["void breakdown", *expected(wheel.truth[1:])]
+        assert list(subscriber.feed()) == list(range(1, len(subscriber.feed()) + 1))
 
 
 async def test_a_short_cut_loses_nothing(tmp_path: Path, broker: Mosquitto) -> None:
-    async with table(tmp_path, broker.port, seed=3) as (wheel, ear, _):
+    async with table(tmp_path, broker.port, seed=3) as (wheel, subscriber, _):
         await wheel.play(cut(0.15 * SPEED))
-        await ear.until_verdicts(1)
-        assert ear.verdicts() == expected(wheel.truth)
-        (result,) = ear.of("result")
+        await subscriber.until_verdicts(1)
+        assert subscriber.verdicts() == expected(wheel.truth)
+        (result,) = subscriber.of("result")
         assert result["laps"] >= wheel.truth[0]["laps"] - 0.75, "passes of the cut are missing: a gap proves no laps"
-        await ear.until(lambda: _board(ear.of("health"), "replay_requests") > 0, "a replay")
-        assert _board(ear.of("health"), "link_faults") == 0
+        await subscriber.until(lambda: _board(subscriber.of("health"), "replay_requests") > 0, "a replay")
+        assert _board(subscriber.of("health"), "link_faults") == 0
 
 
 async def test_garbage_on_the_line_is_counted_and_changes_no_verdict(tmp_path: Path, broker: Mosquitto) -> None:
-    async with table(tmp_path, broker.port, seed=4) as (wheel, ear, _):
+    async with table(tmp_path, broker.port, seed=4) as (wheel, subscriber, _):
         wheel.board.cable.noise = wheel.board.cable.drop = 0.0002  # some ten spoilt frames a second
-        wheel.rubbish = random.Random(4)
+        wheel.noise = random.Random(4)
         await wheel.play("valid", "same_direction")
-        await ear.until_verdicts(2)
-        assert ear.verdicts() == expected(wheel.truth)
-        await ear.until(lambda: _board(ear.of("health"), "crc") > 0, "frames rejected for their CRC")
-        assert _board(ear.of("health"), "cobs") > 0
+        await subscriber.until_verdicts(2)
+        assert subscriber.verdicts() == expected(wheel.truth)
+        await subscriber.until(lambda: _board(subscriber.of("health"), "crc") > 0, "frames rejected for their CRC")
+        assert _board(subscriber.of("health"), "cobs") > 0
 
 
 def _board(reports: list[dict[str, dict[str, dict[str, int]]]], counter: str) -> int:

@@ -1,4 +1,4 @@
-"""A wheel with a key: what it says is believed by its signature, and what it stored is sealed when it stops."""
+"""A wheel with a key: its messages are accepted by their signature, and its journal is sealed when it stops."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, Login
 
 
-async def test_a_feed_with_the_key_believes_the_wheel_and_nobody_else(tmp_path: Path) -> None:
+async def test_a_feed_with_the_key_accepts_only_messages_of_the_wheel(tmp_path: Path) -> None:
     private, public = write_keys(tmp_path)
     private.chmod(0o600)
     _, another = write_keys(tmp_path, "another", seed=9)
     with Mosquitto(tmp_path) as broker:
-        async with table(tmp_path, broker.port, seed=8, signing_key=private) as (wheel, ear, daemon):
+        async with table(tmp_path, broker.port, seed=8, signing_key=private) as (wheel, subscriber, daemon):
             await wheel.play("valid")
-            await ear.until_state("faites_vos_jeux")
-            await ear.command("seal")
+            await subscriber.until_state("faites_vos_jeux")
+            await subscriber.command("seal")
             feed = _feed(broker, public)
             async with feed:
-                told = [await anext(feed) for _ in ear.feed()]
-            assert [message.payload for message in told] == list(ear.feed().values())
-            assert [f"result {message.body['number']}" for message in told if message.topic == "result"] == expected(
-                wheel.truth
-            )
+                messages = [await anext(feed) for _ in subscriber.feed()]
+            assert [message.payload for message in messages] == list(subscriber.feed().values())
+            assert [
+                f"result {message.body['number']}" for message in messages if message.topic == "result"
+            ] == expected(wheel.truth)
             async with _feed(broker, another) as stranger:
                 with pytest.raises(FeedError) as refused:
                     await anext(stranger)
             assert refused.value.fault == "signature"
             assert await daemon.end() == Exit.OK
-            sealed = [told for told in ear.of("notice") if told["notice"] == "sealed"]
-            assert [(told["by"], told["reason"]) for told in sealed] == [
+            sealed = [one for one in subscriber.of("notice") if one["notice"] == "sealed"]
+            assert [(one["by"], one["reason"]) for one in sealed] == [
                 ("wheeld", "the daemon starts"),
                 ("inspector", "a test"),
                 ("wheeld", "the daemon stops"),
@@ -44,7 +44,7 @@ async def test_a_feed_with_the_key_believes_the_wheel_and_nobody_else(tmp_path: 
     head = f"{sealed[-1]['figures']['n']}:{sealed[-1]['figures']['head']}"
     found = wheeld("journal", "verify", "--public-key", public, "--head", head, tmp_path / "journal.sqlite")
     assert (found.returncode, found.stderr) == (Exit.OK, b"")
-    assert f"({len(told)} signed)".encode() in found.stdout
+    assert f"({len(messages)} signed)".encode() in found.stdout
     assert b"by wheeld, the daemon stops" in found.stdout
 
 

@@ -18,14 +18,14 @@ _REPORT = pytest.StashKey[list[str]]()
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """Booted, and the project installed in it by the README's own commands."""
+    """A booted machine, with the project installed by the commands of the README."""
     with _installed(tmp_path_factory.mktemp("machine")) as machine:
         yield machine
 
 
 @pytest.fixture(scope="module")
 def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """The same, for tests that boot it again."""
+    """A machine of their own for tests that boot it again."""
     with _installed(tmp_path_factory.mktemp("own")) as machine:
         yield machine
 
@@ -41,7 +41,7 @@ def _installed(directory: Path) -> Iterator[Machine]:
 
 
 def install(machine: Machine) -> None:
-    """What the README says, but for pip, which has no network here, and udev, which has no devices."""
+    """Run the commands of the README, except pip, which has no network here, and udev, which has no devices."""
     section = re.search(
         r"^## Install it at a wheel\n\n((?: {4}.+\n)+)", (PROJECT / "README.md").read_text(), re.MULTILINE
     )

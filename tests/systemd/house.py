@@ -1,4 +1,4 @@
-"""A whole house in one machine: wheel, broker, settlement core, people, and an auditor who hears the seals."""
+"""A whole house in one machine: wheel, broker, settlement core, people, and an auditor that receives the seals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.systemd.wheels import wheel
 
 NAME = "whole"
 JOURNAL, STORE = f"/var/lib/wheeld/{NAME}.sqlite", "/var/lib/settlement/feed.sqlite"
-HEARD = "/var/lib/settlement/notices"
+NOTICES = "/var/lib/settlement/notices"
 PUBLIC_KEY = "/etc/settlement/wheel.pub"
 PTY = Path("/run/people/line")
 PYTHON = "/opt/wheeld/bin/python"
@@ -28,7 +28,7 @@ allow_anonymous true
 autosave_interval 10
 autosave_on_changes true
 """
-"""Persistence as systemd/mosquitto/wheeld.conf advises it; names and keys are tested elsewhere."""
+"""Persistence as in systemd/mosquitto/wheeld.conf; names and keys are tested elsewhere."""
 
 _QUERY = """\
 import json, sqlite3, sys
@@ -38,7 +38,7 @@ VERDICTS = ("result", "void")
 
 
 @dataclass(frozen=True)
-class Said:
+class FeedRecord:
     """A message of the feed, where it was written or where it was stored."""
 
     seq: int
@@ -48,12 +48,12 @@ class Said:
 
     @property
     def is_of_the_sensors(self) -> bool:
-        """A verdict that a wheel gives which sees: not the void that a restart itself is."""
+        """A verdict that came from the sensors: not the void that a restart makes."""
         return self.topic in VERDICTS and json.loads(self.payload).get("cause") != "breakdown"
 
 
 class House:
-    """Everything is enabled, so that it comes back by itself when the machine does."""
+    """Every service is enabled, so that it starts again when the machine boots."""
 
     def __init__(self, machine: Machine, directory: Path) -> None:
         self.machine = machine
@@ -64,51 +64,53 @@ class House:
         machine.write(f"/etc/credstore/wheeld.{NAME}.signing-key", private.read_text())
         machine.write(PUBLIC_KEY, public.read_text())
         restarts = "Restart=always\nRestartSec=200ms"
-        self._hire(
+        self._add_script(
             "settlement", f"{ROOT} {PUBLIC_KEY} {STORE}", f"User=settlement\nStateDirectory=settlement\n{restarts}"
         )
-        self._hire("people", str(PTY), "User=wheeld\nRuntimeDirectory=people")
-        listens = f"/usr/bin/mosquitto_sub -h 127.0.0.1 -i auditor -c -q 1 -t {ROOT}/notice"
-        machine.service("auditor", listens, f"{restarts}\nStandardOutput=append:{HEARD}\nStandardError=journal")
+        self._add_script("people", str(PTY), "User=wheeld\nRuntimeDirectory=people")
+        subscriber = f"/usr/bin/mosquitto_sub -h 127.0.0.1 -i auditor -c -q 1 -t {ROOT}/notice"
+        machine.service("auditor", subscriber, f"{restarts}\nStandardOutput=append:{NOTICES}\nStandardError=journal")
         self.wheel = wheel(
             machine, NAME, sensors=configuration(PTY), key="credential:signing-key", mqtt="settlement_ack = true\n"
         )
         machine.run("systemctl", "--quiet", "enable", "--now", self.wheel.unit)
-        machine.until(self._is_shift_begun, "a bouler begins, which is sealed: a key proves nothing before the first")
+        machine.until(
+            self._is_shift_begun, "a bouler begins, which makes the first seal: a key proves nothing before it"
+        )
 
     def _is_shift_begun(self) -> bool:
-        asks = '{"id":"first","by":"chef","reason":"the evening begins","who":"Anna"}'
-        self.machine.run("mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", f"{ROOT}/cmd/bouler", "-m", asks)
+        request = '{"id":"first","by":"chef","reason":"the evening begins","who":"Anna"}'
+        self.machine.run("mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", f"{ROOT}/cmd/bouler", "-m", request)
         return bool(self._rows("wheeld", JOURNAL, "SELECT n FROM heads"))
 
-    def _hire(self, name: str, words: str, more: str) -> None:
+    def _add_script(self, name: str, arguments: str, more: str) -> None:
         self.machine.write(f"/opt/{name}.py", (HERE / f"{name}.py").read_text())
-        self.machine.service(name, f"{PYTHON} /opt/{name}.py {words}", more)
+        self.machine.service(name, f"{PYTHON} /opt/{name}.py {arguments}", more)
 
     # --- what is on disk -----------------------------------------------------------------------------------------
 
     def _rows(self, user: str, path: str, question: str) -> list[list[Any]]:
-        """As that user: root would leave files that the writer could not open."""
-        told = self.machine.run("runuser", "-u", user, "--", PYTHON, "-c", _QUERY, path, question)
-        rows: list[list[Any]] = json.loads(told.stdout)
+        """Run the query as that user: root would leave files that the writer could not open."""
+        done = self.machine.run("runuser", "-u", user, "--", PYTHON, "-c", _QUERY, path, question)
+        rows: list[list[Any]] = json.loads(done.stdout)
         return rows
 
-    def written(self) -> list[Said]:
+    def written(self) -> list[FeedRecord]:
         """The feed in the wheel's journal, in the order in which it was written."""
         question = "SELECT seq, topic, hex(payload), at_utc_us / 1e6 FROM messages WHERE seq IS NOT NULL ORDER BY id"
-        return [_said(row) for row in self._rows("wheeld", JOURNAL, question)]
+        return [_record(row) for row in self._rows("wheeld", JOURNAL, question)]
 
-    def stored(self) -> list[Said]:
+    def stored(self) -> list[FeedRecord]:
         """The feed as the settlement core has it, in the order in which it came."""
         question = "SELECT seq, topic, hex(payload), stored_utc_s FROM messages ORDER BY arrived"
-        return [_said(row) for row in self._rows("settlement", STORE, question)]
+        return [_record(row) for row in self._rows("settlement", STORE, question)]
 
     def refused(self) -> list[list[Any]]:
-        """What the settlement core did not believe."""
+        """What the settlement core refused."""
         return self._rows("settlement", STORE, "SELECT * FROM refused")
 
     def owed(self) -> int:
-        """How many messages of the feed the wheel still holds for not stored at the settlement core."""
+        """How many messages of the feed the settlement core has not acknowledged to the wheel."""
         return int(self._rows("wheeld", JOURNAL, "SELECT count(*) FROM debts WHERE seq IS NOT NULL")[0][0])
 
     def seals_at_a_stop(self) -> list[str]:
@@ -116,40 +118,40 @@ class House:
         question = "SELECT n || ':' || lower(hex(head)) FROM heads WHERE why = 'the daemon stops' ORDER BY n"
         return [row[0] for row in self._rows("wheeld", JOURNAL, question)]
 
-    def heard_seals(self) -> list[str]:
-        """The same, as the auditor heard them: each at least once."""
-        notices = [json.loads(line) for line in self.machine.ask("cat", HEARD).splitlines()]
-        sealed = [told for told in notices if told["notice"] == "sealed" and told["reason"] == "the daemon stops"]
-        return list(dict.fromkeys(f"{told['figures']['n']}:{told['figures']['head']}" for told in sealed))
+    def published_seals(self) -> list[str]:
+        """The same, as the auditor received them, each once."""
+        notices = [json.loads(line) for line in self.machine.ask("cat", NOTICES).splitlines()]
+        sealed = [one for one in notices if one["notice"] == "sealed" and one["reason"] == "the daemon stops"]
+        return list(dict.fromkeys(f"{one['figures']['n']}:{one['figures']['head']}" for one in sealed))
 
     def verify(self, *more: str) -> None:
-        """`wheeld journal verify` with the public key is content, and every message of the feed is signed."""
+        """`wheeld journal verify` with the public key finds no fault, and every message of the feed is signed."""
         command = ("/opt/wheeld/bin/wheeld", "journal", "verify", "--public-key", PUBLIC_KEY, *more, JOURNAL)
-        told = self.machine.run("runuser", "-u", "wheeld", "--", *command).stdout
-        assert re.search(r" (\d+) of them in the feed up to seq \1 \(\1 signed\).*: all as they were written", told), (
-            told
-        )
+        printed = self.machine.run("runuser", "-u", "wheeld", "--", *command).stdout
+        assert re.search(
+            r" (\d+) of them in the feed up to seq \1 \(\1 signed\).*: all as they were written", printed
+        ), printed
 
-    # --- how it goes on ------------------------------------------------------------------------------------------
+    # --- what happens next ---------------------------------------------------------------------------------------
 
     def until_the_ball_runs(self) -> None:
-        """So that what happens now happens in the middle of a coup."""
+        """Wait until the middle of a coup."""
         self.machine.until(lambda: "ball_running" in self.wheel.show("StatusText"), "a ball runs")
 
-    def until_verdicts_of_the_sensors(self, count: int, since_utc_s: float) -> Said:
-        """Stored by the settlement core, and judged after that moment; the first of them."""
-        found: list[Said] = []
+    def until_verdicts_of_the_sensors(self, count: int, since_utc_s: float) -> FeedRecord:
+        """Wait until `count` verdicts written after that moment are stored. Returns the first."""
+        found: list[FeedRecord] = []
 
-        def come() -> bool:
+        def are_stored() -> bool:
             later = {each.seq for each in self.written() if each.at_utc_s > since_utc_s and each.is_of_the_sensors}
             found[:] = [each for each in self.stored() if each.seq in later]
             return len(found) >= count
 
-        self.machine.until(come, "the wheel judges and the settlement core stores")
+        self.machine.until(are_stored, "verdicts of the wheel, stored by the settlement core")
         return found[0]
 
     def moment(self, event: str, since_utc_s: float) -> float | None:
-        """When the daemon logged it after that moment."""
+        """When the daemon first logged `event` after that moment; None when it did not."""
         for line in self.wheel.log():
             at_utc_s = int(line["__REALTIME_TIMESTAMP"]) / 1e6
             if at_utc_s > since_utc_s and f'"event":"{event}"' in line["MESSAGE"].replace('": "', '":"'):
@@ -157,19 +159,19 @@ class House:
         return None
 
     def pid_of(self, unit: str) -> str:
-        """Its process, "0" when it has none."""
+        """The pid of its process, "0" when it has none."""
         return self.machine.ask("systemctl", "show", "--value", "--property=MainPID", unit)
 
     def start_s(self) -> float:
-        """From the start of the daemon's process to READY=1, the last time."""
+        """Seconds from the last start of the daemon's process to READY=1."""
         began, ready = (int(self.wheel.show(f"{name}TimestampMonotonic")) for name in ("ExecMainStart", "ActiveEnter"))
         return (ready - began) / 1e6
 
 
-def _said(row: list[Any]) -> Said:
-    return Said(row[0], row[1], bytes.fromhex(row[2]), row[3])
+def _record(row: list[Any]) -> FeedRecord:
+    return FeedRecord(row[0], row[1], bytes.fromhex(row[2]), row[3])
 
 
 def now_utc_s() -> float:
-    """Of the machine, whose clock is this host's."""
+    """The time of the machine, which has this host's clock."""
     return time.time()

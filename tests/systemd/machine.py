@@ -1,4 +1,4 @@
-"""A booted Debian: systemd as PID 1 in systemd-nspawn, nothing of which outlives the test."""
+"""A booted Debian: systemd as PID 1 in systemd-nspawn. Nothing of it is left after the test."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE_S = 40.0
-"""For what takes seconds; only a defect, or a very busy machine, waits so long."""
+"""Limit for what takes seconds; only a defect, or a very busy machine, needs so long."""
 
 # What a machine writes stays in memory from one boot to the next, in a mount namespace that ends with its keeper; the
-# keeper ends with this process. The cgroup tree is of version 2, as every host of today has, whatever this one has.
+# keeper ends with this process. The cgroup tree is always of version 2, as on every current host.
 _KEEP = """
 set -e
 cd "$0"
@@ -50,7 +50,7 @@ class Machine:
         self._leader = 0
 
     def boot(self) -> None:
-        """Switch it on, with the disk as it was left; returns when systemd has started everything."""
+        """Boot it with the disk as it is; returns when systemd has started everything."""
         enter = ("nsenter", "--mount", "--target", str(self._keeper))
         self._nspawn = subprocess.Popen(
             [*enter, "sh", "-c", _BOOT, str(self._directory), str(self._project), self._group],
@@ -71,25 +71,25 @@ class Machine:
         return done
 
     def ask(self, *command: str) -> str:
-        """What `command` prints, whatever its exit code."""
+        """What `command` prints, with any exit code."""
         return self.run(*command, check=False).stdout.strip()
 
     def shell(self, script: str) -> str:
-        """What a shell prints that must succeed with `script`."""
+        """Run `script` in a shell, which must succeed. Returns what it prints."""
         return self.run("sh", "-euc", script).stdout
 
     def write(self, path: str, text: str) -> None:
-        """Make the file at `path`, with its directory."""
+        """Write the file at `path`, and make its directory."""
         self.run("sh", "-euc", 'mkdir -p "${0%/*}"; cat > "$0"', path, text=text)
 
     def service(self, name: str, command: str, more: str) -> None:
-        """Run `command` from now on, and from every boot on; `more` lines of its [Service]."""
+        """Run `command` as a service now and after every boot; `more` are lines of its [Service] section."""
         unit = f"[Unit]\nStartLimitIntervalSec=0\n[Service]\nExecStart={command}\n{more}\n"
         self.write(f"/etc/systemd/system/{name}.service", f"{unit}[Install]\nWantedBy=multi-user.target\n")
         self.run("systemctl", "--quiet", "enable", "--now", name)
 
     def until(self, holds: Callable[[], bool], what: str) -> None:
-        """Return when it is so."""
+        """Return when `holds` is true; fails after `PATIENCE_S`."""
         self._until(holds, what)
 
     def cut_power(self) -> None:
@@ -101,8 +101,8 @@ class Machine:
         self._ended()
 
     def shut_down(self, verb: str) -> None:
-        """`systemctl reboot` or `poweroff`, orderly; either way it is off then."""
-        self.run("systemctl", verb, check=False)  # it may be gone before systemctl has heard the answer
+        """An orderly `systemctl reboot` or `poweroff`; in both cases it is off when this returns."""
+        self.run("systemctl", verb, check=False)  # it may be gone before systemctl has received the answer
         self._ended()
 
     def _ended(self) -> None:
@@ -121,7 +121,7 @@ class Machine:
     def _until(self, look: Callable[[], T], what: str) -> T:
         deadline = time.monotonic() + PATIENCE_S
         while not (seen := look()):
-            assert time.monotonic() < deadline, f"waited in vain: {what}"
+            assert time.monotonic() < deadline, f"not in time: {what}"
             time.sleep(0.05)
         return seen
 
@@ -142,7 +142,7 @@ def booted(root: Path, project: Path, directory: Path) -> Iterator[Machine]:
 
 
 def _remove_group(group: str) -> None:
-    """Where this host has the tree of version 2: alone, or beside those of version 1."""
+    """Remove the group where this host has the tree of version 2: alone, or beside those of version 1."""
     for tree in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
         for part in sorted((tree / group).rglob("*/"), reverse=True):
             part.rmdir()

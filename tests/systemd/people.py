@@ -1,6 +1,6 @@
-"""The wheel in the machine, and its people, who look at what the table says and play for ever, whatever happens to it.
+"""The wheel in the machine, and its people, who play without end by the published states.
 
-Run in the machine: people.py PTY. Where the broker goes, they go on with what they heard last, and listen again.
+Run in the machine: people.py PTY. While there is no broker they go on with the last state, and connect again.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ SITE, TABLE = "test", "whole"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"
 SPEED = 10.0
 LOOK_S = 0.4
-"""Of the wall clock, until what happened is published."""
+"""Seconds of the wall clock until an event is published."""
 AGAIN_S = 0.1
 LAYOUT = draw_layout(repeatable("house"), french=False)
 
 
 def configuration(pty: Path) -> str:
-    """Of this wheel, beside `[journal]` and `[mqtt]`."""
+    """The configuration of this wheel, without `[journal]` and `[mqtt]`."""
     return sections(LAYOUT, site=SITE, table=TABLE, last_number=17, port=pty, speed=SPEED)
 
 
 class Evening:
-    """One evening at the wheel: its world, its board, and the panel for who gives a reason."""
+    """One evening at the wheel: its world, its board, and a panel for commands with a reason or a name."""
 
     def __init__(self) -> None:
         self._rng = repeatable("house")
-        night = LiveTable(LAYOUT, self._rng, None)
-        night.table.pause_factor = QUICK_PAUSE_FACTOR
-        self._heard = Subscriber()
-        self._people = People(night, self._heard, look_s=LOOK_S * SPEED, on_scenario=lambda _: None)
+        live_table = LiveTable(LAYOUT, self._rng, None)
+        live_table.table.pause_factor = QUICK_PAUSE_FACTOR
+        self._subscriber = Subscriber()
+        self._people = People(live_table, self._subscriber, look_s=LOOK_S * SPEED, on_scenario=lambda _: None)
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
 
     async def run(self, path: Path) -> None:
-        """For ever."""
+        """Play until the process ends."""
         with Pty(path) as pty:
             player = Player(self._board, pty, speed=SPEED, deliver=self._happen)
             async with asyncio.TaskGroup() as group:
@@ -62,11 +62,11 @@ class Evening:
     def _events(self) -> Iterator[SimEvent]:
         plays = draw_scenarios(LAYOUT, self._rng)
         while True:
-            with suppress(TableStuckError):  # a daemon that hangs does not obey: they try again
+            with suppress(TableStuckError):  # a daemon that hangs does not act: they try again
                 yield from self._people.events(plays)
 
     def _happen(self, event: SimEvent) -> None:
-        """Buttons know neither who nor why."""
+        """Buttons have neither a name nor a reason."""
         if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
         else:
@@ -80,7 +80,7 @@ class Evening:
                     panel = asyncio.create_task(self._use_panel(client))
                     try:
                         async for message in client.messages:
-                            self._heard.take(message.topic.value.removeprefix(f"{ROOT}/"), bytes(message.payload))
+                            self._subscriber.take(message.topic.value.removeprefix(f"{ROOT}/"), bytes(message.payload))
                     finally:
                         panel.cancel()
             await asyncio.sleep(AGAIN_S)

@@ -1,4 +1,4 @@
-"""A settlement core in miniature: on disk first, then acknowledged; it goes on where its own store ends.
+"""A small settlement core: it stores a message on disk, then acknowledges it; it starts after the last stored message.
 
 Run in the machine: settlement.py ROOT PUBLIC_KEY STORE. It needs `wheeld.feed` and nothing else of the project.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wheeld.feed import Feed, FeedError, FeedMessage, Login
 
-# `seq` is not unique here: a message that came twice is to be seen.
+# `seq` is not unique here: a message that came twice must be visible.
 _TABLES = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
@@ -26,29 +26,29 @@ CREATE TABLE IF NOT EXISTS refused (fault TEXT, why TEXT);
 
 
 class Store:
-    """Each statement is a transaction of its own."""
+    """The database of the settlement core; each statement is one transaction."""
 
     def __init__(self, path: str) -> None:
         self._database = sqlite3.connect(path, isolation_level=None)
         self._database.executescript(_TABLES)
 
     def position(self) -> tuple[int, str | None]:
-        """What `after_seq` and `after_hash` of this run are."""
+        """`after_seq` and `after_hash` for this run."""
         row = self._database.execute("SELECT seq, hash FROM messages ORDER BY arrived DESC LIMIT 1").fetchone()
         return (0, None) if row is None else (row[0], row[1])
 
     def take(self, message: FeedMessage) -> None:
-        """Returns when it is on disk."""
+        """Store the message; returns when it is on disk."""
         row = (message.seq, message.hash, message.topic, message.payload, time.time())
         self._database.execute("INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?)", row)
 
     def refuse(self, error: FeedError) -> None:
-        """For whoever asks later."""
+        """Store the error, for the test to read."""
         self._database.execute("INSERT INTO refused VALUES (?, ?)", (error.fault, str(error)))
 
 
 async def settle(root: str, public_key: bytes, store: Store) -> None:
-    """For ever."""
+    """Settle until the process ends."""
     seq, digest = store.position()
     login = Login(client_id="settlement")
     async with Feed(

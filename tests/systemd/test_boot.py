@@ -1,4 +1,4 @@
-"""The unit under a booted systemd: ready, hung, killed, on a read-only file system; the feed goes on where it was."""
+"""The unit under a booted systemd: ready, hung, killed, on a read-only file system; the feed has no gap."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ def assert_restarted_in_order(wheel: Wheel, before: list[int]) -> None:
     assert (wheel.show("ActiveState"), wheel.show("NRestarts")) == ("active", "1")
 
 
-def test_it_starts_judges_and_stops(machine: Machine) -> None:
-    night = wheel(machine, "night", sensors=board(machine, "night"))
-    night.systemctl("start")
-    assert night.show("ActiveState") == "active"
-    machine.until(lambda: night.count("daemon.ready") == 1, "it logs what it told systemd")
-    assert night.show("StatusText").startswith("sim-3: ")
-    machine.until(lambda: any(seen["event"] == "board.identified" for seen in night.events()), "the board is there")
-    shown = "runuser -u wheeld -- /opt/wheeld/bin/wheeld journal show /var/lib/wheeld/night.sqlite --topic result"
+def test_it_starts_publishes_a_result_and_stops(machine: Machine) -> None:
+    evening = wheel(machine, "evening", sensors=board(machine, "evening"))
+    evening.systemctl("start")
+    assert evening.show("ActiveState") == "active"
+    machine.until(lambda: evening.count("daemon.ready") == 1, "it logs that it is ready")
+    assert evening.show("StatusText").startswith("sim-3: ")
+    machine.until(lambda: any(seen["event"] == "board.identified" for seen in evening.events()), "the board is there")
+    shown = "runuser -u wheeld -- /opt/wheeld/bin/wheeld journal show /var/lib/wheeld/evening.sqlite --topic result"
     machine.until(lambda: bool(machine.shell(shown)), "a result")
-    pid = night.show("MainPID")
+    pid = evening.show("MainPID")
     groups = machine.shell(f"grep ^Groups /proc/{pid}/status")
     named = [int(machine.shell(f"getent group {name} | cut -d: -f3")) for name in ("dialout", "gpio")]
     assert set(map(int, groups.split()[1:])) >= set(named)
-    night.systemctl("stop")
-    assert (night.show("Result"), night.show("ExecMainStatus")) == ("success", "0")
-    assert night.events()[-1]["event"] == "daemon.stopped"
+    evening.systemctl("stop")
+    assert (evening.show("Result"), evening.show("ExecMainStatus")) == ("success", "0")
+    assert evening.events()[-1]["event"] == "daemon.stopped"
 
 
-def test_journald_knows_each_lines_priority_and_the_wheel(machine: Machine) -> None:
+def test_journald_has_each_lines_priority_and_the_wheel(machine: Machine) -> None:
     talk = wheel(machine, "talk")
     talk.systemctl("start")
     machine.until(lambda: talk.count("broker.unreachable") > 0, "that no broker is there")
@@ -52,7 +52,7 @@ def test_journald_knows_each_lines_priority_and_the_wheel(machine: Machine) -> N
     talk.systemctl("stop")
 
 
-def test_a_wheel_that_stands_still_is_killed_and_started_again(machine: Machine) -> None:
+def test_a_wheel_that_hangs_is_killed_and_started_again(machine: Machine) -> None:
     hung = wheel(machine, "hung")
     hung.systemctl("start")
     before = hung.seqs()
@@ -60,7 +60,7 @@ def test_a_wheel_that_stands_still_is_killed_and_started_again(machine: Machine)
     assert_restarted_in_order(hung, before)
     messages = [line["MESSAGE"] for line in hung.log()]
     assert any("Watchdog timeout" in message for message in messages)
-    assert any("Fatal Python error: Aborted" in message for message in messages), "the stack stands in the log"
+    assert any("Fatal Python error: Aborted" in message for message in messages), "the stack is in the log"
     hung.systemctl("stop")
 
 
@@ -73,7 +73,7 @@ def test_a_wheel_that_is_killed_is_started_again(machine: Machine) -> None:
     killed.systemctl("stop")
 
 
-def test_on_a_read_only_file_system_it_stays_down_until_a_person_mends_it(machine: Machine) -> None:
+def test_on_a_read_only_file_system_it_stays_down_until_a_person_repairs_it(machine: Machine) -> None:
     disk = "/var/lib/wheeld/disk"
     machine.shell(f"mkdir -p {disk} && mount -t tmpfs wheel {disk} && chown wheeld: {disk}")
     fixed = wheel(machine, "fixed", journal=f"{disk}/fixed.sqlite")
@@ -98,7 +98,7 @@ def test_a_wrong_configuration_is_not_tried_again(machine: Machine) -> None:
     assert any("did you mean port?" in line["MESSAGE"] for line in wrong.log())
 
 
-def test_a_wheel_that_falls_over_again_and_again_stays_down(machine: Machine) -> None:
+def test_a_wheel_that_fails_again_and_again_stays_down(machine: Machine) -> None:
     falls = wheel(machine, "falls")
     falls.drop_in("[Service]\nExecStart=\nExecStart=/bin/false\nRestartSec=10ms\n")
     falls.systemctl("start", check=False)
@@ -109,16 +109,16 @@ def test_a_wheel_that_falls_over_again_and_again_stays_down(machine: Machine) ->
 
 
 def answer_of(machine: Machine, device: str) -> str:
-    """What a wheel hears when it opens /dev/`device` as its board."""
+    """The error when a wheel opens /dev/`device` as its board."""
     tries = wheel(machine, device.lower(), sensors=NO_BOARD.replace("/dev/none", f"/dev/{device}"))
     tries.systemctl("start")
-    machine.until(lambda: tries.count("link.unavailable") > 0, "what became of it")
+    machine.until(lambda: tries.count("link.unavailable") > 0, "the result of opening the device")
     tries.systemctl("stop")
     return next(str(seen["why"]) for seen in tries.events() if seen["event"] == "link.unavailable")
 
 
-def test_only_lines_and_pins_can_be_opened(machine: Machine) -> None:
-    """The kernel's answer to a device that is not in the list comes before any that the device could give."""
+def test_only_serial_lines_and_pins_can_be_opened(machine: Machine) -> None:
+    """The kernel refuses a device that is not in the list before the device itself can answer."""
     machine.shell("mknod -m 666 /dev/ttyS31 c 4 95 && mknod -m 666 /dev/watchful c 10 237")
     answers = {name: answer_of(machine, name) for name in ("ttyS31", "watchful")}
     assert "no permission" in answers["watchful"]
@@ -137,25 +137,25 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
 
 
 def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> None:
-    """One that is not configured need not: no other wheel here has any."""
+    """A key is optional: no other wheel here has one."""
     machine.shell("umask 077; echo nonsense > /etc/credstore/wheeld.odd.signing-key")
     for name, why in {"keyless": "cannot be read: No such file", "odd": "no private key"}.items():
         tries = wheel(machine, name, key="credential:signing-key")
         assert tries.systemctl("start", check=False) != 0
         assert (tries.show("ExecMainStatus"), tries.show("NRestarts")) == (str(Exit.BAD_CONFIG.value), "0")
-        told = [line["MESSAGE"] for line in tries.log()]
-        assert any("signing_key" in message and why in message for message in told), told
-        assert not any("nonsense" in message for message in told)
+        messages = [line["MESSAGE"] for line in tries.log()]
+        assert any("signing_key" in message and why in message for message in messages), messages
+        assert not any("nonsense" in message for message in messages)
 
 
-def test_until_the_clock_is_set_it_says_so(machine: Machine) -> None:
+def test_it_reports_a_clock_that_is_not_synchronised(machine: Machine) -> None:
     early = wheel(machine, "early")
     assert "time-sync.target" in early.show("After").split()
     early.systemctl("start")
     assert "UTC not synchronised" in early.show("StatusText")
     assert early.count("clock.not_synchronised") == 1
     machine.shell("mkdir -p /run/systemd/timesync && touch /run/systemd/timesync/synchronized")
-    machine.until(lambda: early.count("clock.synchronised") == 1, "it hears of it")
+    machine.until(lambda: early.count("clock.synchronised") == 1, "it sees the synchronised clock")
     assert "UTC" not in early.show("StatusText")
     machine.shell("rm -r /run/systemd/timesync")
     early.systemctl("stop")

@@ -1,4 +1,4 @@
-"""The whole house under a booted systemd: whatever hangs, dies or reboots, the settlement core has the feed whole."""
+"""The whole house under a booted systemd: after every hang, kill or reboot the settlement core has the whole feed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.systemd.house import VERDICTS, House, Said, now_utc_s
+from tests.systemd.house import VERDICTS, FeedRecord, House, now_utc_s
 from tests.systemd.machine import Machine
 
 pytestmark = pytest.mark.timeout(180)
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(180)
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that happens in the middle of a coup; `is_orderly`: the daemon is asked to stop, and can."""
+    """A fault in the middle of a coup; `is_orderly`: the daemon is asked to stop, and can."""
 
     name: str
     happens: Callable[[House], None]
@@ -91,7 +91,7 @@ def test_the_feed_is_whole_after(fault: Fault, house: House, measured: Callable[
     measured(f"{fault.name}: {figures(house, fault, at_utc_s, first)}")
 
 
-def assert_the_feed_is_whole(house: House, before: list[Said]) -> None:
+def assert_the_feed_is_whole(house: House, before: list[FeedRecord]) -> None:
     """Each message once, in order, in the wheel's own bytes, nothing refused; each coup has one verdict."""
     written = house.written()
     house.machine.until(lambda: len(house.stored()) >= len(written), "the settlement core has caught up")
@@ -104,25 +104,25 @@ def assert_the_feed_is_whole(house: House, before: list[Said]) -> None:
     assert house.refused() == []
     coups = [json.loads(each.payload)["coup"] for each in stored if each.topic in VERDICTS]
     assert coups == list(range(1, len(coups) + 1)), "each coup is a result or void, once"
-    house.machine.until(lambda: house.owed() == 0, "every ack came home")
+    house.machine.until(lambda: house.owed() == 0, "every ack has arrived")
     house.verify()
 
 
 def assert_sealed(house: House, before: list[str], *, stops: int) -> None:
-    """An orderly stop leaves one seal, and its notice reaches whoever listens; anything else leaves none."""
+    """An orderly stop makes one seal, and its notice reaches the auditor; any other end makes none."""
     seals = house.seals_at_a_stop()
     assert seals[: len(before)] == before
     assert len(seals) == len(before) + stops
-    house.machine.until(lambda: house.heard_seals()[-len(seals) :] == seals, "the auditor hears of each seal")
-    for head in house.heard_seals():
+    house.machine.until(lambda: house.published_seals()[-len(seals) :] == seals, "the auditor receives each seal")
+    for head in house.published_seals():
         house.verify("--head", head)
 
 
-def figures(house: House, fault: Fault, at_utc_s: float, first: Said) -> str:
-    """Seconds from the fault on."""
-    events = {"ready again": "daemon.ready", "board heard": "board.identified"}
-    told = {name: house.moment(event, at_utc_s) for name, event in events.items()}
-    after = [f"{name} after {when - at_utc_s:.2f} s" for name, when in told.items() if when is not None]
+def figures(house: House, fault: Fault, at_utc_s: float, first: FeedRecord) -> str:
+    """The times from the fault on, as a text."""
+    events = {"ready again": "daemon.ready", "board identified": "board.identified"}
+    moments = {name: house.moment(event, at_utc_s) for name, event in events.items()}
+    after = [f"{name} after {when - at_utc_s:.2f} s" for name, when in moments.items() if when is not None]
     after.append(f"first verdict of the sensors stored after {first.at_utc_s - at_utc_s:.2f} s")
     start = [f"start to READY=1 {house.start_s():.2f} s"] if fault.ends_the_daemon else []
     return ", ".join([*start, *after])

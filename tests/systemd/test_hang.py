@@ -1,4 +1,4 @@
-"""The whole daemon with one part hung: systemd's watchdog is not fed, and the log says which part it was."""
+"""The whole daemon with one part hung: systemd's watchdog is not fed, and the log names the part."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Manager:
     def close(self) -> None:
         self._socket.close()
 
-    def listen(self) -> None:
+    def receive(self) -> None:
         """Count the feeds that have come."""
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -82,7 +82,7 @@ async def hang(_: object) -> None:
 
 
 @pytest.mark.parametrize(("part", "loop"), [("sensors", (BoardFeed, "tick")), ("outbox", (Outbox, "run"))])
-async def test_a_loop_that_hangs_starves_the_watchdog(
+async def test_the_watchdog_is_not_fed_when_a_loop_hangs(
     part: str, loop: tuple[type, str], tmp_path: Path, manager: Manager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(*loop, hang)
@@ -90,26 +90,26 @@ async def test_a_loop_that_hangs_starves_the_watchdog(
         async with daemon(tmp_path):
             await until(lambda: any(log.get("missing") == [part] for log in logs), f"{part} is missed")
             await asyncio.sleep(2 * CHECK_S)
-            manager.listen()
+            manager.receive()
             assert manager.feeds == 0
 
 
-async def test_a_journal_that_hangs_starves_the_watchdog(tmp_path: Path, manager: Manager) -> None:
+async def test_the_watchdog_is_not_fed_when_the_journal_hangs(tmp_path: Path, manager: Manager) -> None:
     def fed(times: int) -> bool:
-        manager.listen()
+        manager.receive()
         return manager.feeds >= times
 
     release = threading.Event()
     with capture_logs() as logs:
         async with daemon(tmp_path) as journal:
-            await until(lambda: fed(3), "feeds while all is well")
+            await until(lambda: fed(3), "feeds before the hang")
             journal._thread.submit(release.wait)
             try:
                 await until(lambda: any(log.get("missing") == ["journal"] for log in logs), "the journal is missed")
-                manager.listen()
+                manager.receive()
                 manager.feeds = 0
                 await asyncio.sleep(2 * CHECK_S)
-                manager.listen()
+                manager.receive()
                 assert manager.feeds == 0
             finally:
                 release.set()

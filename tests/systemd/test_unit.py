@@ -1,4 +1,4 @@
-"""The files in systemd/ as systemd's own tools judge them."""
+"""The files in systemd/, checked by systemd's own tools."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.systemd.machine import Machine
 
 UNIT = PROJECT / "systemd" / "wheeld@.service"
 SCORE_MAX = 1.5
-"""Exposure, 0 to 10, that the unit may come to."""
+"""The highest exposure of the unit, from 0 to 10."""
 
 on_this_host = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze on this host")
 
 
-def analyze(*words: str) -> subprocess.CompletedProcess[str]:
-    command = ["systemd-analyze", "--no-pager", *words]
+def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["systemd-analyze", "--no-pager", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def verified(directory: Path, text: str) -> str:
-    """What systemd has to say against a unit; it returns 0 for an unknown key, so only silence is praise."""
+    """What systemd reports about a unit. It returns 0 for an unknown key, so only an empty output means success."""
     unit = directory / "wheeld@.service"
     unit.write_text(re.sub(r"^ExecStart=.+$", "ExecStart=/bin/true", text, flags=re.MULTILINE))
     done = analyze("verify", str(unit))
@@ -33,7 +33,7 @@ def verified(directory: Path, text: str) -> str:
 
 
 @on_this_host
-def test_systemd_has_nothing_against_it(tmp_path: Path) -> None:
+def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
     assert verified(tmp_path, UNIT.read_text()) == ""
 
 
@@ -49,7 +49,7 @@ def test_the_unit_is_hardened() -> None:
     assert done.returncode == 0, "\n".join(line for line in done.stdout.splitlines() if "✓" not in line)
 
 
-def test_what_was_installed_is_what_was_judged(machine: Machine) -> None:
+def test_the_installed_unit_passes_the_same_checks(machine: Machine) -> None:
     done = machine.run("systemd-analyze", "verify", "wheeld@any.service")
     assert done.stdout + done.stderr == ""
     exposure = re.search(r"exposure level for \S+: (\d+\.\d)", machine.ask("systemd-analyze", "security", "wheeld@any"))
@@ -58,11 +58,11 @@ def test_what_was_installed_is_what_was_judged(machine: Machine) -> None:
 
 
 def test_a_board_is_named_by_its_serial_number(machine: Machine) -> None:
-    """udev's own answer for a terminal that pretends to be a board; the rules of the distribution are read with it."""
-    pretence = 'KERNEL=="tty1", ENV{ID_BUS}="usb", ENV{ID_SERIAL_SHORT}="0042", ENV{ID_VENDOR}="wheeld"\n'
-    machine.write("/etc/udev/rules.d/00-pretence.rules", pretence)
-    told = machine.run("udevadm", "test", "--action=add", "/sys/class/tty/tty1").stderr
-    ours = dict(re.findall(r"70-wheeld\.rules:\d+ (\w+) '?([^'\n]+)", told))
+    """udev's own answer for a terminal with the properties of a board; the distribution's rules are read too."""
+    rule = 'KERNEL=="tty1", ENV{ID_BUS}="usb", ENV{ID_SERIAL_SHORT}="0042", ENV{ID_VENDOR}="wheeld"\n'
+    machine.write("/etc/udev/rules.d/00-test.rules", rule)
+    printed = machine.run("udevadm", "test", "--action=add", "/sys/class/tty/tty1").stderr
+    ours = dict(re.findall(r"70-wheeld\.rules:\d+ (\w+) '?([^'\n]+)", printed))
     group = machine.shell("getent group wheeld | cut -d: -f3").strip()
     assert ours == {"LINK": "wheeld/0042", "GROUP": group, "MODE": "0660"}
-    assert not re.search(r"70-wheeld\.rules.*(nvalid|nknown|gnoring)", told)
+    assert not re.search(r"70-wheeld\.rules.*(nvalid|nknown|gnoring)", printed)

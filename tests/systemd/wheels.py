@@ -1,4 +1,4 @@
-"""Wheels in the machine: one instance of the unit each, with or without a simulated board."""
+"""Wheels in the machine: each is one instance of the unit, with or without a simulated board."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Wheel:
         return self.machine.ask("systemctl", "show", "--value", "--property", name, self.unit)
 
     def drop_in(self, text: str) -> None:
-        """What this test sets differently."""
+        """Add settings of this test to the unit."""
         self.machine.write(f"/etc/systemd/system/{self.unit}.d/test.conf", text)
         self.machine.run("systemctl", "daemon-reload")
 
     def systemctl(self, verb: str, *, check: bool = True) -> int:
-        """Returns systemctl's exit code; `start` returns when the wheel has said READY."""
+        """Returns systemctl's exit code; `start` returns when the wheel has sent READY."""
         return self.machine.run("systemctl", verb, self.unit, check=check).returncode
 
     def log(self) -> list[dict[str, str]]:
-        """Everything in journald about the unit, its own lines and systemd's."""
+        """All lines in journald about the unit, its own and systemd's."""
         self.machine.run("journalctl", "--sync")  # what was written is there, though journald may be busy
         lines = self.machine.ask("journalctl", "--unit", self.unit, "--output", "json", "--all").splitlines()
         return [json.loads(line) for line in lines]
@@ -58,35 +58,35 @@ class Wheel:
         return [{**json.loads(line["MESSAGE"]), "PRIORITY": line["PRIORITY"]} for line in lines]
 
     def count(self, event: str) -> int:
-        """How often it was logged."""
+        """How often `event` was logged."""
         return sum(each["event"] == event for each in self.events())
 
     def seqs(self, journal: str = "") -> list[int]:
         """Every `seq` in its journal, which must verify."""
         path = journal or f"/var/lib/wheeld/{self.name}.sqlite"
         journal_command = "runuser -u wheeld -- /opt/wheeld/bin/wheeld journal"
-        told = self.machine.shell(f"{journal_command} verify {path} >&2; {journal_command} show {path} --jsonl")
-        payloads = [json.loads(line)["payload"] for line in told.splitlines()]
+        printed = self.machine.shell(f"{journal_command} verify {path} >&2; {journal_command} show {path} --jsonl")
+        payloads = [json.loads(line)["payload"] for line in printed.splitlines()]
         return [payload["seq"] for payload in payloads if "seq" in payload]
 
 
 def board(machine: Machine, name: str) -> str:
-    """A simulated board on a pty, at every boot, for ever; returns the configuration that it asks for."""
+    """Run a simulated board on a pty, from every boot on. Returns the configuration that it prints."""
     machine.service(
         f"board-{name}",
         f"/opt/wheeld/bin/hw-sim run --pty /run/board-{name}/line --seed 3 --speed 10 --quick",
         f"User=wheeld\nRuntimeDirectory=board-{name}\nEnvironment=PYTHONUNBUFFERED=1",
     )
 
-    def said() -> str:
+    def printed() -> str:
         return machine.ask("journalctl", "--unit", f"board-{name}", "--output", "cat")
 
-    machine.until(lambda: "max_drift_ppm" in said(), "the board tells its configuration")
-    return said()[said().index("[table]") :]
+    machine.until(lambda: "max_drift_ppm" in printed(), "the configuration of the board")
+    return printed()[printed().index("[table]") :]
 
 
 def wheel(machine: Machine, name: str, *, sensors: str = "", journal: str = "", mqtt: str = "", key: str = "") -> Wheel:
-    """An instance with its configuration; `key` signs. Without a broker: whoever wants one starts mosquitto."""
+    """An instance with its configuration; `key` is its signing key. A test that needs a broker starts mosquitto."""
     sensors = sensors or NO_BOARD
     journal = journal or f"/var/lib/wheeld/{name}.sqlite"
     signs = f'signing_key_file = "{key}"\n' if key else ""

@@ -1,4 +1,4 @@
-"""Where daemons come from that are there to be killed, one after the other, at one journal."""
+"""Starts daemons that will be killed, one after the other, with one journal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
-from tests.faults.kill_house import FIRST_NUMBER, House, Said
+from tests.faults.kill_house import FIRST_NUMBER, DaemonOutput, House
 from tests.journal.journals import open_reader
 
 
@@ -28,23 +28,23 @@ def write_config(directory: Path) -> Path:
 
 
 def serve(house: House, daemon: Connection) -> NoReturn:
-    """Be the house of a daemon at the other end until that ends, which EOFError or ConnectionError tells."""
+    """Serve the daemon at the other end; EOFError or ConnectionError is raised when it ends."""
     while True:
-        said = daemon.recv()
-        if said is not None:
-            house.hear(Said(*said))
+        output = daemon.recv()
+        if output is not None:
+            house.receive(DaemonOutput(*output))
             continue
-        told = None if house.rested else house.exchange()
-        daemon.send(None if told is None else tuple(told))
+        answer = None if house.rested else house.exchange()
+        daemon.send(None if answer is None else tuple(answer))
 
 
-class Nursery:
-    """Forks daemons that are killed when their time is over."""
+class DaemonStarter:
+    """A process that forks daemons and kills each after its time."""
 
     def __init__(self, process: subprocess.Popen[str], listener: Listener) -> None:
         self._process, self._listener = process, listener
 
-    def life(self, house: House, seconds: float) -> int:
+    def run_one(self, house: House, seconds: float) -> int:
         """Serve one daemon from its start to its end; returns its exit code. 0 seconds: until the house is done."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -55,11 +55,11 @@ class Nursery:
 
 
 @contextmanager
-def nursery(directory: Path) -> Iterator[Nursery]:
-    """A process that forks them; the journal, their log and the way to them are in `directory`."""
+def daemon_starter(directory: Path) -> Iterator[DaemonStarter]:
+    """The process that forks the daemons; their journal, log and socket are in `directory`."""
     config, address = write_config(directory), str(directory / "house")
     command = [sys.executable, "-m", "tests.faults.kill_child", str(config), address]
-    # Measuring coverage of processes that never end is of no use, and they would start slower.
+    # Coverage of processes that are killed is never written, and they would start more slowly.
     env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     with (
         (directory / "log").open("wb") as log,
@@ -68,11 +68,11 @@ def nursery(directory: Path) -> Iterator[Nursery]:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=env, cwd=Path.cwd()
         ) as process,
     ):
-        yield Nursery(process, listener)
+        yield DaemonStarter(process, listener)
 
 
 def check_journal(path: Path, house: House) -> None:
-    """What the settlement core has is what the journal has, byte by byte, and nothing is owed any more."""
+    """The settlement core has the same messages as the journal, byte by byte, and nothing is owed any more."""
     with contextlib.closing(open_reader(path)) as journal:
         stored = journal.database.named_rows(
             "SELECT seq, topic, payload FROM messages WHERE seq IS NOT NULL ORDER BY seq"
