@@ -12,7 +12,7 @@ import msgspec
 
 from wheeld.core.instants import from_text
 from wheeld.core.log_checks import check_calendar, check_line, check_snapshot
-from wheeld.core.messages.payloads import Figures, reply_payload
+from wheeld.core.messages.payloads import Figures
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
     End,
@@ -152,7 +152,7 @@ def output_lines(step: Step) -> Iterator[bytes]:
     for reply in step.replies:
         if reply.id is None:
             continue
-        yield msgspec.json.encode(OutputLine(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
+        yield msgspec.json.encode(OutputLine(reply.t_us, "reply", msgspec.Raw(reply.payload)))
 
 
 def _fact_line(applied: AppliedFact) -> bytes:

@@ -142,14 +142,6 @@ class Header(TableSetting, frozen=True, kw_only=True, tag_field="kind", tag="whe
     snapshot: dict[str, Any] | None = None
 
 
-def header_of(
-    setting: TableSetting, *, started: str, last_number: int | None, boot_id: str, snapshot: dict[str, Any]
-) -> Header:
-    """The first line of a log of this table that goes on from `snapshot`."""
-    fields = structs.asdict(setting) | {"last_number": last_number}
-    return Header(format=1, started=started, boot_id=boot_id, snapshot=snapshot, **fields)
-
-
 def from_header(header: Header) -> TableSetting:
     """The setting that a log's first line describes."""
     return TableSetting(**{name: getattr(header, name) for name in TableSetting.__struct_fields__})

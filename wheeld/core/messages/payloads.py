@@ -15,7 +15,6 @@ from msgspec import UNSET, UnsetType
 from wheeld.core.law.facts import Bets, Cause, StateName
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
-from wheeld.core.step import Reply
 from wheeld.core.tracking.margin import Measure
 
 Figures: TypeAlias = dict[str, int | float | str]
@@ -162,9 +161,3 @@ class ReplyPayload(msgspec.Struct, frozen=True):
     done: bool
     why: str
     last_seq: int | UnsetType = UNSET
-
-
-def reply_payload(reply: Reply) -> bytes:
-    """The JSON of one `reply`."""
-    last_seq = UNSET if reply.last_seq is None else reply.last_seq
-    return msgspec.json.encode(ReplyPayload("reply/1", reply.id, reply.name, reply.by, reply.done, reply.why, last_seq))

@@ -42,7 +42,6 @@ from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pocket import PocketFromReaders, PocketState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
 from wheeld.core.tracking.run import ROTOR_FACTS, Phase
-from wheeld.core.tracking.sighting import Seen
 
 
 class ObserverState(msgspec.Struct):
@@ -141,11 +140,6 @@ class Observer:
     def faults(self) -> tuple[str, ...]:
         """The sensors that fail, by name."""
         return tuple(self.state.faults)
-
-    @property
-    def sightings(self) -> list[Seen]:
-        """The latest ones of the ball in one pocket; none where no reader looks."""
-        return self.pocket.sightings
 
     @property
     def counters(self) -> dict[str, int]:
