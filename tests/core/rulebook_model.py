@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from wheeld.core.law.facts import Cause, Fact
+from wheeld.core.facts import Cause, Fact
 
 RESULT: Final = "result"
 Verdict: TypeAlias = Cause | Literal["result"] | None

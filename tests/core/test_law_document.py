@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import document as law_document
-from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto
 from wheeld.core.law.table import CLAUSES, LAW
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.messages.phrases import FRENCH, ITALIAN, Phrases
 from wheeld.core.state_publisher import waiting_for
 

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import msgspec
 
+from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.instants import ClockState
-from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.guards import Known
 from wheeld.core.law.people import BY_WORD, fact_of, missing, rests_on_word
 from wheeld.core.law.registers import state_after_suspension
 from wheeld.core.law.rows import Act, Goto, Row
 from wheeld.core.law.table import CLAUSES, ruling
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
 from wheeld.core.table_state import Called, Coup, TableState
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.observer import Observer
 

@@ -12,7 +12,6 @@ import msgspec
 
 from wheeld.core.instants import from_text
 from wheeld.core.log_checks import check_calendar, check_line, check_snapshot
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
     End,
@@ -21,6 +20,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
+from wheeld.core.tracking.evidence import Figures
 from wheeld.errors import WheeldError
 
 KNOWN_KEYS = {

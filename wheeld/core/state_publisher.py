@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.law.guards import Known, is_in_place
 from wheeld.core.law.rows import AFTER_VOID
 from wheeld.core.messages.phrases import Phrases

@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.law.facts import Fact, State
-from wheeld.core.messages.payloads import Figures, ReplyPayload
+from wheeld.core.facts import Fact, State
+from wheeld.core.messages.payloads import ReplyPayload
+from wheeld.core.tracking.evidence import Figures
 
 Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
 Verdict: TypeAlias = Literal["result", "void"]

@@ -14,11 +14,10 @@ import msgspec
 
 from wheeld.core.adjudicator import Adjudicator
 from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
+from wheeld.core.facts import Fact, State
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law.facts import Fact, State
 from wheeld.core.law.registers import LaunchRegister
 from wheeld.core.law.rows import COUP
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import (
     BallPass,
@@ -36,7 +35,7 @@ from wheeld.core.setting import Header, TableSetting
 from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
 from wheeld.core.table_state import BOULER_US, TableState
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
 
 NOTHING = Step()

@@ -13,8 +13,8 @@ from typing import NoReturn
 import msgspec
 import structlog
 
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.table import Table
+from wheeld.core.tracking.evidence import Figures
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import StoredSeal
 from wheeld.ports import HostClock

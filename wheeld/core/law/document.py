@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from itertools import product
 
 from wheeld.core import law
+from wheeld.core.facts import Fact, State
 from wheeld.core.houses import PROFILES
-from wheeld.core.law.facts import Fact, State
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Act, Goto, Row
 from wheeld.core.law.table import CLAUSES, LAW, rule
 

@@ -7,18 +7,14 @@ Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wheeld.core.law.facts import Bets, Cause, StateName
+from wheeld.core.facts import Bets, Cause, StateName
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
+from wheeld.core.tracking.evidence import Figures
 from wheeld.core.tracking.margin import Measure
-
-Figures: TypeAlias = dict[str, int | float | str]
-"""The few numbers that decide, by name; names carry their units."""
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):

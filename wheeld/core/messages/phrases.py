@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.pockets import NumberFacts
 
 Language: TypeAlias = Literal["fr", "it"]
