@@ -432,7 +432,7 @@ class Game:
 
     def ways(self, fact: Fact) -> Ways:
         """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) a game knows itself."""
-        ways: Ways = getattr(self, fact.name.lower())()
+        ways: Ways = getattr(self, fact.value)()
         return ways
 
 

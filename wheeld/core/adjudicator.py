@@ -184,7 +184,7 @@ class Adjudicator:
         if command is not None and command.who is not None:
             figures["who"] = command.who
         person = (command.by, command.reason) if command else None
-        text = f"{evidence.fact.value}; {self._whys[row]}"
+        text = f"{evidence.fact.text}; {self._whys[row]}"
         self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, figures, person))
 
     # --- the registers beside the table of rows -----------------------------------------------------------------------

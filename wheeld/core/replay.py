@@ -157,7 +157,7 @@ def output_lines(step: Step) -> Iterator[bytes]:
 
 def _fact_line(applied: AppliedFact) -> bytes:
     fact, state = applied.fact, applied.state
-    payload = FactPayload(fact.name.lower(), fact.value, state.value, applied.evidence_us, applied.figures)
+    payload = FactPayload(fact.value, fact.text, state.value, applied.evidence_us, applied.figures)
     return msgspec.json.encode(OutputLine(applied.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 
