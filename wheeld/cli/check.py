@@ -79,10 +79,10 @@ def _head(head: HeadSetting) -> Iterator[str]:
 
 
 def _provable(config: Config) -> Iterator[str]:
-    """Row by row of docs/rulebook.md, what proves it."""
+    """Row by row of docs/rulebook.md, with the house's article, what proves it."""
     setting = config.table
     for row in provable(setting):
-        yield f"{row.row:3} {row.article}: {row.what}: {row.by or 'nothing here proves it'}"
+        yield f"{setting.profile.cited((row.row,), row.what)}: {row.by or 'nothing here proves it'}"
     if setting.unproven is not None:
         yield f"a coup that lacks only {' and '.join(setting.lacks)}: {_UNPROVEN[setting.unproven]}"
 
