@@ -85,7 +85,7 @@ INSIDE_CORE: dict[str, Callable[[str], bool]] = {
     "wheeld/core/observations.py": _core_only(),
     "wheeld/core/pockets.py": _core_only(),
     "wheeld/core/houses.py": _core_only("messages.phrases", "pockets"),
-    "wheeld/core/setting.py": _core_only("houses", "observations"),
+    "wheeld/core/setting.py": _core_only("houses", "observations", "pockets"),
     "wheeld/core/tracking": _core_only("facts", "observations", "pockets", "setting", "tracking"),
     "wheeld/core/law": _core_only(
         "facts", "houses", "law", "observations", "pockets", "setting", "table_state", "tracking"
