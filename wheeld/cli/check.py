@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 
 from wheeld.config.reading import load
-from wheeld.config.sections import Config, JournalSection
+from wheeld.config.sections import Config
 from wheeld.core.setting import HEADS, rows_of
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
+from wheeld.journal.setting import JournalSetting
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
@@ -107,7 +108,7 @@ def _gpio(gpio: GpioSetting) -> Iterator[str]:
     yield f"pins: {pins}" if pins else "no other pins"
 
 
-def _journal(journal: JournalSection) -> Iterator[str]:
+def _journal(journal: JournalSetting) -> Iterator[str]:
     yield f"journal: {journal.path}"
     if journal.signing_key_file is not None:
         key_id = FileSigner(journal.signing_key_file).key_id
