@@ -14,7 +14,7 @@ STUCK_S = (5.0, 60.0)
 CHATTER_S = (0.5, 5.0)
 """A loose contact while something shakes it."""
 CHATTER_GAP_US = (3_000, 50_000)
-"""The filter of the board joins pulses that are nearer to one."""
+"""The filter of the board makes one pulse of two that are nearer to each other."""
 
 
 def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

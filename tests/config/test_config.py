@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import load, parse
+from wheeld.core.houses import PROFILES
 
 GOOD = """\
 [table]
@@ -57,6 +59,15 @@ def test_a_short_file_gets_the_documented_defaults() -> None:
     assert (mqtt.port, mqtt.keepalive_s, mqtt.publish_timeout_s, mqtt.settlement_ack) == (1883, 5, 5.0, False)
     assert config.log.level == "info"
     assert config.journal.path == Path("/etc/wheeld/journal.sqlite")
+
+
+def test_a_coup_needs_as_many_laps_as_its_house_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = parse(GOOD).table
+    asks_four = msgspec.structs.replace(table.profile, min_laps=4)
+    monkeypatch.setitem(PROFILES, (table.house, table.game), asks_four)
+    assert parse(GOOD).table.min_laps == 4
+    assert "(Art. 10 asks 4, " in problems(with_line("table", "min_laps = 0"))[0]
+    assert parse(with_line("table", "min_laps = 5")).table.min_laps == 5
 
 
 def test_the_core_gets_the_wheel_of_the_game() -> None:

@@ -82,7 +82,7 @@ def test_its_meaning_is_printed() -> None:
     assert "its number is called by the head" in lines
     assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in lines
     assert "it sends its status lines by itself, and the number also on a line of its own" in lines
-    assert "R2  Art. 10: the ball runs at least 3 full laps: nothing here proves it" in lines
+    assert "R2, Art. 10: the ball runs at least 3 full laps: nothing here proves it" in lines
     assert "a coup that lacks only R2: waits for the chef to confirm it, or to declare it null" in lines
     asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE)))))
     assert "it is asked for each status line, and the number in its status lines only" in asked

@@ -16,7 +16,7 @@ import msgspec
 
 from tests.core.evening import FALL_S, START_UTC_US, Evening, PublishedMessage, Way, other
 from tests.core.rulebook_model import RESULT, Game
-from wheeld.core.law.facts import Fact
+from wheeld.core.facts import Fact
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.observations import BallPass, CommandName
 from wheeld.core.replay import replay

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from wheeld.core.law.facts import Cause, Fact
+from wheeld.core.facts import Cause, Fact
 
 RESULT: Final = "result"
 Verdict: TypeAlias = Cause | Literal["result"] | None
@@ -432,7 +432,7 @@ class Game:
 
     def ways(self, fact: Fact) -> Ways:
         """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) is a field of the game."""
-        ways: Ways = getattr(self, fact.name.lower())()
+        ways: Ways = getattr(self, fact.value)()
         return ways
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
+from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.houses import PROFILES
-from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import RETURN, STAY, Act, Row
 from wheeld.core.law.table import CLAUSES, LAW, collected, rule
 

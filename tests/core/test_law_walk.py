@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from tests.core.rulebook_model import FREE, RESULT, Game, Verdict, Way
+from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import table as law
-from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.rows import RUNNING, Act, Goto, Row
 
 Rule: TypeAlias = Callable[[State, Fact], Row]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.law.facts import Fact
+from wheeld.core.facts import Fact
 from wheeld.core.tracking.run import DIRECTION_FACTS, Phase, Run, RunRecord
 
 

@@ -10,7 +10,8 @@ from msgspec import structs
 
 from tests.core.evening import FRENCH
 from tests.core.head_evening import MERCURY
-from wheeld.core.setting import Header, TableSetting, config_keys, from_header, header_of, rows_of
+from wheeld.core.setting import Header, TableSetting, config_keys, from_header, rows_of
+from wheeld.core.table import Table
 
 
 def with_(**changes: Any) -> TableSetting:
@@ -132,9 +133,9 @@ def test_what_people_read_of_a_setting() -> None:
 @pytest.mark.parametrize("setting", [FRENCH, MERCURY, with_(site="log", auto_rien_ne_va_plus_rev_s=0.5)])
 def test_a_header_has_the_whole_setting(setting: TableSetting) -> None:
     """A figure without a default always stands in it, the others when they are not the default."""
-    header = header_of(setting, started="2026-11-20T18:00:00Z", last_number=5, boot_id="b", snapshot={})
-    line = msgspec.json.encode(header)
+    table, _ = Table.start(setting, boot_id="b", started_utc_us=0)
+    line = msgspec.json.encode(table.header())
     assert {"kind", "format", "started", "rotor_ticks", "beams_deg", "readers_deg", "min_laps"} < set(
         msgspec.json.decode(line)
     )
-    assert from_header(msgspec.json.decode(line, type=Header)) == structs.replace(setting, last_number=5)
+    assert from_header(msgspec.json.decode(line, type=Header)) == setting

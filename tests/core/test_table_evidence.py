@@ -196,6 +196,18 @@ def test_idleness_after_a_ball_that_matters_no_more_does_not_grow_the_evidence(
     assert (evening.observer.run.launched_us is not None) == (happened is not stray)
 
 
+def test_a_ball_that_runs_on_a_closed_table_is_not_cut_out_of_what_is_kept() -> None:
+    """What is kept begins anew only when the ball is gone and can explain nothing any more."""
+    evening = Evening(rpm=30)
+    kept = evening.table._recorder
+    while len(kept.observations) < IDLE_MAX - 200:
+        evening.wait(1)
+    evening.run()
+    assert len(kept.observations) > IDLE_MAX + 1
+    evening.wait(40)
+    assert len(kept.observations) < IDLE_MAX
+
+
 def test_a_long_wait_on_the_obstacle_is_kept_whole() -> None:
     """However long, what was observed of a running coup is its evidence."""
     evening = Evening(rpm=30).open()

@@ -219,7 +219,7 @@ def test_lost_for_more_than_two_reader_intervals_and_a_fifth_is_too_long() -> No
     for after_us, done in ((2_150_000, True), (2_250_000, False)):
         evening = table_in("rien_va")
         evening.lying = None
-        evening.until(evening.observer.sightings[-1].t_us + after_us)
+        evening.until(evening.observer.pocket.sightings[-1].t_us + after_us)
         assert evening.say("tout_va").done == done, after_us
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.messages.phrases import FRENCH, ITALIAN, Phrases
-from wheeld.core.messages.waiting import waiting_for
+from wheeld.core.state_publisher import waiting_for
 
 
 @pytest.mark.parametrize("phrases", [FRENCH, ITALIAN])

@@ -33,7 +33,7 @@ from tests.live.bench import (
     write_config,
 )
 from tests.mosquitto import Mosquitto
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.step import CoupLog, Step
 from wheeld.core.table_state import TableState
 from wheeld.exits import Exit

@@ -14,9 +14,10 @@ from tests.core.evening import START_UTC_US, Evening
 from tests.journal.journals import open_reader, write_keys
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
-from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper, Retention
+from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper
 from wheeld.journal.rows import StoredEvidence
 from wheeld.journal.seal import FileSigner, public_key
+from wheeld.journal.setting import JournalSetting
 from wheeld.journal.verify import verify
 
 DAY_S = 86_400.0
@@ -37,8 +38,8 @@ class StoredEvening(Evening):
 class Bench:
     """A table, its journal and its keeper, in virtual time."""
 
-    def __init__(self, path: Path, journal: Journal, retention: Retention) -> None:
-        self._path = path
+    def __init__(self, setting: JournalSetting, journal: Journal) -> None:
+        self._path = setting.path
         self.journal = journal
         self.clock = VirtualClock(START_UTC_US)
         self.evening = StoredEvening()
@@ -47,7 +48,7 @@ class Bench:
             journal,
             self.evening.table,
             clock=self.clock,
-            retention=retention,
+            setting=setting,
             is_clock_trusted=lambda: self.is_clock_trusted,
         )
 
@@ -79,11 +80,14 @@ class Bench:
 
 
 @asynccontextmanager
-async def keeping(directory: Path, retention: Retention | None = None, *, signs: bool = True) -> AsyncIterator[Bench]:
+async def keeping(
+    directory: Path, *, age_days: float | None = None, bytes_max: int | None = None, signs: bool = True
+) -> AsyncIterator[Bench]:
     private, _ = write_keys(directory)
     signer = FileSigner(private) if signs else None
     journal = await Journal.open(directory / "j", at_utc_us=START_UTC_US, signer=signer)
-    bench = Bench(directory / "j", journal, retention or Retention())
+    setting = JournalSetting(path=directory / "j", evidence_age_days=age_days, evidence_bytes_max=bytes_max)
+    bench = Bench(setting, journal)
     try:
         async with working(bench.keeper.seal_shifts(), bench.keeper.prune()):
             yield bench
@@ -128,7 +132,7 @@ async def test_without_a_key_nothing_is_sealed_nor_said(tmp_path: Path) -> None:
 
 
 async def test_evidence_goes_when_it_is_old_and_only_then(tmp_path: Path) -> None:
-    async with keeping(tmp_path, Retention(age_days=2)) as bench:
+    async with keeping(tmp_path, age_days=2) as bench:
         bench.evening.open()
         bench.evening.coup(8)
         await bench.stored()
@@ -148,7 +152,7 @@ async def test_evidence_goes_when_it_is_old_and_only_then(tmp_path: Path) -> Non
 
 async def test_nothing_is_removed_while_a_coup_runs(tmp_path: Path) -> None:
     """And evidence beyond the size goes whatever the clock says."""
-    async with keeping(tmp_path, Retention(bytes_max=1)) as bench:
+    async with keeping(tmp_path, bytes_max=1) as bench:
         bench.is_clock_trusted = False
         bench.evening.open()
         bench.evening.coup(8)

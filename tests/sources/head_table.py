@@ -9,7 +9,7 @@ import msgspec
 
 from firmware_protocol.cammegh.session import CammeghSession, Setup
 from hw_sim.cammegh.head import SimHead
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.observations import Command, CommandName, Observation, TimePassed
 from wheeld.core.setting import TableSetting
 from wheeld.core.table import Table

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 
 from wheeld.config.reading import load
-from wheeld.config.sections import Config, JournalSection
+from wheeld.config.sections import Config
 from wheeld.core.setting import HEADS, rows_of
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
+from wheeld.journal.setting import JournalSetting
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
@@ -79,10 +80,10 @@ def _head(head: HeadSetting) -> Iterator[str]:
 
 
 def _provable(config: Config) -> Iterator[str]:
-    """Row by row of docs/rulebook.md, what proves it."""
+    """Row by row of docs/rulebook.md, with the house's article, what proves it."""
     setting = config.table
     for row in provable(setting):
-        yield f"{row.row:3} {row.article}: {row.what}: {row.by or 'nothing here proves it'}"
+        yield f"{setting.profile.cited((row.row,), row.what)}: {row.by or 'nothing here proves it'}"
     if setting.unproven is not None:
         yield f"a coup that lacks only {' and '.join(setting.lacks)}: {_UNPROVEN[setting.unproven]}"
 
@@ -107,7 +108,7 @@ def _gpio(gpio: GpioSetting) -> Iterator[str]:
     yield f"pins: {pins}" if pins else "no other pins"
 
 
-def _journal(journal: JournalSection) -> Iterator[str]:
+def _journal(journal: JournalSetting) -> Iterator[str]:
     yield f"journal: {journal.path}"
     if journal.signing_key_file is not None:
         key_id = FileSigner(journal.signing_key_file).key_id

@@ -7,31 +7,18 @@ is expected in words. `[table]` and `[wheel]` are the two exceptions: their keys
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
-from msgspec import NODEFAULT, Meta, structs
+from msgspec import NODEFAULT, structs
 
 from wheeld.broker.settings import MqttSettings
 from wheeld.core.houses import PROFILES
 from wheeld.core.setting import SENSORS_OF, TableSetting, config_keys
+from wheeld.journal.setting import JournalSetting
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
-
-_File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
-
-
-class JournalSection(msgspec.Struct, frozen=True, kw_only=True):
-    """`[journal]`: where everything that was published is stored, which key signs it, how long evidence is kept."""
-
-    path: _File
-    signing_key_file: _File | None = None
-    evidence_age_days: Annotated[float, Meta(ge=1, le=36_525, description="days, 1 to 36525")] | None = None
-    evidence_bytes_max: (
-        Annotated[int, Meta(ge=1_000_000, le=2**50, description=f"bytes, 1000000 to {2**50}")] | None
-    ) = None
 
 
 class LogSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +34,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     sensors: BoardSetting | None = None
     gpio: GpioSetting | None = None
     head: HeadSetting | None = None
-    journal: JournalSection
+    journal: JournalSetting
     mqtt: MqttSettings
     log: LogSection = LogSection()
 
@@ -112,6 +99,8 @@ def _table_setting(given: dict[str, Any], head: HeadSetting | None) -> TableSett
     """
     profile = PROFILES.get((given["house"], given["game"]))
     wheel = profile.wheel if profile else "fair" if given.get("rotor_direction") else "french"
+    if given["min_laps"] is None:
+        given["min_laps"] = profile.min_laps if profile else 1  # a game that nobody knows is refused
     sources: dict[str, Any] = {
         part: "sensors" if given[sensors] or head is None else "head"
         for part, sensors in SENSORS_OF.items()

@@ -1,23 +1,26 @@
-"""Applies the law: looks up the row for evidence or a command, and does what the row says. Decides nothing itself."""
+"""Applies the law: looks up the row for evidence or a command, does what the row says, and answers the command.
+
+It decides nothing itself.
+"""
 
 from __future__ import annotations
 
 import msgspec
 
+from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.instants import ClockState
-from wheeld.core.law.facts import Cause, Fact, State
 from wheeld.core.law.guards import Known
+from wheeld.core.law.people import BY_WORD, fact_of, missing, rests_on_word
 from wheeld.core.law.registers import state_after_suspension
 from wheeld.core.law.rows import Act, Goto, Row
-from wheeld.core.law.table import ruling
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.law.table import CLAUSES, ruling
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
-from wheeld.core.step import AppliedFact, PendingStep, Verdict
+from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
 from wheeld.core.table_state import Called, Coup, TableState
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.observer import Observer
 
@@ -25,7 +28,7 @@ OF_NO_COUP = (Fact.LAUNCHED_NULL, Fact.LAUNCHED_IDLE)
 
 
 class Adjudicator:
-    """The law at one table. What it publishes and decides goes into `pending`, the step at hand."""
+    """The law at one table. What it publishes, decides and replies goes into `pending`, the step at hand."""
 
     def __init__(
         self,
@@ -38,13 +41,26 @@ class Adjudicator:
     ) -> None:
         self._setting, self._state, self._observer = setting, state, observer
         self._clock, self._writer, self._pending = clock, writer, pending
-        self._profile = setting.profile
+        profile = setting.profile
+        self._pockets = profile.pockets
+        self._whys = {clause.row: profile.cited(clause.row.rules, clause.row.text) for clause in CLAUSES}
+
+    def answer(self, command: Command, now_us: int) -> None:
+        """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
+        coup = self._state.coup
+        if command.coup is not None and command.coup != coup:
+            why = f"it is for coup {command.coup}; coup {coup} is at hand"
+            self._reply(command, now_us, done=False, why=why)
+        elif lack := missing(command):
+            self._reply(command, now_us, done=False, why=lack)
+        else:
+            self._apply_command(command, now_us)
 
     def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Row:
         """Apply the law to evidence, or to a command, at sensing time `now_us`; the row that it has there."""
         state = self._state
         self._note(evidence)
-        fact, row = ruling(evidence, Known(state, self._observer, self._profile.pockets, now_us))
+        fact, row = ruling(evidence, self._known(now_us))
         person = (command.by, command.reason) if command else None
         for act in row.acts:
             self._act(act, row, evidence, now_us, command)
@@ -58,6 +74,9 @@ class Adjudicator:
         if fact is Fact.LAUNCHED:
             self._void_as_asked(now_us)
         return row
+
+    def _known(self, now_us: int) -> Known:
+        return Known(self._state, self._observer, self._pockets, now_us)
 
     def _note(self, evidence: Evidence) -> None:
         """Times and directions that the result will carry."""
@@ -101,10 +120,34 @@ class Adjudicator:
             t_us=now_us,
             laps=None if laps is None else float(laps),
             rotor_rpm=self._observer.rotor_rpm(now_us),
-            sightings=list(self._observer.sightings),
+            sightings=list(self._observer.pocket.sightings),
             margin=evidence.margin,
             unproven=tuple(str(evidence.figures.get("unproven", "")).split()),
         )
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def _apply_command(self, command: Command, now_us: int) -> None:
+        known = self._known(now_us)
+        fact = fact_of(command, known)
+        by_word = rests_on_word(fact, known)
+        row = self.apply(Evidence(fact, now_us), now_us, command)
+        why = self._whys[row]
+        self._reply(command, now_us, done=not row.refuse, why=f"{why}; {BY_WORD}" if by_word else why)
+        if row.refuse and fact is Fact.CHEF_VOID and self._observer.launch_late_us:
+            self._state.launches.void_asked = command
+        if by_word and not row.refuse:
+            self._publish_notice(command, now_us, "chefs_word", BY_WORD)
+
+    def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
+        """A button shows no reply, so that a command from one that is refused is published as a notice."""
+        self._pending.replies.append(Reply(now_us, command.id, command.name, command.by, done, why))
+        if command.id is None and not done:
+            self._publish_notice(command, now_us, "refused", f"{command.name} refused; {why}")
+
+    def _publish_notice(self, command: Command, now_us: int, kind: str, text: str) -> None:
+        notice = self._writer.notice(now_us, kind, text, {}, (command.by, command.reason))
+        self._pending.messages.append(notice)
 
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -123,8 +166,7 @@ class Adjudicator:
         before_us = self._state.launches.ready_us - evidence.evidence_us
         if evidence.fact is Fact.LAUNCHED and before_us > 0:
             evidence = msgspec.structs.replace(evidence, margin=margin.early(before_us))
-        why = self._profile.cited(row.rules, row.text)
-        self._pending.messages.append(self._writer.void(now_us, cause, why, evidence, person))
+        self._pending.messages.append(self._writer.void(now_us, cause, self._whys[row], evidence, person))
         self._decide("void", cause.value, evidence.margin, now_us)
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
@@ -142,7 +184,7 @@ class Adjudicator:
         if command is not None and command.who is not None:
             figures["who"] = command.who
         person = (command.by, command.reason) if command else None
-        text = f"{evidence.fact.value}; {self._profile.cited(row.rules, row.text)}"
+        text = f"{evidence.fact.text}; {self._whys[row]}"
         self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, figures, person))
 
     # --- the registers beside the table of rows -----------------------------------------------------------------------

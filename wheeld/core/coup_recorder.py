@@ -8,7 +8,7 @@ import msgspec
 
 from wheeld.core.instants import ClockState
 from wheeld.core.observations import Observation
-from wheeld.core.setting import Header, TableSetting, header_of
+from wheeld.core.setting import Header, TableSetting
 from wheeld.core.step import CoupLog, Verdict
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.observer import Observer, ObserverState
@@ -38,18 +38,14 @@ class CoupRecorder:
         self._header = b""
         self.observations: list[Observation] = []
 
-    @property
-    def is_long(self) -> bool:
-        """Whether more is kept than an idle table needs."""
-        return len(self.observations) > IDLE_MAX
-
     def header(self, now_us: int) -> Header:
         """The first line of a log that begins now, with the whole state, so that a replay goes on from it."""
         snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock)
-        return header_of(
-            self._setting,
+        members = msgspec.structs.asdict(self._setting) | {"last_number": self._state.last_number}
+        return Header(
+            **members,
+            format=1,
             started=self._started_at,
-            last_number=self._state.last_number,
             boot_id=self._boot_id,
             snapshot=msgspec.to_builtins(snapshot, str_keys=True),
         )
@@ -60,8 +56,6 @@ class CoupRecorder:
         self._header = msgspec.json.encode(self.header(now_us))
 
     def logs(self, verdicts: Sequence[tuple[int, Verdict]]) -> tuple[CoupLog, ...]:
-        """One log for each coup that has had its verdict, by its number."""
-        if not verdicts:
-            return ()
+        """One log for each coup that has had its verdict: its number, and which."""
         log = b"\n".join([self._header, *map(msgspec.json.encode, self.observations), b""])
         return tuple(CoupLog(coup, verdict, log) for coup, verdict in verdicts)

@@ -12,7 +12,6 @@ import msgspec
 
 from wheeld.core.instants import from_text
 from wheeld.core.log_checks import check_calendar, check_line, check_snapshot
-from wheeld.core.messages.payloads import Figures, reply_payload
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
     End,
@@ -21,6 +20,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
+from wheeld.core.tracking.evidence import Figures
 from wheeld.errors import WheeldError
 
 KNOWN_KEYS = {
@@ -152,12 +152,12 @@ def output_lines(step: Step) -> Iterator[bytes]:
     for reply in step.replies:
         if reply.id is None:
             continue
-        yield msgspec.json.encode(OutputLine(reply.t_us, "reply", msgspec.Raw(reply_payload(reply))))
+        yield msgspec.json.encode(OutputLine(reply.t_us, "reply", msgspec.Raw(reply.payload)))
 
 
 def _fact_line(applied: AppliedFact) -> bytes:
     fact, state = applied.fact, applied.state
-    payload = FactPayload(fact.name.lower(), fact.value, state.value, applied.evidence_us, applied.figures)
+    payload = FactPayload(fact.value, fact.text, state.value, applied.evidence_us, applied.figures)
     return msgspec.json.encode(OutputLine(applied.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 

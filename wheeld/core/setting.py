@@ -11,20 +11,22 @@ from msgspec import Meta, structs
 
 from wheeld.core.houses import PROFILES, Profile
 from wheeld.core.observations import Direction, HeadProduct, Source, Unproven
+from wheeld.core.pockets import POCKETS
 
 BEAMS_MAX = 32
 READERS_MAX = 16
-ROTOR_TICKS_MIN, ROTOR_TICKS_MAX = 37, 4096
-"""Fewer ticks than pockets can't place a ball in one; more than 4096 would pass 1,000 edges/s at 15 rpm."""
+ROTOR_TICKS_MAX = 4096
+"""More would pass 1,000 edges/s at 15 rpm."""
+LAPS_MAX = 20
 MIRROR_DEG = 20.0
-"""Two beams this near to opposite give the same times whichever way the ball runs: Art. 10 can't be proven."""
+"""Two beams this near to opposite give the same times whichever way the ball runs: R1 can't be proven."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class Head(msgspec.Struct, frozen=True):
     """What a commercial wheel head reports of a run beyond its number.
 
-    `name` is for people, `lacks` what of Art. 10 its lines cannot prove, and `opposite_by_state` whether its state
+    `name` is for people, `lacks` which of R1 and R2 its lines cannot prove, and `opposite_by_state` whether its state
     "no more bets" means that the ball runs against the rotor.
     """
 
@@ -84,7 +86,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Of the rotor's encoder, a turn; 0: there is none."""
     beams_deg: Annotated[tuple[float, ...], _key("wheel.beams_deg", ANGLES, default=())]
     readers_deg: Annotated[tuple[float, ...], _key("wheel.readers_deg", ANGLES, default=())]
-    min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=3, row="a coup needs {} proven laps")]
+    min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=None, row="a coup needs {} proven laps")]
+    """In the file None, the default: as many as the house asks."""
     last_number: Annotated[
         int | None,
         _key("table.last_number", "a whole number", row="last number: {}, for a journal that is still empty"),
@@ -110,7 +113,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     ball: Annotated[Source, _key("wheel.ball", SOURCES)] = "sensors"
     pocket: Annotated[Source, _key("wheel.pocket", SOURCES)] = "sensors"
     unproven: Annotated[Unproven | None, _key("table.unproven", '"void" or "chef"')] = None
-    """What becomes of a coup of which the sensors cannot prove all that Art. 10 asks."""
+    """What becomes of a coup of which the sensors cannot prove all that R1 and R2 ask."""
 
     @property
     def profile(self) -> Profile:
@@ -119,7 +122,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """The rows of docs/rulebook.md of Art. 10 (R1, R2) that nothing here can ever prove."""
+        """Which of R1 and R2 (docs/rulebook.md) nothing here can ever prove."""
         return HEADS[self.head].lacks if self.ball == "head" and self.head is not None else ()
 
     def check(self) -> list[tuple[str, str]]:
@@ -142,14 +145,6 @@ class Header(TableSetting, frozen=True, kw_only=True, tag_field="kind", tag="whe
     snapshot: dict[str, Any] | None = None
 
 
-def header_of(
-    setting: TableSetting, *, started: str, last_number: int | None, boot_id: str, snapshot: dict[str, Any]
-) -> Header:
-    """The first line of a log of this table that goes on from `snapshot`."""
-    fields = structs.asdict(setting) | {"last_number": last_number}
-    return Header(format=1, started=started, boot_id=boot_id, snapshot=snapshot, **fields)
-
-
 def from_header(header: Header) -> TableSetting:
     """The setting that a log's first line describes."""
     return TableSetting(**{name: getattr(header, name) for name in TableSetting.__struct_fields__})
@@ -170,6 +165,12 @@ def rows_of(setting: TableSetting) -> Iterator[str]:
         value = getattr(setting, field)
         if key.row and value is not None:
             yield key.row.format(value)
+
+
+def _article(setting: TableSetting, rule: str) -> str:
+    """The house's article for a rule of docs/rulebook.md; the rule itself where the house has none, or is not known."""
+    profile = PROFILES.get((setting.house, setting.game))
+    return rule if profile is None else profile.articles.get(rule, rule)
 
 
 def _names(setting: TableSetting) -> Iterator[tuple[str, str]]:
@@ -208,25 +209,27 @@ def _sensors(setting: TableSetting) -> Iterator[tuple[str, str]]:
     """The sensors of our own, where they are to report something."""
     if setting.rotor == "sensors" and setting.rotor_ticks == 0:
         yield "rotor_ticks", "is missing: how many ticks has the rotor's encoder?"
-    elif setting.rotor == "sensors" and not ROTOR_TICKS_MIN <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
-        yield "rotor_ticks", f"{setting.rotor_ticks} is not within {ROTOR_TICKS_MIN}…{ROTOR_TICKS_MAX}"
+    elif setting.rotor == "sensors" and not POCKETS <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
+        # fewer ticks than pockets can't place a ball in one
+        yield "rotor_ticks", f"{setting.rotor_ticks} is not within {POCKETS}…{ROTOR_TICKS_MAX}"
     if setting.ball == "sensors":
-        yield from _beams(setting.beams_deg)
+        yield from _beams(setting)
     if setting.pocket == "sensors" and setting.head is None:
         yield from _readers(setting.readers_deg)
 
 
 def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
+    article = _article(setting, "R2")
     if setting.lacks and setting.unproven is None:
         yield (
             "unproven",
             (
-                f"is missing: nothing here proves {' and '.join(setting.lacks)} (Art. 10). Add beams, or set what "
+                f"is missing: nothing here proves {' and '.join(setting.lacks)} ({article}). Add beams, or set what "
                 'happens to such a coup: "void", or "chef" if the chef confirms each'
             ),
         )
     if setting.unproven is not None and not setting.lacks:
-        yield "unproven", f'is "{setting.unproven}", and these sensors prove all of Art. 10: leave it out'
+        yield "unproven", f'is "{setting.unproven}", and these sensors prove all of {article}: leave it out'
 
 
 def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tuple[str, str]]:
@@ -238,15 +241,16 @@ def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tupl
         yield key, "two of them stand at the same angle"
 
 
-def _beams(beams_deg: tuple[float, ...]) -> Iterator[tuple[str, str]]:
+def _beams(setting: TableSetting) -> Iterator[tuple[str, str]]:
+    beams_deg, article = setting.beams_deg, _article(setting, "R1")
     yield from _angles("beams_deg", beams_deg, BEAMS_MAX)
     if len(beams_deg) == 1:
-        yield "beams_deg", "one beam can't show which way the ball runs, so no coup could ever be proven (Art. 10)"
+        yield "beams_deg", f"one beam can't show which way the ball runs, so no coup could ever be proven ({article})"
     if len(beams_deg) == 2 and abs(abs(beams_deg[0] - beams_deg[1]) - 180) < MIRROR_DEG:
         yield (
             "beams_deg",
             (
-                f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs (Art. 10): "
+                f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs ({article}): "
                 "move one, or add a third"
             ),
         )
@@ -257,12 +261,16 @@ def _readers(readers_deg: tuple[float, ...]) -> Iterator[tuple[str, str]]:
 
 
 def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    if not 1 <= setting.min_laps <= 20:
-        yield "min_laps", f"{setting.min_laps} is not within 1…20 (Art. 10 asks 3, other jurisdictions 4)"
+    profile = PROFILES.get((setting.house, setting.game))
+    if not 1 <= setting.min_laps <= LAPS_MAX:
+        asked = (
+            "" if profile is None else f" ({_article(setting, 'R2')} asks {profile.min_laps}, other jurisdictions 4)"
+        )
+        yield "min_laps", f"{setting.min_laps} is not within 1…{LAPS_MAX}{asked}"
     if not 1 <= setting.sightings_to_call <= 20:
         yield "sightings_to_call", f"{setting.sightings_to_call} is not within 1…20 (R3: 3 by default)"
-    if setting.last_number is not None and not 0 <= setting.last_number <= 36:
-        yield "last_number", f"{setting.last_number} is not on the wheel (0…36)"
+    if profile is not None and setting.last_number not in (None, *profile.pockets.order):
+        yield "last_number", f"{setting.last_number} is not on the wheel (0…{max(profile.pockets.order)})"
     speed = setting.auto_rien_ne_va_plus_rev_s
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", f"{speed} is not within 0.3…3 laps per second"

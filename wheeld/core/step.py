@@ -10,7 +10,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.law.facts import Fact, State
+from wheeld.core.facts import Fact, State
+from wheeld.core.messages.payloads import ReplyPayload
+from wheeld.core.tracking.evidence import Figures
 
 Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
 Verdict: TypeAlias = Literal["result", "void"]
@@ -44,6 +46,13 @@ class Reply(msgspec.Struct, frozen=True):
     why: str = ""
     last_seq: int | None = None
 
+    @property
+    def payload(self) -> bytes:
+        """The JSON to publish."""
+        last_seq = msgspec.UNSET if self.last_seq is None else self.last_seq
+        answer = ReplyPayload("reply/1", self.id, self.name, self.by, self.done, self.why, last_seq)
+        return msgspec.json.encode(answer)
+
 
 class CoupLog(msgspec.Struct, frozen=True):
     """All that was observed for one coup: an observation log (JSON lines, uncompressed), ready to replay."""
@@ -60,7 +69,7 @@ class AppliedFact(msgspec.Struct, frozen=True):
     fact: Fact
     state: State
     evidence_us: int
-    figures: dict[str, int | float | str]
+    figures: Figures
 
 
 class Step(msgspec.Struct, frozen=True):

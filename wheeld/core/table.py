@@ -7,19 +7,17 @@ depends on how often the table is asked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from wheeld.core.adjudicator import Adjudicator
-from wheeld.core.command_answers import CommandAnswers
-from wheeld.core.coup_recorder import CoupRecorder, Snapshot
-from wheeld.core.deadlines import Deadlines
+from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
+from wheeld.core.facts import Fact, State
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law.facts import State
 from wheeld.core.law.registers import LaunchRegister
 from wheeld.core.law.rows import COUP
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import (
     BallPass,
@@ -36,7 +34,8 @@ from wheeld.core.observations import (
 from wheeld.core.setting import Header, TableSetting
 from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
-from wheeld.core.table_state import TableState
+from wheeld.core.table_state import BOULER_US, TableState
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
 
 NOTHING = Step()
@@ -59,12 +58,10 @@ class Table:
         self._memory = b""
         self._pending = pending = PendingStep()
         self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock)
-        self._deadlines = Deadlines(self._state, self._observer, self._clock)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
         self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
-        self._commands = CommandAnswers(setting, self._state, self._observer, self._adjudicator, writer, pending)
         self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
-        self._due_us = self._deadlines.next_us()
+        self._due_us = self._next_due_us()
         self._recorder.begin(self._now_us)
 
     @classmethod
@@ -161,34 +158,56 @@ class Table:
         for evidence in self._observer.observe(seen):
             self._adjudicator.apply(evidence, self._now_us)
         if isinstance(seen, Command):
-            self._commands.answer(seen, self._now_us)
+            self._adjudicator.answer(seen, self._now_us)
         elif isinstance(seen, ClockReading):
             self._clock.read(seen)
         matters = kind not in FREQUENT or bool(self._pending.facts)
         if matters or not self._observer.only_postpones:
-            self._due_us = self._deadlines.next_us()
-        return self._finish() if matters or self._recorder.is_long else NOTHING
+            self._due_us = self._next_due_us()
+        is_long = len(self._recorder.observations) > IDLE_MAX
+        return self._finish(is_long=is_long) if matters or is_long else NOTHING
 
     def _pass_time(self, until_us: int) -> None:
         """Let every absence that was due before `until_us` become a fact, in order, each at its own time."""
         while self._due_us is not None and self._due_us < until_us:
-            due_us = self._deadlines.next_us()
+            due_us = self._next_due_us()
             if due_us is None or due_us >= until_us:
                 self._due_us = due_us  # encoder edges had put it off
                 return
             self._now_us = max(self._now_us, due_us)
-            for evidence in self._deadlines.expire(self._now_us):
+            for evidence in self._expire(self._now_us):
                 self._adjudicator.apply(evidence, self._now_us)
             self._publisher.publish(self._now_us)
-            self._due_us = self._deadlines.next_us()
+            self._due_us = self._next_due_us()
 
-    def _finish(self) -> Step:
-        """Publish the state of the table if it changed, and hand the step over."""
+    def _next_due_us(self) -> int | None:
+        """Sensing time of the earliest deadline: the observer's, or the end of the bouler's time."""
+        bouler_us = self._bouler_due_us()
+        due_us = self._observer.deadline_us()
+        return due_us if bouler_us is None else bouler_us if due_us is None else min(due_us, bouler_us)
+
+    def _expire(self, now_us: int) -> Iterator[Evidence]:
+        """What is evident because nothing came until `now_us`, each to be applied before the next is asked for."""
+        bouler_us = self._bouler_due_us()
+        if bouler_us is not None and bouler_us <= now_us:
+            self._state.bouler_due_reported = True
+            yield Evidence(Fact.BOULER_DUE, now_us, {"bouler": self._state.bouler or ""})
+        yield from self._observer.expire(now_us)
+
+    def _bouler_due_us(self) -> int | None:
+        state, clock = self._state, self._clock
+        if state.bouler_since_utc_us is None or state.bouler_due_reported:
+            return None
+        return clock.t_us + state.bouler_since_utc_us + BOULER_US - clock.utc_us
+
+    def _finish(self, *, is_long: bool) -> Step:
+        """Publish the state of the table if it changed, and hand the step over. `is_long`: more observations are kept
+        than an idle table needs."""
         self._publisher.publish(self._now_us)
-        logs = self._recorder.logs(self._pending.verdicts)
+        logs = self._recorder.logs(self._pending.verdicts) if self._pending.verdicts else ()
         memory = msgspec.json.encode(self._state)
         changed = None if memory == self._memory else memory
         self._memory = memory
-        if logs or (self._recorder.is_long and not self.is_running and self._observer.is_idle(self._now_us)):
+        if logs or (is_long and not self.is_running and self._observer.is_idle(self._now_us)):
             self._recorder.begin(self._now_us)
         return self._pending.take(logs, changed)

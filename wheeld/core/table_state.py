@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.law.facts import Bets, State
+from wheeld.core.facts import Bets, State
 from wheeld.core.law.registers import LaunchRegister
 from wheeld.core.messages.chain import GENESIS
-from wheeld.core.messages.payloads import Figures, LastVoid
+from wheeld.core.messages.payloads import LastVoid
+from wheeld.core.tracking.evidence import Figures
+from wheeld.core.tracking.head_game import HeadGameKept
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.sighting import Seen
 
@@ -43,18 +45,6 @@ class Coup(msgspec.Struct):
     left_track_us: int | None = None
     directions: Figures = {}
     called: Called | None = None
-
-
-class HeadGameKept(msgspec.Struct, frozen=True):
-    """The number of a wheel head's latest game, and whether it may be over: then the next number is no surprise."""
-
-    spin: int
-    over: bool
-
-    def goes_on_with(self, spin: int) -> bool:
-        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1
-        (docs/wheels.md 1.2)."""
-        return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 
 class TableState(msgspec.Struct):

@@ -26,7 +26,7 @@ from wheeld.daemon.status import DaemonStatus
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
-from wheeld.journal.keeper import DAEMON, JournalKeeper, Retention
+from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.seal import FileSigner, KeyFileError
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
@@ -136,7 +136,7 @@ class Daemon:
             journal,
             self._table,
             clock=clock,
-            retention=Retention(age_days=config.journal.evidence_age_days, bytes_max=config.journal.evidence_bytes_max),
+            setting=config.journal,
             is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
         )
         self.status = DaemonStatus(

@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Callable
 from typing import NoReturn
 
-import msgspec
 import structlog
 
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.table import Table
+from wheeld.core.tracking.evidence import Figures
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import StoredSeal
+from wheeld.journal.setting import JournalSetting
 from wheeld.ports import HostClock
 
 PRUNING_PERIOD_S = 60.0
@@ -25,13 +25,6 @@ PRUNING_PERIOD_S = 60.0
 DAY_S = 86_400.0
 DAEMON = "wheeld"
 """The `by` of a seal for which no person asked."""
-
-
-class Retention(msgspec.Struct, frozen=True, kw_only=True):
-    """How long evidence is kept, and how much of it (bytes on disk, compressed); None: without limit."""
-
-    age_days: float | None = None
-    bytes_max: int | None = None
 
 
 class JournalKeeper:
@@ -43,13 +36,13 @@ class JournalKeeper:
         table: Table,
         *,
         clock: HostClock,
-        retention: Retention,
+        setting: JournalSetting,
         is_clock_trusted: Callable[[], bool],
     ) -> None:
         self._journal = journal
         self._table = table
         self._clock = clock
-        self._retention = retention
+        self._setting = setting
         self._is_clock_trusted = is_clock_trusted
         self._bouler, self._is_closed = table.bouler, table.is_closed
         self._due: asyncio.Queue[str] = asyncio.Queue()
@@ -88,9 +81,9 @@ class JournalKeeper:
             await self._clock.sleep(PRUNING_PERIOD_S)
 
     async def _prune_once(self) -> int:
-        age_days = self._retention.age_days if self._is_clock_trusted() else None
+        age_days = self._setting.evidence_age_days if self._is_clock_trusted() else None
         return await self._journal.prune(
             self._clock.utc_us(),
             max_age_s=None if age_days is None else age_days * DAY_S,
-            max_bytes=self._retention.bytes_max,
+            max_bytes=self._setting.evidence_bytes_max,
         )

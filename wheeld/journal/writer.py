@@ -14,7 +14,6 @@ import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.messages.chain import unsigned
-from wheeld.core.messages.payloads import reply_payload
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
 from wheeld.journal.database import Database
@@ -300,11 +299,11 @@ class JournalWriter:
         why: str,
         last_seq: int | None = None,
     ) -> None:
-        payload = reply_payload(Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq))
+        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq)
         self._insert_message(
             topic="reply",
             retained=False,
-            payload=payload,
+            payload=reply.payload,
             t_us=t_us,
             at_utc_us=at_utc_us,
             response_topic=command.response_topic,

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from itertools import product
 
 from wheeld.core import law
+from wheeld.core.facts import Fact, State
 from wheeld.core.houses import PROFILES
-from wheeld.core.law.facts import Fact, State
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Act, Goto, Row
 from wheeld.core.law.table import CLAUSES, LAW, rule
 
@@ -90,7 +90,7 @@ def _label(source: str, fact: Fact) -> str:
     states = _GROUPS.get(source) or (State[source.upper()],)
     causes = {rule(state, fact).void for state in states}
     cause = causes.pop() if len(causes) == 1 else None
-    return f"void {cause.value}" if cause else fact.name.lower()
+    return f"void {cause.value}" if cause else fact.value
 
 
 def _does_something(row: Row) -> bool:
@@ -116,7 +116,7 @@ def _by_state() -> list[str]:
         rows = [(fact, rule(state, fact)) for fact in Fact]
         lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
         acting = [(fact, row) for fact, row in rows if _does_something(row)]
-        lines += [f"| {fact.value} | {_then(row)} | {_rules(row)} | {row.text} |" for fact, row in acting]
+        lines += [f"| {fact.text} | {_then(row)} | {_rules(row)} | {row.text} |" for fact, row in acting]
         lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
         lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
     return lines
@@ -151,7 +151,7 @@ def _rules(row: Row) -> str:
 
 
 def _facts(facts: tuple[Fact, ...]) -> str:
-    return "<br>".join(fact.value for fact in facts)
+    return "<br>".join(fact.text for fact in facts)
 
 
 def _states(states: tuple[State, ...]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from wheeld.core.law.facts import Fact
+from wheeld.core.facts import Fact
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence

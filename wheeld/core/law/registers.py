@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH
 from wheeld.core.observations import Command
 from wheeld.core.tracking.passes import LEAVE_REV_S

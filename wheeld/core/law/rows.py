@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from wheeld.core.law.facts import Cause, Fact, State
+from wheeld.core.facts import Cause, Fact, State
 
 
 @unique

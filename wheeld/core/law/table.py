@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from types import MappingProxyType
 
+from wheeld.core.facts import Fact, State
 from wheeld.core.law import breakdown, drop, head, launch, people, run
-from wheeld.core.law.facts import Fact, State
 from wheeld.core.law.guards import Known
 from wheeld.core.law.rows import Clause, Row
 from wheeld.core.tracking.evidence import Evidence

@@ -7,19 +7,14 @@ Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wheeld.core.law.facts import Bets, Cause, StateName
+from wheeld.core.facts import Bets, Cause, StateName
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Parity
-from wheeld.core.step import Reply
+from wheeld.core.tracking.evidence import Figures
 from wheeld.core.tracking.margin import Measure
-
-Figures: TypeAlias = dict[str, int | float | str]
-"""The few numbers that decide, by name; names carry their units."""
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,9 +157,3 @@ class ReplyPayload(msgspec.Struct, frozen=True):
     done: bool
     why: str
     last_seq: int | UnsetType = UNSET
-
-
-def reply_payload(reply: Reply) -> bytes:
-    """The JSON of one `reply`."""
-    last_seq = UNSET if reply.last_seq is None else reply.last_seq
-    return msgspec.json.encode(ReplyPayload("reply/1", reply.id, reply.name, reply.by, reply.done, reply.why, last_seq))

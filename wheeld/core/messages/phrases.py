@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.law.facts import State
+from wheeld.core.facts import State
 from wheeld.core.pockets import NumberFacts
 
 Language: TypeAlias = Literal["fr", "it"]
@@ -38,7 +38,7 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True):
 
     `void` declares a coup void; `next_step` says what each state waits for, with {} for the laps that the chef must
     answer for. `remove_object`, `put_back` (with {} for the number), `tout_va` and `repair` (with {} for the sensors)
-    are steps that may come first, and `then` joins two steps.
+    are steps that may come first, and `then` stands between two steps.
     """
 
     void: str

@@ -7,17 +7,16 @@ from typing import TypeAlias, TypedDict
 
 import msgspec
 
+from wheeld.core.facts import Cause
 from wheeld.core.instants import ClockState
-from wheeld.core.law.facts import Cause
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
-from wheeld.core.messages.payloads import Figures
 from wheeld.core.messages.phrases import announcement
 from wheeld.core.observations import Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
 from wheeld.core.table_state import Called, TableState
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
 """Ours alone, and it must not change: a coup's identity follows from it and from site, table and coup."""

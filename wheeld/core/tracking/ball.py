@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.tracking.evidence import Figures
 from wheeld.core.tracking.passes import LEAVE_REV_S, Beams, Chain, Pass, hop_rev_s
 from wheeld.core.tracking.run import Phase, Run, RunRecord
 

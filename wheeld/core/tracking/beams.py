@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from wheeld.core.law.facts import Fact
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.facts import Fact
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import BallState, BallTracker
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
 from wheeld.core.tracking.passes import Chain
 from wheeld.core.tracking.run import Phase, RunRecord

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import msgspec
 
-from wheeld.core.law.facts import Fact
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.facts import Fact
 from wheeld.core.tracking.margin import Margin
+
+Figures: TypeAlias = dict[str, int | float | str]
+"""The few numbers that decide, by name; names carry their units."""
 
 
 class Evidence(msgspec.Struct, frozen=True):

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.law.facts import Fact
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.facts import Fact
 from wheeld.core.observations import (
     HeadBall,
     HeadGame,
@@ -21,9 +20,8 @@ from wheeld.core.observations import (
     SensorState,
 )
 from wheeld.core.setting import HEADS, TableSetting
-from wheeld.core.table_state import HeadGameKept
 from wheeld.core.tracking.conclusions import Conclusions
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.head_rotor import HeadRotorState, RotorFromHead
 from wheeld.core.tracking.parts import BallPart, RotorPart
 from wheeld.core.tracking.run import DIRECTION_FACTS, LAUNCH_FACTS, Phase, Run
@@ -40,6 +38,18 @@ RUNS = ("running", "closing", "off_track")
 BEAMS_LATE_US = 3_000_000
 """The head reports `running` after one revolution (1.3), and its line comes half a second later: by then beams that see
 have proven the launch, however slow the ball. Else they missed it, and the head's report begins the coup."""
+
+
+class HeadGameKept(msgspec.Struct, frozen=True):
+    """The number of a wheel head's latest game, and whether it may be over: then the next number is no surprise."""
+
+    spin: int
+    over: bool
+
+    def goes_on_with(self, spin: int) -> bool:
+        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1
+        (docs/wheels.md 1.2)."""
+        return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 
 class HeadSpin(msgspec.Struct):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from wheeld.core.law.facts import Fact
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.facts import Fact
 from wheeld.core.observations import HeadNumber
 from wheeld.core.pockets import index_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import REST_US
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.head_game import BEAMS_LATE_US, HeadGames, HeadState
 from wheeld.core.tracking.parts import BallPart, RotorPart
 from wheeld.core.tracking.run import Phase, RunRecord

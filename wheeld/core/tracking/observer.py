@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from wheeld.core.law.facts import Fact
+from wheeld.core.facts import Fact
 from wheeld.core.observations import (
     BallPass,
     ForeignObject,
@@ -29,20 +29,18 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.table_state import HeadGameKept
 from wheeld.core.tracking.ball import FEW_US, BallState
 from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.conclusions import Conclusions
 from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.forecast import Habit
-from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGames, HeadState
+from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGameKept, HeadGames, HeadState
 from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
 from wheeld.core.tracking.head_rotor import RotorFromHead
 from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pocket import PocketFromReaders, PocketState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
 from wheeld.core.tracking.run import ROTOR_FACTS, Phase
-from wheeld.core.tracking.sighting import Seen
 
 
 class ObserverState(msgspec.Struct):
@@ -141,11 +139,6 @@ class Observer:
     def faults(self) -> tuple[str, ...]:
         """The sensors that fail, by name."""
         return tuple(self.state.faults)
-
-    @property
-    def sightings(self) -> list[Seen]:
-        """The latest ones of the ball in one pocket; none where no reader looks."""
-        return self.pocket.sightings
 
     @property
     def counters(self) -> dict[str, int]:

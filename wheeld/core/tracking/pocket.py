@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.law.facts import Fact
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import ROTOR_ORDER
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import FALL_US, REST_US
 from wheeld.core.tracking.beams import BallFromBeams
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.run import Phase
 from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen

@@ -10,11 +10,10 @@ ENCODER, BEAMS, READERS = "the encoder", "the beams", "the readers and the encod
 
 
 class Provable(msgspec.Struct, frozen=True):
-    """One row of the rulebook (R1…, N1…, A…, C11 for what stands in its section 3), its article, what it asks, and what
-    here proves it; `by` None when nothing does."""
+    """One row of the rulebook (R1…, N1…, A…, a digit for a section of it), what it asks, and what here proves it; `by`
+    None when nothing does."""
 
     row: str
-    article: str
     what: str
     by: str | None
 
@@ -26,10 +25,10 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
 
 def _valid(setting: TableSetting) -> tuple[Provable, ...]:
     return (
-        Provable("R1", "Art. 10", "the ball runs against the rotor", _directions(setting)),
-        Provable("R2", "Art. 10", f"the ball runs at least {setting.min_laps} full laps", _laps(setting)),
-        Provable("R3", "Venezia", "the number is where the ball comes to rest", _pocket(setting)),
-        Provable("R4", "Venezia", "the number is announced with its chances", "follows from the number"),
+        Provable("R1", "the ball runs against the rotor", _directions(setting)),
+        Provable("R2", f"the ball runs at least {setting.min_laps} full laps", _laps(setting)),
+        Provable("R3", "the number is where the ball comes to rest", _pocket(setting)),
+        Provable("R4", "the number is announced with its chances", "follows from the number"),
     )
 
 
@@ -38,14 +37,14 @@ def _void(setting: TableSetting) -> tuple[Provable, ...]:
     drop = f"{stop}; and {BEAMS}" if setting.ball == "sensors" else None
     own = "sensors" in (setting.rotor, setting.ball, setting.pocket)
     return (
-        Provable("N1", "Art. 11", "the ball turns with the rotor", _directions(setting)),
-        Provable("N2", "Art. 11", "launched too early", f"{_launch(setting)}, with what people said"),
-        Provable("N3", "Art. 11", "fewer laps", _few_laps(setting)),
-        Provable("N4", "Art. 11", "the rotor stops while the ball runs", stop),
-        Provable("N5", "Art. 11", "the rotor stops, the ball on an obstacle", drop or f"{stop}, reported as N4"),
-        Provable("N6", "Art. 11", "a foreign object", "an object sensor, if one is fitted" if own else None),
-        Provable("N7", "Art. 11", "the chef declares it null", "his word"),
-        Provable("N8", "Art. 15", "breakdown of what observes it", _faults(setting)),
+        Provable("N1", "the ball turns with the rotor", _directions(setting)),
+        Provable("N2", "launched too early", f"{_launch(setting)}, with what people said"),
+        Provable("N3", "fewer laps", _few_laps(setting)),
+        Provable("N4", "the rotor stops while the ball runs", stop),
+        Provable("N5", "the rotor stops, the ball on an obstacle", drop or f"{stop}, reported as N4"),
+        Provable("N6", "a foreign object", "an object sensor, if one is fitted" if own else None),
+        Provable("N7", "the chef declares it null", "his word"),
+        Provable("N8", "breakdown of what observes it", _faults(setting)),
     )
 
 
@@ -53,12 +52,11 @@ def _around(setting: TableSetting) -> tuple[Provable, ...]:
     slowed = setting.auto_rien_ne_va_plus_rev_s is not None
     rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     return (
-        Provable("A1", "Venezia", "the launch starts the coup", _launch(setting)),
-        Provable("A1", "Venezia", "rien ne va plus", f"{BEAMS}, or the chef's word" if slowed else "the chef's word"),
-        Provable("A7", "Venezia Fair", "which way the rotor turns", rotor),
+        Provable("A1", "the launch starts the coup", _launch(setting)),
+        Provable("A1", "rien ne va plus", f"{BEAMS}, or the chef's word" if slowed else "the chef's word"),
+        Provable("A7", "which way the rotor turns", rotor),
         Provable(
-            "C11",
-            "Art. 11",
+            "3",
             "after a void the ball lies in the pocket of the last number",
             None if setting.pocket == "head" else READERS,
         ),

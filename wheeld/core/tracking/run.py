@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from wheeld.core.law.facts import Fact
-from wheeld.core.messages.payloads import Figures
+from wheeld.core.facts import Fact
 from wheeld.core.observations import Direction
+from wheeld.core.tracking.evidence import Figures
 
 LAUNCH_FACTS = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN)
 DIRECTION_FACTS = (Fact.SAME_DIRECTION, Fact.OPPOSITE_DIRECTION)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from wheeld.core.observations import BallPass, Command, CommandName, ForeignObject, Observation, SensorState, Sighting
+from wheeld.core.pockets import POCKETS
 from wheeld.sources.gpio.debounce import Contact, Pulse
 from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.setting import GpioSetting
@@ -19,7 +20,6 @@ BALL_NS_MAX = 100_000_000
 """The slowest ball that stays on the track, at 1 m/s, takes 22 ms past a thin beam; four times that for a wide one."""
 POCKET_NS_MAX = 500_000_000
 """A ball in a pocket of a rotor at 3 rpm takes 260 ms. Slower still, the middle of the pulse says little."""
-POCKETS = 37
 POCKETS_BLOCKED_MAX = 3.0
 """The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
 OBJECT_DEBOUNCE_NS = 5_000_000
