@@ -186,7 +186,8 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
     path = write(tmp_path, GOOD)
     assert main(["check-config", str(path)]) == Exit.OK
     assert capsys.readouterr().out.splitlines() == [
-        "table: campione-03 of campione, campione/roulette, announced in French",
+        "table: campione-03 of campione, campione/roulette",
+        "messages in French, numbers announced in French",
         "a coup needs 3 proven laps",
         "its number is called after 3 sightings in the same pocket",
         "rien ne va plus: announced by the chef",
@@ -233,7 +234,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
     assert main(["check-config", str(write(tmp_path, text))]) == Exit.OK
     printed = capsys.readouterr().out
     for fact in (
-        "announced in Italian",
+        "messages in Italian, numbers announced in French",
         "called after one sighting",
         "announced automatically when the ball is down to 0.8 laps a second",
         "last number: 17, for a journal that is still empty",

@@ -109,7 +109,7 @@ def test_a_logs_header_gives_its_setting() -> None:
     assert (setting.beams_deg, setting.readers_deg) == ((0, 90, 180, 270), (30, 150, 270))
     assert (setting.min_laps, setting.sightings_to_call, setting.last_number) == (4, 3, 17)
     assert setting.auto_rien_ne_va_plus_rev_s is None
-    assert setting.profile.language == "it"
+    assert setting.profile.phrases.language == "Italian"
 
 
 def test_every_setting_has_its_key_or_follows_from_others() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.core.evening import FRENCH as SETTING
 from wheeld.core.houses import PROFILES
-from wheeld.core.messages.phrases import announcement, french, italian
+from wheeld.core.messages.phrases import IN_FRENCH, IN_ITALIAN
 from wheeld.core.pockets import SINGLE_ZERO
 
 FRENCH = (
@@ -22,11 +22,11 @@ ITALIAN = (
 
 
 def test_every_number_in_french() -> None:
-    assert [french(number) for number in range(37)] == [word.replace("_", " ") for word in FRENCH.split()]
+    assert list(IN_FRENCH.names) == [word.replace("_", " ") for word in FRENCH.split()]
 
 
 def test_every_number_in_italian() -> None:
-    assert [italian(number) for number in range(37)] == ITALIAN.split()
+    assert list(IN_ITALIAN.names) == ITALIAN.split()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_every_number_in_italian() -> None:
     ],
 )
 def test_the_bouler_announces_number_and_simple_chances_in_french(number: int, words: str) -> None:
-    assert announcement(SINGLE_ZERO.facts[number], "fr") == words
+    assert IN_FRENCH.announce(SINGLE_ZERO.facts[number]) == words
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_bouler_announces_number_and_simple_chances_in_french(number: int, w
     [(0, "Zero"), (21, "Ventuno, rosso, dispari e passe"), (28, "Ventotto, nero, pari e passe")],
 )
 def test_the_announcement_in_italian(number: int, words: str) -> None:
-    assert announcement(SINGLE_ZERO.facts[number], "it") == words
+    assert IN_ITALIAN.announce(SINGLE_ZERO.facts[number]) == words
 
 
 def test_the_four_tables_of_the_rulebook() -> None:
@@ -80,4 +80,4 @@ def test_a_reason_cites_each_rule_with_the_houses_article() -> None:
 def test_every_table_announces_in_french_and_asks_three_laps() -> None:
     """R4, VF; R2: the setting's default is the house's minimum."""
     for profile in PROFILES.values():
-        assert (profile.announced_in, profile.min_laps) == ("fr", SETTING.min_laps)
+        assert (profile.announcements, profile.min_laps) == (IN_FRENCH, SETTING.min_laps)

@@ -39,8 +39,9 @@ def facts(config: Config) -> Iterator[str]:
 
 def _table(config: Config) -> Iterator[str]:
     table = config.table
-    language = _LANGUAGES[table.profile.language]
-    yield f"table: {table.table} of {table.site}, {table.house}/{table.game}, announced in {language}"
+    profile = table.profile
+    yield f"table: {table.table} of {table.site}, {table.house}/{table.game}"
+    yield f"messages in {profile.phrases.language}, numbers announced in {profile.announcements.language}"
     yield from rows_of(table)
     by_head = table.pocket == "head"
     yield f"its number is called {'by the head' if by_head else f'after {_times(table.sightings_to_call)}'}"
@@ -137,6 +138,3 @@ def _angles(angles_deg: tuple[float, ...]) -> str:
 
 def _times(count: int) -> str:
     return "one sighting" if count == 1 else f"{count} sightings in the same pocket"
-
-
-_LANGUAGES = {"fr": "French", "it": "Italian"}

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.messages.phrases import FRENCH, ITALIAN, Language, Phrases
+from wheeld.core.messages.phrases import FRENCH, IN_FRENCH, ITALIAN, Announcements, Phrases
 from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
 
 WheelType: TypeAlias = Literal["french", "fair"]
@@ -18,8 +18,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """One house's game.
 
     `articles`: the house's article for each rule of docs/rulebook.md that has one, "N2" or, for a section, "3".
-    `min_laps`: the fewest full laps of a valid coup (R2). `phrases`: what the table says, in `language`; numbers are
-    announced in `announced_in` (R4).
+    `min_laps`: the fewest full laps of a valid coup (R2). `phrases`: what the table says; `announcements`: how its
+    numbers are called (R4).
     """
 
     house: str
@@ -28,9 +28,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     pockets: PocketLayout
     min_laps: int
     articles: Mapping[str, str]
-    language: Language
     phrases: Phrases
-    announced_in: Language
+    announcements: Announcements
 
     def cited(self, rules: tuple[str, ...], text: str) -> str:
         """`text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …"."""
@@ -63,9 +62,8 @@ _ALL = (
         pockets=SINGLE_ZERO,
         min_laps=3,
         articles=_ARTICLES,
-        language="fr",
         phrases=FRENCH,
-        announced_in="fr",
+        announcements=IN_FRENCH,
     ),
     Profile(
         house="campione",
@@ -74,9 +72,8 @@ _ALL = (
         pockets=SINGLE_ZERO,
         min_laps=3,
         articles=_ARTICLES,
-        language="it",
         phrases=ITALIAN,
-        announced_in="fr",
+        announcements=IN_FRENCH,
     ),
     Profile(
         house="venezia",
@@ -85,9 +82,8 @@ _ALL = (
         pockets=SINGLE_ZERO,
         min_laps=3,
         articles=_ARTICLES,
-        language="fr",
         phrases=FRENCH,
-        announced_in="fr",
+        announcements=IN_FRENCH,
     ),
     Profile(
         house="venezia",
@@ -96,9 +92,8 @@ _ALL = (
         pockets=SINGLE_ZERO,
         min_laps=3,
         articles=_ARTICLES,
-        language="it",
         phrases=ITALIAN,
-        announced_in="fr",
+        announcements=IN_FRENCH,
     ),
 )
 

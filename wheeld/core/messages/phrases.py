@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
 
 import msgspec
 
 from wheeld.core.facts import State
 from wheeld.core.pockets import NumberFacts
 
-Language: TypeAlias = Literal["fr", "it"]
-
-# fmt: off
-_FR_UNITS = (
-    "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze", "treize",
-    "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
-)
-_IT_UNITS = (
-    "zero", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci", "undici", "dodici",
-    "tredici", "quattordici", "quindici", "sedici", "diciassette", "diciotto", "diciannove",
-)
-# fmt: on
-_FR_TENS = {2: "vingt", 3: "trente"}
-_IT_TENS = {2: "venti", 3: "trenta"}
-_IT_CHANCES = {
-    "rouge": "rosso",
-    "noir": "nero",
-    "pair": "pari",
-    "impair": "dispari",
-    "manque": "manque",
-    "passe": "passe",
-}
-
 
 class Phrases(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table says in one language.
+    """What a table says in `language`.
 
     `void` declares a coup void; `next_step` says what each state waits for, with {} for the laps that the chef must
     answer for. `remove_object`, `put_back` (with {} for the number), `tout_va` and `repair` (with {} for the sensors)
     are steps that may come first, and `then` stands between two steps.
     """
 
+    language: str
     void: str
     next_step: dict[State, str]
     remove_object: str
@@ -51,6 +29,7 @@ class Phrases(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FRENCH = Phrases(
+    language="French",
     void="rien va",
     next_step={
         State.CLOSED: "ouverture de la table",
@@ -72,6 +51,7 @@ FRENCH = Phrases(
     then=", puis ",
 )
 ITALIAN = Phrases(
+    language="Italian",
     void="nulla vale",
     next_step={
         State.CLOSED: "apertura del tavolo",
@@ -94,37 +74,47 @@ ITALIAN = Phrases(
 )
 
 
-def french(number: int) -> str:
-    """The number in French words, 0…36: 21 is "vingt et un", 32 "trente-deux"."""
-    if number < 20:
-        return _FR_UNITS[number]
-    tens, unit = divmod(number, 10)
-    if unit == 0:
-        return _FR_TENS[tens]
-    return f"{_FR_TENS[tens]} et un" if unit == 1 else f"{_FR_TENS[tens]}-{_FR_UNITS[unit]}"
+class Announcements(msgspec.Struct, frozen=True, kw_only=True):
+    """How the bouler announces a number in `language` (R4): `names` of the numbers from 0 on, `chances` where a simple
+    chance does not keep its French name, and the `conjunction` before the last chance."""
+
+    language: str
+    names: tuple[str, ...]
+    chances: Mapping[str, str] = {}
+    conjunction: str
+
+    def announce(self, facts: NumberFacts) -> str:
+        """The number with its simple chances: "Trente-deux, rouge, pair et passe"; zero alone."""
+        name = self.names[facts.number].capitalize()
+        if facts.colour is None or facts.parity is None or facts.half is None:
+            return name
+        chances = (facts.colour, facts.parity, facts.half)
+        colour, parity, half = (self.chances.get(chance, chance) for chance in chances)
+        return f"{name}, {colour}, {parity} {self.conjunction} {half}"
 
 
-def italian(number: int) -> str:
-    """The number in Italian words, 0…36: 21 is "ventuno", 28 "ventotto", 33 "trentatré"."""
-    if number < 20:
-        return _IT_UNITS[number]
-    tens, unit = divmod(number, 10)
-    stem = _IT_TENS[tens]
-    if unit == 0:
-        return stem
-    if unit == 3:
-        return f"{stem}tré"
-    return f"{stem[:-1] if unit in (1, 8) else stem}{_IT_UNITS[unit]}"
-
-
-def announcement(facts: NumberFacts, language: Language) -> str:
-    """How the bouler calls a number (R4): "Trente-deux, rouge, pair et passe"; zero alone."""
-    name = french(facts.number) if language == "fr" else italian(facts.number)
-    if facts.colour is None or facts.parity is None or facts.half is None:
-        return name.capitalize()
-    chances = (facts.colour, facts.parity, facts.half)
-    if language == "it":
-        colour, parity, half = (_IT_CHANCES[chance] for chance in chances)
-        return f"{name.capitalize()}, {colour}, {parity} e {half}"
-    colour, parity, half = chances
-    return f"{name.capitalize()}, {colour}, {parity} et {half}"
+# fmt: off
+IN_FRENCH = Announcements(
+    language="French",
+    names=(
+        "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze",
+        "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf", "vingt", "vingt et un",
+        "vingt-deux", "vingt-trois", "vingt-quatre", "vingt-cinq", "vingt-six", "vingt-sept", "vingt-huit",
+        "vingt-neuf", "trente", "trente et un", "trente-deux", "trente-trois", "trente-quatre", "trente-cinq",
+        "trente-six",
+    ),
+    conjunction="et",
+)
+IN_ITALIAN = Announcements(
+    language="Italian",
+    names=(
+        "zero", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci", "undici",
+        "dodici", "tredici", "quattordici", "quindici", "sedici", "diciassette", "diciotto", "diciannove",
+        "venti", "ventuno", "ventidue", "ventitré", "ventiquattro", "venticinque", "ventisei", "ventisette",
+        "ventotto", "ventinove", "trenta", "trentuno", "trentadue", "trentatré", "trentaquattro",
+        "trentacinque", "trentasei",
+    ),
+    chances={"rouge": "rosso", "noir": "nero", "pair": "pari", "impair": "dispari"},
+    conjunction="e",
+)
+# fmt: on

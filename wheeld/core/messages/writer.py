@@ -11,7 +11,6 @@ from wheeld.core.facts import Cause
 from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
-from wheeld.core.messages.phrases import announcement
 from wheeld.core.observations import Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
@@ -49,7 +48,7 @@ class MessageWriter:
         profile = setting.profile
         self._void_words, self._articles, self._facts = profile.phrases.void, profile.articles, profile.pockets.facts
         self._announcements = {
-            number: announcement(facts, profile.announced_in) for number, facts in profile.pockets.facts.items()
+            number: profile.announcements.announce(facts) for number, facts in profile.pockets.facts.items()
         }
 
     def result(self, now_us: int, called: Called, confirmed: Person) -> Message:
