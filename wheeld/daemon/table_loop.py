@@ -34,14 +34,14 @@ class TableLoop:
     def __init__(
         self,
         table: Table,
-        board: Sensing,
+        sensing: Sensing,
         *,
         clock: HostClock,
         store: Callable[[Step, int, Position | None], Awaitable[None]],
         on_change: Callable[[], None],
     ) -> None:
         self._table = table
-        self._board = board
+        self._sensing = sensing
         self._clock = clock
         self._store = store
         self._on_change = on_change
@@ -62,14 +62,14 @@ class TableLoop:
             self._position = work.position or self._position
             await self._apply(work.observations)
             if work.position is not None:
-                self._board.acknowledge(work.position)
+                self._sensing.acknowledge(work.position)
 
     def _now_us(self) -> int:
-        """The sensing time of a command that comes now: the newest observed, or the host's estimate while the board is
+        """The sensing time of a command that comes now: the newest observed, or the host's estimate while the source is
         silent."""
-        if self._board.is_up:
+        if self._sensing.is_up:
             return self._table.now_us
-        return max(self._table.now_us, self._board.now_us(self._clock.monotonic_ns()))
+        return max(self._table.now_us, self._sensing.now_us(self._clock.monotonic_ns()))
 
     async def _apply(self, observations: list[Observation]) -> None:
         step = joined([self._table.apply(observation) for observation in observations])

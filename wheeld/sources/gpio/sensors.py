@@ -23,7 +23,7 @@ POCKET_NS_MAX = 500_000_000
 POCKETS_BLOCKED_MAX = 3.0
 """The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
 OBJECT_DEBOUNCE_NS = 5_000_000
-"""A coin that bounces through the cylinder must be reported within 50 ms (N4), a spark of a few milliseconds not."""
+"""A coin that bounces through the cylinder must be reported within 50 ms (N6), a spark of a few milliseconds not."""
 OBJECT_CHATTER_NS_MAX = 20_000_000
 """A line that goes up and down for longer is no spark: either a body or a loose wire, and one cannot know which. To
 report a body that is not there costs a coup; not to report one that is there may cost a wrong number."""
