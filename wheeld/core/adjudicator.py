@@ -1,6 +1,7 @@
 """Applies the law: looks up the row for evidence or a command, does what the row says, and answers the command.
 
-It decides nothing itself.
+The rows decide, with their guards. It also keeps the registers that stand beside the table of rows: what they remember
+matters to what comes later. The first page of the law (`law/__init__.py`) lists them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The houses, as data: what the game of each asks, says and calls its rules. A new jurisdiction is a new `Profile`."""
+"""The houses, as data: what the game of each asks, says and calls its rules.
+
+A new jurisdiction is a new `Profile`, with its `Phrases` and its `Announcements`.
+"""
 
 from __future__ import annotations
 

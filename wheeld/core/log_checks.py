@@ -32,7 +32,7 @@ T_US_MAX = 10 * 366 * 86_400_000_000
 """Ten years on one sensing clock: more is no sensing time, and dates made of it would leave the calendar."""
 UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 RATE_PPB_MAX = 100_000_000_000
-"""No sensing clock runs a hundred times too fast; ten years of one that did stay in the calendar."""
+"""No sensing clock runs a hundred times too fast. Even with such a clock, ten years stay in the calendar."""
 SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
 """The largest values that the fields of a head's line can hold (docs/wheels.md 1.2, 1.6)."""
 SEQ_MAX = 2**53
@@ -40,7 +40,8 @@ SEQ_MAX = 2**53
 
 
 def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int) -> None:
-    """ValueError for a snapshot whose next message would be none of a feed, or of no day in the calendar."""
+    """ValueError for a snapshot if its next message could not go on with a feed, or would have no date in the
+    calendar."""
     table_state = msgspec.convert(snapshot["table_state"], TableState)
     clock = msgspec.convert(snapshot["clock"], ClockState)
     _check_range("snapshot's seq", table_state.seq, SEQ_MAX)
@@ -123,7 +124,7 @@ def check_calendar(name: str, utc_us: int) -> int:
 
 
 def _check_clock(utc_us: int, error_us: int, rate_ppb: int) -> None:
-    """ValueError for a reading that dates beyond the calendar could be made of."""
+    """ValueError for a clock reading that would lead to dates beyond the calendar."""
     check_calendar("utc_us", utc_us)
     _check_range("error_us", error_us, UTC_US_MAX)
     _check_range("rate_ppb", abs(rate_ppb), RATE_PPB_MAX + 1)

@@ -51,9 +51,10 @@ class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
     `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `launches`: see `registers`.
-    `coup` counts launches and never begins anew; `decided` says that coup `coup` has had its verdict. `last_coup`: la
-    dernière is announced; `closing`: it was played. `object_present` is kept for a restart, because the sensor reports
-    changes only. `head_game`: where a head's games stood. `view`: what was last published of the table.
+    `coup` is the number of the latest coup. A coup is numbered when bets open; a launch without open bets has a number
+    too (see `begin_coup`). Numbers never begin anew. `decided` says that coup `coup` has had its verdict. `last_coup`:
+    la dernière is announced; `closing`: it was played. `object_present` is kept for a restart, because the sensor
+    reports changes only. `head_game`: where a head's games stood. `view`: what was last published of the table.
     """
 
     state: State = State.CLOSED

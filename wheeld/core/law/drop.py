@@ -9,6 +9,7 @@ from wheeld.core.law.rows import (
     COUP,
     EVERY,
     NO_COUP,
+    ON_TRACK,
     RUNNING,
     Act,
     all_but,
@@ -47,13 +48,13 @@ GUARDS: dict[Fact, EvidenceGuard] = {**dict.fromkeys(NUMBERS, _number), F.BALL_M
 ROWS = (
     on(
         F.FALL_OVERDUE,
-        (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS),
+        ON_TRACK,
         S.BALL_ON_OBSTACLE,
         "N5",
         "the ball rests on an obstacle; no bet is added or withdrawn until it falls or the rotor stops",
         Act.CLOSE_BETS,
     ),
-    ignore(F.FALL_OVERDUE, all_but(*RUNNING[:2]), "", "there is nothing to lock"),
+    ignore(F.FALL_OVERDUE, all_but(*ON_TRACK), "", "there is nothing to lock"),
     on(F.NUMBER, RUNNING, S.OPERATIONS, "R3", "the ball came to rest in a pocket", Act.CLOSE_BETS, Act.RESULT),
     void(
         F.NUMBER_UNPROVEN,

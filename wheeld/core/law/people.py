@@ -10,6 +10,7 @@ from wheeld.core.law.rows import (
     COUP,
     EVERY,
     IDLE,
+    OPEN_IDLE,
     RETURN,
     RUNNING,
     STAY,
@@ -187,7 +188,7 @@ ROWS = (
     void(F.CLOSE, COUP, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.FORGET_LAST, rules="A6"),
     on(
         F.CLOSE,
-        (*IDLE[1:], S.SUSPENDED),
+        (*OPEN_IDLE, S.SUSPENDED),
         S.CLOSED,
         "A6",
         "the direction may end play at any moment",

@@ -10,12 +10,13 @@ from wheeld.core.observations import Command
 from wheeld.core.tracking.passes import LEAVE_REV_S
 
 MEANINGS_KEPT = 8
-"""As many as people can say commands while a lap proves a launch."""
+"""A launch is proven within about a lap. In that time people cannot give more commands than this."""
 SAME_FOR_A_LAUNCH = ({*AFTER_VOID}, {*BEFORE_LAUNCH}, {State.CLOSED, State.SUSPENDED})
-"""Moving between these does not change what a launch means: early, awaited, or of no game."""
+"""A move within one of these groups does not change what a launch means: early, awaited, or of no game."""
 STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
-"""After a restart: a ball that ran before it is seen within a turn, however slow. When its coup was void
-(docs/rulebook.md 2: once void, it never becomes another), the same run is no second launch."""
+"""For this long after a restart, a ball that is first seen may have run before the restart. Even the slowest ball is
+seen within one turn. If its coup was void, the same run is no second launch (docs/rulebook.md 2: once void, it never
+becomes another)."""
 
 
 class Meaning(msgspec.Struct):
@@ -26,11 +27,11 @@ class Meaning(msgspec.Struct):
 
 
 class LaunchRegister(msgspec.Struct):
-    """When a launch was made decides what it means, and it is proven only later.
+    """A launch means what it meant when it was made. But it is proven only later.
 
-    `meanings`: what a launch meant lately, latest last. `void_before_us`: a ball first seen before then is that of a
-    coup that is void already. `void_asked`: the chef declared void a coup whose ball only a head sees, and the head had
-    not reported it yet. None of them outlives a restart.
+    `meanings`: what a launch meant lately, latest last. `void_before_us`: if a ball is first seen before this time, its
+    coup is void already. `void_asked`: the chef's command to declare a coup void. Only a head sees the ball of that
+    coup, and it had not reported the ball yet. None of them outlives a restart.
     """
 
     meanings: list[Meaning]
@@ -57,8 +58,8 @@ class LaunchRegister(msgspec.Struct):
         self.meanings = [*self.meanings[-MEANINGS_KEPT + 1 :], Meaning(since_us, state)]
 
     def move(self, before: State, after: State, now_us: int) -> None:
-        """The table moved. A pass of this very microsecond came before the move: a command is stamped with the time of
-        the latest observation."""
+        """The table moved at `now_us`. A pass with exactly this time came before the move, because a command gets the
+        time of the latest observation. So a launch has its new meaning one microsecond later."""
         if {before, after} not in SAME_FOR_A_LAUNCH:
             self.begin(after, now_us + 1)
 
@@ -70,7 +71,8 @@ class LaunchRegister(msgspec.Struct):
 
 
 def state_after_suspension(hidden: State, *, is_void: bool) -> State:
-    """Where a table that a suspension hid in `hidden` goes on when it is resumed; `is_void`: the coup was void then."""
+    """The state in which the table goes on after a suspension. `hidden`: its state before the suspension. `is_void`:
+    the coup became void with the suspension."""
     if not is_void or hidden is State.CLOSED:
         return hidden
     owes_operations = hidden in (State.OPERATIONS, State.RIEN_VA_OPERATIONS_OWED)

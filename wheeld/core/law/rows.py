@@ -50,13 +50,17 @@ class Row(msgspec.Struct, frozen=True):
 
 
 S = State
-RUNNING = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE)
+ON_TRACK = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS)
+"""A coup runs, and its ball is not known to rest on an obstacle."""
+RUNNING = (*ON_TRACK, S.BALL_ON_OBSTACLE)
 COUP = (*RUNNING, S.AWAITING_CHEF)
 """A coup is at hand, without its verdict yet."""
 BEFORE_LAUNCH = (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY)
 AFTER_VOID = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
 """A coup was void, and "tout va" is owed."""
-IDLE = (S.CLOSED, *BEFORE_LAUNCH, S.OPERATIONS, *AFTER_VOID)
+OPEN_IDLE = (*BEFORE_LAUNCH, S.OPERATIONS, *AFTER_VOID)
+"""The table is open, and no coup runs."""
+IDLE = (S.CLOSED, *OPEN_IDLE)
 EVERY = tuple(State)
 
 
@@ -79,9 +83,11 @@ class Clause(msgspec.Struct, frozen=True):
 Facts: TypeAlias = Fact | tuple[Fact, ...]
 States: TypeAlias = State | Iterable[State]
 
+# In the functions below `rules` names rules of docs/rulebook.md, separated by spaces. A digit is a section of it.
+
 
 def on(facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act) -> Clause:
-    """The table goes somewhere, or does something. `rules` are separated by spaces, here and below."""
+    """The table goes somewhere, or does something."""
     return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts))
 
 

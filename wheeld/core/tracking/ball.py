@@ -21,29 +21,33 @@ DOUBLE_PULSE_US = 120_000
 LAUNCH_PASSES = 3
 """'Several passes at a plausible speed' (docs/rulebook.md 6): two hops that agree."""
 LEAVE_REV_S_MAX = 0.50
-"""No ball is held at less: so slowly one may come to the next beams, however fast it was seen."""
+"""For the wait until the next pass. Balls leave the track at 0.43–0.50 laps/s. So a ball that is still on the track may
+come to the next beams at this speed, however fast it was seen before. The wait never counts on a higher speed."""
 FAST_REV_S = 0.65
 LOST_US = 1_900_000
-"""A ball this fast doesn't leave by itself: beams missed it, or a hand took it. A fall takes 2.5 s at least, so for so
-long the verdict can wait for it to be met again, and still come before a pocket is reached (N3)."""
+"""A ball faster than `FAST_REV_S` does not leave by itself: beams missed it, or a hand took it. The verdict waits at
+least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the verdict still comes before the ball
+reaches a pocket (N3)."""
 GONE_US = 2_400_000
-"""A slow ball not met for so long has left, even over two beams: it may be in a pocket after 2.5 s (N3)."""
+"""A slow ball that no beam met for this long has left, even with two beams: it may be in a pocket after 2.5 s (N3)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
 SURE_PASSES = 4
-"""With so many passes behind it a chain knows its speed: it bridges beams missed in a whole lap."""
+"""A chain with this many passes knows its speed. It may bridge a whole lap in which beams missed the ball."""
 OVERTAKE = 2
-"""Another reading takes the run over when it has so many passes more."""
+"""Another reading takes the run over when it has this many passes more."""
 AGAIN_US = 6_000_000
-"""A ball lost from sight and found again within this time was running all the while; later it was launched anew."""
+"""A ball was lost from sight and is found again. Within this time it ran all the while; later it was launched anew."""
 FEW_US = 30_000_000
 """How long a single pass may wait for the ball to be read in a pocket: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
-"""A ball found again may be taken for so much faster than it was: two hops' worth of jitter and tilt."""
+"""A ball that is found again may look faster than before by this part: the jitter and tilt of two hops."""
 AT_REST_US = 700_000
-"""From the track to rest in a pocket no ball takes less (2.5 s in every recorded evening, bounces from 0.8 s on)."""
+"""No ball takes less time from the track to rest in a pocket (2.5 s in every recorded evening, bounces from 0.8 s
+on)."""
 REST_US = 2_000_000
-"""From the last pass to rest no ball takes less (2.5 s in every recorded evening): seen sooner, it bounces."""
+"""No ball takes less time from the last pass to rest (2.5 s in every recorded evening). If it is seen in a pocket
+sooner, it bounces."""
 FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 CHAINS_MAX = 12
@@ -207,7 +211,7 @@ class BallTracker:
             self._follow()
 
     def leave(self) -> None:
-        """Note that the ball is gone from the track; of passes too few for a launch, that no more are expected."""
+        """Note that the ball is gone from the track. Without a launch: note that no more passes are expected."""
         self.run.phase = Phase.OFF_TRACK if self.launched else Phase.NONE
         self._follow()
 

@@ -50,6 +50,7 @@ class Conclusions:
         if run.launched_us is None or run.has_reported(*ROTOR_FACTS):
             return []
         if last_us is None:
+            # The fault is reported in place of a stop. It counts as one, so that it is reported once a run.
             run.report(Fact.ROTOR_STOPPED_RUNNING)
             what = "it has reported nothing yet: whether the rotor turns is not known"
             return [Evidence(Fact.SENSOR_FAULT, run.launched_us, {"sensor": "rotor", "what": what})]

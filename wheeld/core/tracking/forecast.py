@@ -7,7 +7,7 @@ How balls slow differs from wheel to wheel: captured ones slow hard at first, of
 then hardly at all until they leave the track at 0.43–0.50. On one wheel it is the same from coup to coup. So each run
 that left the track by itself is added to the *habit* of its wheel: the mean slowing at each speed, and the speed at the
 last pass. Before enough runs of a wheel are known, the least slowing of any captured ball is used in place of its own:
-no ball is called too weak that would run on with another wheel.
+a ball is never called too weak if it could run on at another wheel.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
 """Speeds that are kept apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
 ENOUGH_RUNS = 3
 KEPT_RUNS = 20
-"""A habit counts from so many runs on, and follows the latest of so many: balls are changed, tracks are cleaned."""
+"""A habit counts after `ENOUGH_RUNS` runs. It follows about the latest `KEPT_RUNS`: balls are changed, tracks are
+cleaned."""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
 """The least that any captured ball slows, by speed: friction and air, laps/s²."""
 LEAVE_LOW_REV_S = 0.42
-"""No ball is held at less."""
+"""For the forecast on a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so the
+laps down to this speed are the most that it can make."""
 LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel: tilt, the place where it was launched."""

@@ -27,17 +27,21 @@ from wheeld.core.tracking.parts import BallPart, RotorPart
 from wheeld.core.tracking.run import DIRECTION_FACTS, LAUNCH_FACTS, Phase, Run
 
 FIRST_LAPS_MAX = 3
-"""A head counts from its first lap on, line by line: a run whose count begins higher was counted by something else."""
+"""A head counts from the first lap on, line by line. If a count begins higher, it is not the count of this run
+alone."""
 FIRST_LAP_US = 333_000
-"""The head reports `running` after one revolution (docs/wheels.md 1.3): by the hardest throw the ball was launched so
-long before."""
+"""The time of one revolution after the hardest throw. The head reports `running` after one revolution
+(docs/wheels.md 1.3). So the ball was launched at least this long before the report."""
 LAUNCH_LATE_US = 2_000_000
-"""And so long by the slowest, its line half a second later: a command in between is about a running ball."""
+"""The longest time from a launch until the head's report of it is received. The head reports `running` after one
+revolution, the slowest throw takes longest for it, and the line comes half a second later (docs/wheels.md 1.3). A
+command within this time is about a ball that runs already."""
 RUNS = ("running", "closing", "off_track")
 """Phases in which a ball runs, or falls."""
 BEAMS_LATE_US = 3_000_000
-"""The head reports `running` after one revolution (1.3), and its line comes half a second later: by then beams that see
-have proven the launch, however slow the ball. Else they missed it, and the head's report begins the coup."""
+"""How long the head's report of a run waits for the beams to prove the launch. The head reports `running` after one
+revolution (1.3), and its line comes half a second later. Within this time working beams have proven the launch, however
+slow the ball is. If they have not, they missed it, and the head's report begins the coup."""
 
 
 class HeadGameKept(msgspec.Struct, frozen=True):
@@ -53,8 +57,8 @@ class HeadGameKept(msgspec.Struct, frozen=True):
 
 
 class HeadSpin(msgspec.Struct):
-    """What only a head says of a run: `number`, its own of the game, and `laps`, the most that it reported; None of a
-    run that was `miscounted`.
+    """What only a head says of a run. `number`: the head's own number of the game. `laps`: the most laps that it
+    reported; None if the run was `miscounted`.
 
     `from_launch`: its lines were received from before the launch on. `against`: what the head itself has reported
     against the game (`SAME_DIRECTION` by its flag, `WHEEL_VOID`).
@@ -67,8 +71,8 @@ class HeadSpin(msgspec.Struct):
     against: list[Fact] = msgspec.field(default_factory=list)
 
     def count(self, laps: int) -> None:
-        """Take a report of its laps in. One that no ball can have run at first, and 0 after others, which takes them
-        back, make the whole count worthless (N8)."""
+        """Take a report of its laps in. Either of two reports makes the whole count worthless (N8): a first count
+        that is too high for any ball, or a 0 after other counts, because it takes them back."""
         self.miscounted |= laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
         self.laps = None if self.miscounted else max(laps, self.laps or 0)
 
@@ -76,9 +80,9 @@ class HeadSpin(msgspec.Struct):
 class HeadState(msgspec.Struct):
     """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
 
-    `spin`: the number of its present game; of `last_number` the game and the number. `same_direction`: its warning
-    stands. `over_us`: when it last reported that a run was over without a number. `before`: where it stood when a
-    former process last received a line, until the next one.
+    `spin`: the number of its present game. `last_number`: the game and the number that it reported last.
+    `same_direction`: its warning stands. `over_us`: when it last reported that a run was over without a number.
+    `before`: where its games stood before a restart. It is kept until the first line after the restart.
     """
 
     phase: HeadPhase | None = None
@@ -258,8 +262,8 @@ class HeadGames:
         self._head.begin_run(t_us, from_launch=from_launch)
         if self._ball_by_head:
             return self.begin_coup()
-        # The head may only now report the run that beams saw last: weak, or its line late. A run that they saw end
-        # before is another one: its launch was reported, this one's was not.
+        # The head may report the beams' latest run only now: the launch was weak, or the line is late. A run that the
+        # beams saw end long before is another one. Its launch was reported; the launch of this run was not.
         ended_lately = run.last_us is not None and t_us - run.last_us <= BEAMS_LATE_US
         if run.phase is Phase.ON_TRACK or (run.phase is Phase.OFF_TRACK and ended_lately):
             self._head.run.report(Fact.LAUNCHED)
@@ -277,8 +281,11 @@ class HeadGames:
         return [Evidence(Fact.OPPOSITE_DIRECTION, t_us, figures)]
 
     def _same_direction(self, t_us: int) -> list[Evidence]:
-        """N1 by the head's own flag, which before the ball runs is about a launch that failed (1.8); or, where beams
-        watch the ball, by the direction that it reports: what it says against a coup counts though they saw otherwise.
+        """N1 by what the head says. There are two signs.
+
+        One is the head's own flag. Before the ball runs, the flag does not count: it is about a launch that failed
+        (1.8). The other is the direction that the head reports, where beams watch the ball. What the head says against
+        a coup counts, even if the beams saw something else.
         """
         head, run, against = self._head, self._head.run, self._head.of_run.against
         if not head.has_run or Fact.SAME_DIRECTION in against:

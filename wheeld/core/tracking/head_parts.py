@@ -15,12 +15,13 @@ from wheeld.core.tracking.run import Phase, RunRecord
 from wheeld.core.tracking.sighting import Seen
 
 HEAD_EARLY_US = 500_000
-"""The head's report, a revolution after the launch, may at most be so much before the first pass that beams did not
-miss: one line. A run that it reports sooner, or later than `BEAMS_LATE_US` after that pass, is another one
-(docs/wheels.md 1.2, 1.3)."""
+"""The head reports a run one revolution after the launch. Beams may have missed the first passes. So the report may
+come before the first pass that they saw, but only by this much: one line. If the head reports a run sooner, or later
+than `BEAMS_LATE_US` after that pass, it is another run (docs/wheels.md 1.2, 1.3)."""
 NUMBER_US = 30_000_000
-"""From the last pass to the head's number: it wants to see the ball in its pocket for some turns. Of 159 recorded games
-none took more than 32 s from `closing`, which comes 3.5 laps, about 7 s, before the ball leaves (1.3, 1.8)."""
+"""The longest time from the last pass to the head's number: the head wants to see the ball in its pocket for some
+turns. None of 159 recorded games took more than 32 s from `closing` to the number. `closing` comes 3.5 laps, about 7 s,
+before the ball leaves (1.3, 1.8)."""
 
 
 class BallFromHead:
@@ -90,7 +91,8 @@ class PocketFromHead:
         return left_us + NUMBER_US
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """A head reports a ball that runs after one revolution: a run of some laps it must have reported."""
+        """The fall is overdue. Or the head is at fault: it reports a running ball after one revolution, so it must have
+        reported a run of several laps."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
@@ -107,7 +109,7 @@ class PocketFromHead:
             return self._games.end(seen.t_us, "its own lines disagree about the number")
         evidence = [*self._games.begin_coup(), *self._called(seen, seen.number)]
         head.end_run()
-        self._ball.disown()  # still on its track by the beams, it must not be a launch once more
+        self._ball.disown()  # the beams may still see it on the track: it must not be a second launch
         return evidence
 
     def _called(self, seen: HeadNumber, number: int) -> list[Evidence]:
@@ -135,7 +137,7 @@ class PocketFromHead:
         return by_head and by_beams and self._rotor.was_seen_turning and not (head.run.disowned or spin.against)
 
     def _is_same_run(self, number_us: int) -> bool:
-        """Whether beams saw the head's own run from launch to leaving, and the number came once it could rest."""
+        """Whether beams saw the head's own run from launch to leaving, and the number came when the ball could rest."""
         run, began_us = self._ball.run, self._head.run.launched_us
         if run.phase is not Phase.OFF_TRACK or run.disowned:
             return False

@@ -10,12 +10,14 @@ from wheeld.core.observations import Direction, HeadRotor
 from wheeld.core.tracking.run import Run
 
 LINES_AGREE = 2
-"""A direction, or a stop, stands in so many lines in a row: a status line has no checksum (docs/wheels.md 1.1)."""
+"""A direction or a stop counts when this many lines in a row say it: a status line has no checksum (docs/wheels.md
+1.1)."""
 SLOW_RPM_MAX = 40.0
-"""Before it stands it was seen slower than this: the hardest braking on record loses 35 rpm from line to line, and a
-runaway whose field wraps to 000 gains ten (docs/wheels.md 1.8)."""
+"""A rotor that stops was seen at this speed or slower in the line before. The hardest braking on record loses 35 rpm
+from line to line. A runaway gains ten, and then its field wraps to 000 (docs/wheels.md 1.8)."""
 FAST_RPM_MIN = 89.0
-"""Its field wraps to 000 only after this: ten from line to line on record. Between the two a 000 is not explained."""
+"""The field wraps to 000 only after a speed of at least this: on record a rotor gains ten from line to line. A 000
+after a speed between `SLOW_RPM_MAX` and this one is not explained."""
 FRESH_US = 2_000_000
 """An older report says nothing of how fast it turns now."""
 Surprise: TypeAlias = Literal["stopped", "turned_back"]
@@ -24,10 +26,12 @@ Surprise: TypeAlias = Literal["stopped", "turned_back"]
 class HeadRotorState(msgspec.Struct):
     """What is remembered of the reports.
 
-    `direction`: as `LINES_AGREE` lines agree; `reported`: by the latest in which it turned, `reports` times since
-    `since_us`. `moved_us`: the latest line in which it turned; `standing`: lines since in which it stood, as far as
-    its speed before allows. `slow`, `fast`: by the latest speed that can be read. `unread`: lines since the launch with
-    a 000 that nothing explains.
+    `direction`: the direction that `LINES_AGREE` lines agreed on. `reported`: the direction in the latest line in which
+    the rotor turned. Since `since_us`, this many such lines in a row have said so: `reports`.
+    `moved_us`: when the latest line came in which the rotor turned. `standing`: how many lines since then say that it
+    stands. Such a line counts only if the speed before was slow enough for a stop.
+    `slow`, `fast`: whether the latest speed that can be read was at most `SLOW_RPM_MAX`, or at least `FAST_RPM_MIN`.
+    `unread`: how many lines since the launch have a 000 that nothing explains, or no speed that can be read.
     """
 
     direction: Direction | None = None
@@ -77,8 +81,8 @@ class RotorFromHead:
 
     @property
     def was_seen_turning(self) -> bool:
-        """Whether its lines since the launch show that it turned: one of them may be damaged, more are a rotor that
-        perhaps stood (N8)."""
+        """Whether its lines since the launch show that it turned. One unclear line may be damaged. With more of them
+        the rotor perhaps stood (N8)."""
         return self.state.unread < LINES_AGREE
 
     def stop_margin(self) -> None:

@@ -18,8 +18,8 @@ LOW = 0.2
 """Below this a notice is published: a fifth of a lap, or of what makes a measure sure."""
 SURE_LAPS = 1.0
 SURE_LEAD = 6
-"""Passes by which a reading leads every contrary one, or that show a weak launch: one more than two laps of three
-beams give a stray to spoil."""
+"""This many passes make a measure sure: passes by which a reading leads every contrary one, or passes that show a weak
+launch. In two laps of three beams a stray can spoil five passes. This is one more."""
 SURE_S = 1.0
 
 
@@ -36,7 +36,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
 
 def laps_over(laps_proven: float, laps_needed: float) -> Margin:
-    """A valid coup: laps proven beyond those that C10 asks."""
+    """A valid coup: laps proven beyond those that R2 asks."""
     return Margin.part((laps_proven - laps_needed) / SURE_LAPS, "laps")
 
 
@@ -53,7 +53,7 @@ def run(laps_proven: float | None, laps_needed: float, lead_passes: int | None) 
 
 
 def laps_under(laps_suggested: float, laps_needed: float) -> Margin:
-    """Too few laps: what all passes together suggest, strays or not, below those that C10 asks."""
+    """Too few laps: how far the laps are below those that R2 asks. All passes count here, strays too."""
     return Margin.part((laps_needed - laps_suggested) / SURE_LAPS, "laps")
 
 
@@ -68,13 +68,13 @@ def passes(count: int) -> Margin:
 
 
 def pocket(sightings: list[Seen]) -> Margin:
-    """R3: how far the ball was seen from where a sighting no longer counts, on average of its sightings."""
+    """R3: the mean place of the sightings in the pocket, and how far it was from the limit `OFF_CENTRE_MAX`."""
     mean = sum(seen.offset for seen in sightings) / len(sightings)
     return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 
 
 def rotor(tick_interval_us: float, silence_us: int) -> Margin:
-    """N4, N5: how little of the silence that is a stop the time from tick to tick was."""
+    """N4, N5: the time from tick to tick, compared with the silence that proves a stop. The shorter, the surer."""
     return Margin.part(1 - tick_interval_us / silence_us, "rotor")
 
 

@@ -75,9 +75,10 @@ class Dues(NamedTuple):
 class Observer:
     """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
 
-    `only_postpones`: whether the latest observation can only have moved deadlines to a later time, as most encoder
-    edges do. `launch_late_us`: how much later than the launch it may be reported without a sign of it before, as
-    pulses of beams are. `rotor_rpm`, `lies_in`: asked of the part itself (see `RotorPart.rpm`, `PocketPart.lies_in`).
+    `only_postpones`: whether the latest observation can only have moved deadlines to a later time. Most encoder edges
+    do this. `launch_late_us`: the longest time from a launch to its report, if nothing shows the launch before. It is 0
+    with beams, because their pulses show it. `rotor_rpm`, `lies_in`: asked of the part itself (see `RotorPart.rpm`,
+    `PocketPart.lies_in`).
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
@@ -159,8 +160,8 @@ class Observer:
         return self.run.phase is Phase.SUSPECTED
 
     def is_idle(self, now_us: int) -> bool:
-        """Whether what was observed lately matters to no coup to come: no ball runs, and no pass came lately that may
-        yet explain where one lies."""
+        """Whether no coup to come needs the latest observations. Then no ball runs, and there is no recent pass. A
+        recent pass may yet explain where a ball lies."""
         run = self.run
         if run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run):
             return False

@@ -16,12 +16,12 @@ SLOWING_PER_REV = 0.08
 laps/s, where many rub, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
-"""How far a hop's speed may be from what the slowing gives: tilt and reading error, and the jitter of its two pulses.
-"""
+"""How far a hop's speed may be from the speed that the slowing gives. `SPEED_SLACK` is for tilt and reading error,
+`PASS_JITTER_US` for the jitter of its two pulses."""
 TIGHT_SLACK = 0.03
 TIGHT_JITTER_US = 2_000
-"""The same where a decision rests on three passes: at a launch's speed a tilt of 0.3° moves a hop by less than 1 %,
-and a beam mounted a degree off by 1 %."""
+"""The same two limits where a decision rests on three passes. At a launch's speed a tilt of 0.3° changes a hop by less
+than 1 %. A beam that is mounted one degree off changes it by 1 %."""
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -41,17 +41,18 @@ class Chain(msgspec.Struct):
 
     @property
     def score(self) -> int:
-        """How much supports it: the passes that were seen, less those that were not and should have been."""
+        """How much supports it: the passes that were seen, less the passes that beams should have seen and did not."""
         return len(self.passes) - self.skipped
 
     @property
     def proven_deg(self) -> float:
-        """Degrees that it proves whichever one of its pulses was a stray: its span less the longer of its end hops. Of
-        two passes or more.
+        """Degrees that the ball ran for certain, even if one of the pulses was a stray (R2). Needs two passes or more.
 
-        R2: a stray before the launch, or one after the ball has gone, looks like a pass; only a pass beyond it, on
-        either side, proves a hop. With two beams one short run in six would count a stray's lap as its own. While it
-        speeds up at its beginning, it was still in the hand.
+        A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last one.
+        So a hop is proven only by another pass beyond it. Only one of the two ends is taken to be a stray: the longer
+        of the first and the last hop is taken off the span. Without this, with two beams, one short run in six would
+        count a stray's lap as its own. Passes at the beginning do not count while the ball speeds up: it was still in
+        the hand.
         """
         first = self._released()
         begun_deg, end_deg = self.passes[first].turn_deg, self.passes[-1].turn_deg
@@ -75,7 +76,8 @@ class Chain(msgspec.Struct):
         return hop_rev_s(*self.passes[-2:])
 
     def _released(self) -> int:
-        """Index of the first pass from which it no longer speeds up: no ball does, the hand that launches it may."""
+        """Index of the first pass from which it no longer speeds up. No ball speeds up by itself, but the hand that
+        launches it may make it faster."""
         first = 0
         while first + 2 < len(self.passes) and self._speeds_up(*self.passes[first : first + 3]):
             first += 1

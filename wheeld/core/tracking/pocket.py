@@ -19,29 +19,35 @@ from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 SAME_PASS_US = 50_000
 """One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""
 HALF_TURN_DEG = 180.0
-"""One reader meets a lying ball once a turn: in the same pocket again within half a turn is the same pass. And R3:
-several readers' sightings make about one rotor turn; three in a few degrees may be one bounce."""
+"""One reader meets a lying ball once a turn. If it sees the ball in the same pocket again within half a turn, this is
+the same pass. For a number, the sightings must span this much of a turn (R3): three within a few degrees may be one
+bounce."""
 PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
-"""Seen twice in a pocket, and missed by a reader at most once since, the ball lies there (C11, before "tout va")."""
+"""The ball lies in a pocket when readers saw it there twice, and a reader has missed it at most once since then
+(docs/rulebook.md 3, before "tout va")."""
 SIGHTINGS_KEPT = 8
-"""Of one streak: a ball may lie in its pocket for minutes."""
+"""Of one streak this many are kept: a ball may lie in its pocket for minutes."""
 PICKED_UP_TURNS = 1.3
-"""Unseen for so much longer than a reader needs to meet it, the ball lies in no pocket: a hand has it, or it runs."""
+"""In times that a reader needs to meet a lying ball. If no reader sees the ball for this long, it lies in no pocket: a
+hand has it, or it runs."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
-"""A pocket seen filled so often while the ball runs holds something else; seen so often before the ball is called in
-it, it may: one sighting may be a glint."""
+"""How often readers see one pocket filled while the ball runs; one sighting may be a glint. After `FILLED_SIGHTINGS`
+times it holds something else. After `FILLED_BEFORE` times it may hold something else, and a number called in it is not
+proven."""
 STILL_THERE = 2
-"""Sightings in the old pocket after a pulse: one may be the bounce of a ball that ran, two are a ball that did not."""
+"""This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
+ball that ran."""
 
 
 class PocketState(msgspec.Struct):
     """What is remembered of the sightings.
 
-    `streak`: the latest consecutive ones in one pocket, `streak_length` in all; `called`: it has called its pocket.
-    `lying`: the pocket last called, or at a start the one of the last number, where the ball belongs. `last_us`: the
-    latest sighting that counted; `latest`: of each reader. `filled`: how often each pocket was seen filled while the
-    ball ran; `glimpsed`: the pockets seen filled since its latest pass. `unplaced`: sightings that count for nothing.
+    `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all. `called`:
+    this streak has called its pocket. `lying`: the pocket that was called last. At a start it is the pocket of the last
+    number, where the ball belongs. `last_us`: when the latest sighting came that counted. `latest`: the latest sighting
+    of each reader. `filled`: how often each pocket was seen filled while the ball ran. `glimpsed`: the pockets that
+    were seen filled since the ball's latest pass. `unplaced`: how many sightings count for nothing.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -183,7 +189,8 @@ class PocketFromReaders:
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def fall_due_us(self, left_us: int) -> int:
-        """Longer than a fall takes, and than a reader needs to meet the ball; each sighting makes it later."""
+        """The wait is longer than a fall, and longer than a reader needs to meet the ball. Each sighting makes it
+        later."""
         wait_us = round(1.5 * self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 

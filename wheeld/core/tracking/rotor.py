@@ -20,32 +20,40 @@ STOP_SILENCE_US = 1_500_000
 REVERSAL_TICKS = 3
 """A hand that stops the rotor rattles the encoder at one border; three ticks the other way are a turn."""
 GLITCH_TICKS = 4
-"""So many impossible ticks in a row are right: the encoder slipped, and the rotor is measured anew from them."""
+"""After this many impossible ticks in a row, the ticks are right: the encoder slipped, and the rotor is measured anew
+from them."""
 REV_S_MAX = 3.0
 """Twice the worst runaway on record (90 rpm): a tick that implies more is wrong."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
-"""The stretch that a parabola goes through: little more than a pocket, so that a hand that begins to brake bends it
-little; jitter of 0.25 ms is 0.1°."""
+"""The stretch that the parabola of `fit` goes through, in degrees, and the fewest and most ticks of it. It is little
+more than a pocket: if a hand begins to brake, it bends so short a stretch only little. Jitter of 0.25 ms is 0.1°."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
-"""Older ticks, by the time or by how often they came, do not show where the rotor is now."""
+"""Older ticks do not show where the rotor is now. `FRESH_US` is a limit in time, `FRESH_TICKS` in mean times from tick
+to tick; the shorter one counts."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
-"""A jump by so much, of the encoder's sectors and of pockets, is a slip; less moves no ball into another pocket."""
+"""A jump is a slip if it is longer than `SLIP_STEPS` of the encoder's sectors and `SLIP_POCKETS` of a pocket. A shorter
+jump moves no ball into another pocket."""
 HAND_REV_S2, FREE_REV_S2 = 0.5, 0.05
+"""Not only a slip moves a tick: a hand does too. `HAND_REV_S2` is the hardest push or braking of a hand, turns/s².
+`FREE_REV_S2` is that of a hand that leaves no change of speed behind."""
 HELD_US = 700_000
+"""A hand that holds the rotor and sends it on needs this long at least. If the next sector comes later than that, a
+hand may have held the rotor. If it comes sooner, and still too late for the hardest hand, there is a hole: a place
+where edges were lost."""
 JITTER_US = 2_000
-"""What else moves a tick: the hardest hand, one that leaves no change of speed behind, one that holds the rotor and
-sends it on in so much time, edges early or late. In less, the next sector so late is a hole: edges were lost there."""
+"""An edge may come early or late by this."""
 LOST_EDGE_STEPS = 1.2
-"""One edge may be lost as the rotor turns back or stands: so many sectors further are no slip."""
+"""One edge may be lost when the rotor turns back or stands. So a place that is this many sectors off is no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
-    """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees, clockwise positive, never
-    wrapped since `begun_us`, when it last began to turn). `opposite_ticks`: in a row in the other direction, the first
-    of them at `opposite_us`; `glitch_ticks`: in a row from impossible places. `stopped`: it is known to stand, or not
-    known to turn. `odd`: the latest tick came from elsewhere than expected."""
+    """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
+    clockwise, and are never wrapped. They begin at `begun_us`, when the rotor last began to turn. `opposite_ticks`: how
+    many ticks in a row were in the other direction; the first of them came at `opposite_us`. `glitch_ticks`: how many
+    in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `odd`: the latest tick
+    came from another place than expected."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -225,7 +233,8 @@ class RotorFromEncoder:
         return True
 
     def _glitch(self, seen: Rotor, angle_deg: float) -> bool:
-        """A tick from where no rotor can be; True at the last of so many that they must be right."""
+        """A tick from a place where no rotor can be. True when `GLITCH_TICKS` of them came in a row: then they are
+        right."""
         self.state.glitch_ticks += 1
         if self.state.glitch_ticks < GLITCH_TICKS:
             return False

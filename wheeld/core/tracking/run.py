@@ -14,7 +14,7 @@ from wheeld.core.tracking.evidence import Figures
 LAUNCH_FACTS = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN)
 DIRECTION_FACTS = (Fact.SAME_DIRECTION, Fact.OPPOSITE_DIRECTION)
 ROTOR_FACTS = (Fact.ROTOR_WRONG_WAY, Fact.ROTOR_STOPPED_RUNNING, Fact.ROTOR_STOPPED_BEFORE_DROP)
-"""Of each of these a run reports one, once."""
+"""These are three groups of facts. A run reports at most one fact of each group, once."""
 
 
 @unique
@@ -30,13 +30,14 @@ class Phase(Enum):
 class Run(msgspec.Struct):
     """One run of the ball as one source sees it: the beams, or a wheel head. Times: sensing clock.
 
-    `launched_us`: its first pass when the launch was proven, or the head's first report of it; None until then.
-    `first_us`, `last_us`: the first and the latest pass of the reading of the pulses that leads now, also before a
-    launch; None of a source that sees no passes. A ball that is off the track left it at `last_us`.
-    `direction`: which way the ball runs, once that is sure. `opposite`: it was concluded that it runs against the
-    rotor (R1). `disowned`: it belongs to no coup to come.
-    `reported`: the facts reported of it, each once, in order. A sensor fault that is reported in place of a fact
-    counts as that fact.
+    `launched_us`: None until the launch is known. By beams, it is the first pass, as it was when the launch was proven.
+    By a head, it is the head's first report of the run.
+    `first_us`, `last_us`: the first and the latest pass of the leading reading of the pulses, also before a launch.
+    They are None if the source sees no passes. A ball that is off the track left it at `last_us`.
+    `direction`: which way the ball runs, once that is sure. `opposite`: it was concluded that the ball runs against the
+    rotor (R1). `disowned`: the run belongs to no coup to come.
+    `reported`: the facts that were reported of this run, each once, in order. Sometimes a sensor fault is reported in
+    place of a fact. Then that fact counts as reported.
     """
 
     phase: Phase = Phase.NONE
