@@ -59,9 +59,10 @@ def rotor_at(events: Sequence[e.Event], number: e.Number) -> int:
 
 
 def of_run(kind: type[E], events: Sequence[e.Event], number: e.Number) -> E | None:
-    """The latest event of the kind in the run of that number."""
+    """The latest event of the kind in the run of that number, since the head was last silent: a silence hides whole
+    runs, so that the core forgets what it heard before."""
     upto = events[: events.index(number)]
-    begun = max(index for index, one in enumerate(upto) if isinstance(one, e.BallSeen))
+    begun = max(index for index, one in enumerate(upto) if isinstance(one, e.BallSeen | e.Silent))
     return next(iter(of(kind, upto[:begun:-1])), None)
 
 
