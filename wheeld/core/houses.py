@@ -57,47 +57,22 @@ _ARTICLES = {
 }
 """Those of Campione's roulette, which every table cites so far."""
 
+_ROULETTE = Profile(
+    house="campione",
+    game="roulette",
+    wheel="french",
+    pockets=SINGLE_ZERO,
+    min_laps=3,
+    articles=_ARTICLES,
+    phrases=FRENCH,
+    announcements=IN_FRENCH,
+)
+_FAIR = msgspec.structs.replace(_ROULETTE, game="fair", wheel="fair", phrases=ITALIAN)
 _ALL = (
-    Profile(
-        house="campione",
-        game="roulette",
-        wheel="french",
-        pockets=SINGLE_ZERO,
-        min_laps=3,
-        articles=_ARTICLES,
-        phrases=FRENCH,
-        announcements=IN_FRENCH,
-    ),
-    Profile(
-        house="campione",
-        game="fair",
-        wheel="fair",
-        pockets=SINGLE_ZERO,
-        min_laps=3,
-        articles=_ARTICLES,
-        phrases=ITALIAN,
-        announcements=IN_FRENCH,
-    ),
-    Profile(
-        house="venezia",
-        game="roulette-francese",
-        wheel="french",
-        pockets=SINGLE_ZERO,
-        min_laps=3,
-        articles=_ARTICLES,
-        phrases=FRENCH,
-        announcements=IN_FRENCH,
-    ),
-    Profile(
-        house="venezia",
-        game="fair",
-        wheel="fair",
-        pockets=SINGLE_ZERO,
-        min_laps=3,
-        articles=_ARTICLES,
-        phrases=ITALIAN,
-        announcements=IN_FRENCH,
-    ),
+    _ROULETTE,
+    _FAIR,
+    msgspec.structs.replace(_ROULETTE, house="venezia", game="roulette-francese"),
+    msgspec.structs.replace(_FAIR, house="venezia"),
 )
 
 PROFILES: dict[tuple[str, str], Profile] = {(profile.house, profile.game): profile for profile in _ALL}
