@@ -7,11 +7,12 @@ BIN    := $(VENV)/bin
 COUPS  ?=
 # A test file, in whatever directory it is.
 found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
-DRAWN  := $(call found,test_evenings.py) $(call found,test_law_machine.py) $(call found,test_simulator.py)
+DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py test_order.py test_number_out.py,\
+    $(call found,$(each)))
 # Evenings that are drawn: some in `tests`, many by `make evenings`.
 UNMEASURED := $(DRAWN) tests/faults tests/hw_sim/test_evening.py $(foreach each,test_samples.py test_head_machine.py \
     test_law_walk.py test_combined.py test_coups.py test_host_link.py test_board_and_host.py test_campaign.py test_wheel.py \
-    test_fall.py test_faults.py test_watchdog.py,$(call found,$(each)))
+    test_fall.py test_faults.py test_watchdog.py test_written.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults prove verdicts, not coverage: measuring it would make them
 # three times as slow.
 LIVE := tests/live
@@ -37,7 +38,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings lint types tests coverage campaign clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults evenings lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -61,6 +62,9 @@ coverage:  ## the gates: every branch of the law and of the wire, nine tenths el
 	-@$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='wheeld/core/*,firmware_protocol/*' --fail-under=100 --show-missing --skip-covered
 	$(BIN)/coverage report --omit='wheeld/core/*,firmware_protocol/*' --fail-under=90 --show-missing --skip-covered
+
+catalogues: $(VENV)/test.stamp  ## the translations, brought up to date with the texts of the code; says what is missing
+	$(BIN)/python -m wheeld.locale
 
 campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the truth; the report is OUT/report.html
 	@echo "campaign: seed $(SEED), faults × $(FAULTS) $(MORE)"

@@ -21,6 +21,7 @@ Button: TypeAlias = Literal[
     "close",
     "suspend",
     "resume",
+    "last_coup_off",
 ]
 
 # Codes on the wire are places in these lists; append only.

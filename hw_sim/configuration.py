@@ -24,6 +24,7 @@ def sections(layout: Layout, *, site: str, table: str, last_number: int | None, 
             "house": layout.house,
             "game": layout.game,
             "last_number": last_number,
+            "language": "en",  # as the rest of what the simulator shows
         },
         "wheel": {
             "rotor_ticks": layout.rotor_ticks,

@@ -11,7 +11,7 @@ from typing import Any
 from hw_sim.events import Direction, SimEvent
 from hw_sim.exits import UsageError
 from hw_sim.scenarios import SCENARIOS, Scenario
-from hw_sim.table import Outcome, SimTable
+from hw_sim.table import Fumbles, Outcome, SimTable
 from hw_sim.wheel import Layout
 from hw_sim.world import World
 
@@ -30,6 +30,9 @@ CAMPAIGN_TICKS = (37, 37, 37, 37, 74, 74, 74, 148, 148, 296, 592)
 37."""
 CAMPAIGN_BEAMS = (1, *9 * (2,), *5 * (3,), *10 * (4,), *3 * (5,), *5 * (6,), *2 * (7,), *5 * (8,))
 """One evening in forty has a single beam. It cannot prove a direction, and a daemon must refuse that wheel."""
+DOUBLED = 0.05
+"""Of all commands of a campaign: people who press a button twice."""
+DOUBLED_MAX = 0.5
 CAMPAIGN_PAUSE_FACTOR = 0.2
 """The rotor turns on between coups: long pauses of the people cost a campaign many log lines and test nothing."""
 GAP_S = 0.001
@@ -87,16 +90,18 @@ def draw_evening(seed: int, *, margin: bool = False) -> Evening:
     return _played(scenarios, layout, rng, f"sim-{seed}")
 
 
-def campaign_evening(seed: str, coups: int, *, margin: bool = False) -> Evening:
+def campaign_evening(seed: str, coups: int, *, margin: bool = False, people: float = 1.0) -> Evening:
     """An evening of about `coups` outcomes at one drawn table, with short pauses. Its layouts include those that a
-    daemon must refuse. `margin`: launches of two to four laps only."""
+    daemon must refuse. `margin`: launches of two to four laps only. `people`: how often people press early, late, twice
+    and wrongly, times the default; 0: never."""
     rng = repeatable(f"campaign {seed}")
     layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
     choices = [SCENARIOS["lap_margin"]] if margin else drawable(layout)
-    weights = [1.0 if margin else scenario.weight for scenario in choices]
+    weights = [1.0 if margin else scenario.weight + people * scenario.hasty for scenario in choices]
     begins_void = not margin and rng.random() < 0.05
     last_number = None if begins_void else rng.randrange(37)
     recorder = _Recorder(layout, rng, last_number, pause_factor=CAMPAIGN_PAUSE_FACTOR)
+    recorder.table.fumbles = Fumbles(repeatable(f"fumbles {seed}"), min(DOUBLED_MAX, people * DOUBLED))
     if begins_void:
         recorder.play(SCENARIOS["first_coup_void"])
     while len(recorder.table.truth) < coups:

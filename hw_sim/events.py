@@ -58,13 +58,16 @@ class SensorState(_Event, frozen=True, tag="sensor"):
 class TableCommand(_Event, frozen=True, tag="command"):
     """A person at the table gives the command `name`. On the board it is a button, without `by` and `reason`.
 
-    `bouler` (with `who`) has no button: such a command reaches the daemon over MQTT only.
+    `bouler` (with `who`) and `confirm` (with `coup` and perhaps `number`) have no button: they reach the daemon over
+    MQTT only. `coup` counts the outcomes of the evening, the coup at hand included.
     """
 
     name: str
     by: str
     reason: str = ""
     who: str | None = None
+    coup: int | None = None
+    number: int | None = None
 
 
 class ClockReading(_Event, frozen=True, tag="clock"):

@@ -90,7 +90,7 @@ class People:
             case "rien_va":
                 return live.command("tout_va")
             case "suspended":
-                return live.command("resume", by="inspector", reason="the wheel is in order")
+                return live.command("resume", by="direction", reason="the wheel is in order")
             case state if state in READY:
                 return None
             case _:

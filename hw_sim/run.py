@@ -130,7 +130,7 @@ def outcome_text(outcome: Outcome) -> str:
     """The truth of one coup, in a line."""
     if outcome["kind"] == "result":
         return f"result {outcome['number']}, {outcome['laps']:g} laps"
-    return f"void {outcome['cause']}, {outcome['article']}"
+    return f"void {outcome['cause']}"
 
 
 def _wait_at_the_end(table: SimTable) -> None:

@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypedDict
+
+import msgspec
 
 from hw_sim.events import BallPass, Direction, ForeignObject, SensorState, TableCommand
 from hw_sim.fall import fall, fall_off_obstacle
 from hw_sim.rotor import Rotor
 from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, sign
-from hw_sim.world import Outage, Stay, World, us
+from hw_sim.world import MARGIN_S, Outage, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
@@ -35,19 +38,30 @@ SIGHTINGS_TO_CALL = 3
 """Sightings in one pocket before the number is out (rulebook R3)."""
 AT_ONCE_S = 0.05
 """The time that "at once" means (end of the rulebook)."""
+DOUBLE_PRESS_S = (0.15, 0.6)
+"""From the first press of a button to the second, of a person who is not sure."""
 LAUNCH_KNOWN_S = 2.5
 """The rulebook gives a launch no deadline; several passes take less than this even with two beams."""
 
 
+@dataclass(frozen=True)
+class Fumbles:
+    """People who press twice: `doubled` of all commands. The chances are apart, so that a table without is the same."""
+
+    rng: random.Random
+    doubled: float
+
+
 class Outcome(TypedDict, total=False):
-    """The truth of one coup, as in a `.truth.json`."""
+    """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out, at the first sighting of the ball
+    at rest; without one, when the chef gave the number."""
 
     kind: str
     number: int
     laps: float
     beams: int
     cause: str
-    article: str
+    out_t: int
     evidence_t: int
     deadline_t: int
     scenario: str
@@ -80,6 +94,7 @@ class SimTable:
         self.last_number = last_number
         self.truth: list[Outcome] = []
         self.scenario = ""
+        self.fumbles: Fumbles | None = None
         self.pause_factor = 1.0
         """Factor of the ordinary pauses for bets and settling: less than 1 where a viewer waits."""
         self.laps_safe = laps_safe(layout.beams_deg)
@@ -104,8 +119,19 @@ class SimTable:
         self.now_s = max(self.now_s, t_s)
 
     def command(self, name: str, by: str = "chef", reason: str = "", who: str | None = None) -> None:
-        """A person gives a command now."""
-        self.world.direct_events.append(TableCommand(us(self.now_s), name, by, reason, who))
+        """A person gives a command now, and perhaps presses twice."""
+        self._press(TableCommand(us(self.now_s), name, by, reason, who))
+
+    def confirm(self, number: int | None = None) -> None:
+        """The chef confirms the number of the coup at hand, or gives another one."""
+        coup = len(self.truth) + 1
+        self._press(TableCommand(us(self.now_s), "confirm", "chef", "all saw it", coup=coup, number=number))
+
+    def _press(self, command: TableCommand) -> None:
+        self.world.direct_events.append(command)
+        if self.fumbles is not None and self.fumbles.rng.random() < self.fumbles.doubled:
+            again_s = self.now_s + self.fumbles.rng.uniform(*DOUBLE_PRESS_S)
+            self.world.direct_events.append(msgspec.structs.replace(command, t_us=us(again_s)))
 
     def operations(self) -> None:
         """The table settles the coup and reports that this is done."""
@@ -160,6 +186,19 @@ class SimTable:
         turns_s = (count + 1) / (ROTOR_LEAST_REV_S / 2)
         seen = self.world.sightings(self._stay, self.now_s, self.now_s + turns_s)
         self.now_s = seen[count - 1][0]
+
+    def wait_between_sightings(self) -> None:
+        """Let time pass to between the first and the second sighting of the lying ball: a reader has met it, and
+        nothing proves its number yet."""
+        self.wait_for_sightings(1)
+        first_s = self.now_s
+        self.now_s += MARGIN_S
+        self.wait_for_sightings(1)
+        self.now_s = first_s + self.rng.uniform(0.1, 0.9) * (self.now_s - first_s)
+
+    def turn_s(self) -> float:
+        """How long the rotor takes for a turn now."""
+        return 1 / abs(self.world.rotor.speed_at(self.now_s))
 
     def put_ball_back(self, number: int | None = None) -> None:
         """After a void: a hand puts the ball in the pocket of the last number (or of `number`, or in any pocket when
@@ -273,9 +312,23 @@ class SimTable:
         """The coup is valid with `number`, in whose pocket the ball rests since now. Time passes until the readers have
         seen it there often enough to prove the number."""
         self.wait_for_sightings(SIGHTINGS_TO_CALL)
+        self.number_out(number)
+
+    def number_out(self, number: int) -> None:
+        """The coup is valid with `number`: sightings prove it (R3), or the chef gives it now (R3b)."""
         self.last_number = number
-        laps, beams = round(self.run.laps, 2), len(self.layout.beams_deg)
-        self.truth.append({"kind": "result", "number": number, "laps": laps, "beams": beams, "scenario": self.scenario})
+        stay = self.world.stays[-1]
+        seen = self.world.sightings(stay, stay.from_s, self.now_s)
+        self.truth.append(
+            {
+                "kind": "result",
+                "number": number,
+                "laps": round(self.run.laps, 2),
+                "beams": len(self.layout.beams_deg),
+                "out_t": us(seen[0][0] if seen else self.now_s),
+                "scenario": self.scenario,
+            }
+        )
 
     def void(self, cause: str, evidence_s: float, deadline_s: float) -> None:
         """The coup is void. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`."""
@@ -283,7 +336,6 @@ class SimTable:
             {
                 "kind": "void",
                 "cause": cause,
-                "article": "Art. 15" if cause == "breakdown" else "Art. 11",
                 "evidence_t": us(evidence_s),
                 "deadline_t": math.ceil(deadline_s * 1_000_000),
                 "scenario": self.scenario,

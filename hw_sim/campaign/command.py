@@ -39,8 +39,8 @@ def add(subparsers: Subparsers) -> None:
         "campaign",
         help="test wheeld with thousands of coups",
         description="Play evenings with sensor faults into `wheeld replay -` and compare every verdict with the truth. "
-        "Exit code 0 only if no void was published as valid, no number was wrong, a fault explains every disagreement "
-        "and false voids are rare enough; 1 otherwise.",
+        "Exit code 0 only if no void was published as valid, no number was wrong, no void came after a number was "
+        "out, a fault explains every disagreement and false voids are rare enough; 1 otherwise.",
     )
     parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least so many, whole evenings")
     parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings at a time")
@@ -60,6 +60,13 @@ def add(subparsers: Subparsers) -> None:
 def add_plan(parser: argparse.ArgumentParser) -> None:
     """Declare the other parameters of a coup, and the program under test."""
     parser.add_argument("--faults", type=float, default=1.0, metavar="X", help="times the default fault rates")
+    parser.add_argument(
+        "--people",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="how often people press early, late, twice and wrongly, times the default (0: never)",
+    )
     parser.add_argument("--margin", action="store_true", help="launches of two to four laps only")
     parser.add_argument("--wheeld", type=Path, metavar="FILE", help="the program (default: beside Python, or on PATH)")
 
@@ -82,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
-    plan = Plan(args.seed, args.faults, args.margin)
+    plan = Plan(args.seed, args.faults, args.margin, args.people)
     evening_runs: list[EveningRun] = []
     began_s = time.perf_counter()
     with _bar(args.coups) as show:
@@ -134,9 +141,12 @@ def _write(out: Path, found: dict[str, Any], evening_runs: list[EveningRun]) -> 
 
 def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:
     plan, voids = found["campaign"], found["false_voids"]
+    hurry = "" if plan["people"] == 1 else f", people × {plan['people']:g}"
+    margin = ", margin" if plan["margin"] else ""
+    timing = found["timing"]
     yield (
-        f"seed {plan['seed']}, faults × {plan['faults']:g}{', margin' if plan['margin'] else ''}: {found['coups']:,} "
-        f"coups, {found['timing']['coups_per_s']} a second (limited by {found['timing']['limited_by']})"
+        f"seed {plan['seed']}, faults × {plan['faults']:g}{hurry}{margin}: {found['coups']:,} coups, "
+        f"{timing['coups_per_s']} a second (limited by {timing['limited_by']})"
     )
     yield ", ".join(f"{kind} {number:,}" for kind, number in found["counts"].items() if number)
     yield f"false voids: {voids['count']} of {voids['valid_coups']:,} valid coups, {voids['share']:.2e}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -24,6 +25,7 @@ Kind: TypeAlias = Literal[
     "wrong_number",
     "false_valid",
     "false_void",
+    "void_after_number",
     "wrong_cause",
     "premature",
     "late",
@@ -37,6 +39,7 @@ KINDS: dict[Kind, str] = {
     "wrong_number": "a result with another number",
     "false_valid": "a result where there was a void, or nothing",
     "false_void": "a void where there was a result",
+    "void_after_number": "a void where there was a result, by something that came after the number was out",
     "wrong_cause": "a void by another cause",
     "premature": "a void by its cause, but before there was evidence of it",
     "late": "right, but after its deadline",
@@ -197,4 +200,12 @@ def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...])
     if verdict.topic == "result":
         return "right" if verdict.payload["number"] == outcome["number"] else "wrong_number"
     few = verdict.payload["cause"] == "too_few_laps" and beams_deg and outcome["laps"] < laps_safe(beams_deg)
-    return "unproven" if few else "false_void"
+    if few:
+        return "unproven"
+    return "void_after_number" if _evidence_us(verdict) > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
+
+
+def _evidence_us(void: Message) -> int:
+    """The evidence of a void on the sensing clock, which its payload gives in UTC."""
+    at, evidence_at = (datetime.fromisoformat(void.payload[name]) for name in ("at", "evidence_at"))
+    return void.t - (at - evidence_at) // timedelta(microseconds=1)

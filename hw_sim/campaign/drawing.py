@@ -20,6 +20,7 @@ STATE_COLOURS = {
     "ball_running": "#cfe0f2",
     "rien_ne_va_plus": "#b5cbe6",
     "ball_on_obstacle": "#f3dfb6",
+    "awaiting_chef": "#dcd3ee",
     "operations": "#e4e4e4",
     "rien_va": "#f1c7c2",
     "suspended": "#e2b8d6",

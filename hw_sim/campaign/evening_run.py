@@ -23,6 +23,7 @@ EVENING_COUPS = 250
 @dataclass(frozen=True)
 class Plan:
     """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
+    `people`: how often people press early, late, twice and wrongly, times the default.
 
     The name of a coup is its evening and its mark there, so the length of an evening is a parameter, too.
     """
@@ -30,11 +31,12 @@ class Plan:
     seed: str
     faults: float = 1.0
     margin: bool = False
+    people: float = 1.0
     evening_coups: int = EVENING_COUPS
 
     def evening(self, index: int) -> Evening:
         """Evening number `index`."""
-        return campaign_evening(self.named(index), self.evening_coups, margin=self.margin)
+        return campaign_evening(self.named(index), self.evening_coups, margin=self.margin, people=self.people)
 
     def faulty(self, evening: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
         """The evening with its faults, without the kinds named."""
@@ -48,7 +50,8 @@ class Plan:
     def options(self) -> str:
         """The options after `hw-sim coup ID` that play a coup of this campaign."""
         faults = "" if self.faults == 1 else f" --faults {self.faults:g}"
-        return faults + (" --margin" if self.margin else "")
+        people = "" if self.people == 1 else f" --people {self.people:g}"
+        return faults + people + (" --margin" if self.margin else "")
 
 
 @dataclass(frozen=True)

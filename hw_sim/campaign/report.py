@@ -93,6 +93,10 @@ def _failures(
     found = [
         (counts["false_valid"], f"{counts['false_valid']} results where there was none (false_valid)"),
         (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
+        (
+            counts["void_after_number"],
+            f"{counts['void_after_number']} voids after the number was out (void_after_number)",
+        ),
         (unexplained, f"{unexplained} disagreements that no fault explains"),
         (len(failed), f"{len(failed)} evenings ended by an error"),
         (

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from hw_sim import log
 from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
@@ -49,7 +51,9 @@ class Slice:
         if self.first:
             yield from _states(events[:start], start_us)
             yield TableCommand(start_us, "open", "chef")
-        yield from events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]
+        before = self.evening.marks[self.first].first
+        for event in events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]:
+            yield _of_coup(event, before) if isinstance(event, TableCommand) else event
         yield End(end_us)
 
     def strikes(self) -> list[Strike]:
@@ -74,6 +78,11 @@ class Slice:
 
     def _log_us(self, world_us: int) -> int:
         return round(world_us * self.faulty.scale)
+
+
+def _of_coup(command: TableCommand, before: int) -> TableCommand:
+    """The command at a table that numbers its coups anew after so many outcomes."""
+    return command if command.coup is None else msgspec.structs.replace(command, coup=command.coup - before)
 
 
 def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:

@@ -189,5 +189,5 @@ def _verdict(message: Message) -> ShownVerdict:
     payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
     ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC may step, but hardly in between
-    text = f"rien va: {payload['cause']}, {payload['article']}" if void else f"{payload['number']}"
+    text = f"{payload['words']}: {payload['cause']}, {payload['rule']}" if void else f"{payload['number']}"
     return ShownVerdict(message.t / 1e6, message.t / 1e6 - ago_s, text, void)

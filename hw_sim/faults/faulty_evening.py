@@ -193,7 +193,7 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
     if outcome["kind"] == "result":
-        return outcome
+        return {**outcome, "out_t": round(outcome["out_t"] * scale)}
     evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
     return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
 

@@ -19,9 +19,10 @@ def _breakdown(table: SimTable) -> None:
     table.void("breakdown", table.now_s, table.now_s + AT_ONCE_S)
 
 
-def _resume(table: SimTable, reason: str) -> None:
-    table.wait(1, 4)
-    table.command("resume", by="inspector", reason=reason)
+def resume(table: SimTable, reason: str) -> None:
+    """Not before the ball is known to have left the track: until then it is refused."""
+    table.wait(3, 6)
+    table.command("resume", by="direction", reason=reason)
 
 
 def _fault_while_running(table: SimTable, sensor: str) -> None:
@@ -32,7 +33,7 @@ def _fault_while_running(table: SimTable, sensor: str) -> None:
     back_s, table.now_s = table.now_s, failed_s
     block_or_fall(table)
     table.wait_until(back_s)
-    _resume(table, "repaired")
+    resume(table, "repaired")
     restore(table)
 
 
@@ -55,7 +56,7 @@ def breakdown_idle(table: SimTable) -> None:
     """The cable fails between coups: the table is suspended, resumed, and plays on."""
     table.wait(2, 4)
     table.outage("link", 3, 8)
-    _resume(table, "cable")
+    resume(table, "cable")
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
     valid(table)
 
@@ -67,7 +68,7 @@ def suspend_running(table: SimTable) -> None:
     table.command("suspend", by="direction", reason="order of the direction")
     _breakdown(table)
     block_or_fall(table)
-    _resume(table, "order of the direction")
+    resume(table, "order of the direction")
     restore(table)
 
 
@@ -77,7 +78,7 @@ def suspend_idle(table: SimTable) -> None:
     table.wait(2, 5)
     table.command("suspend", by="direction", reason="order of the direction")
     table.wait(5, 15)
-    _resume(table, "order of the direction")
+    resume(table, "order of the direction")
     valid(table)
 
 

@@ -14,12 +14,14 @@ Play: TypeAlias = Callable[[SimTable], None]
 @dataclass(frozen=True)
 class Scenario:
     """`play` plays it; `about` describes it in a sentence; `weight` is how often a drawn evening contains it.
+    `hasty`: how often a campaign contains it, whose people press early, late and wrongly; a demo's people don't.
     `first_only`: only as the first scenario of an evening."""
 
     name: str
     about: str
     play: Play
     weight: float = 1.0
+    hasty: float = 0.0
     french_only: bool = False
     first_only: bool = False
 
@@ -32,12 +34,14 @@ class Scenario:
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(*, weight: float = 1.0, french_only: bool = False, first_only: bool = False) -> Callable[[Play], Play]:
+def scenario(
+    *, weight: float = 1.0, hasty: float = 0.0, french_only: bool = False, first_only: bool = False
+) -> Callable[[Play], Play]:
     """Register a function under its name; the first line of its docstring describes it."""
 
     def register(play: Play) -> Play:
         name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]
-        SCENARIOS[name] = Scenario(name, about, play, weight, french_only, first_only)
+        SCENARIOS[name] = Scenario(name, about, play, weight, hasty, french_only, first_only)
         return play
 
     return register

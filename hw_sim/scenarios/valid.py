@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hw_sim.scenarios.registry import scenario
-from hw_sim.table import SimTable
+from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
 """How a hand brakes that only slows a rotor: a whole stop would take 3 to 15 s."""
@@ -101,6 +101,20 @@ def object_after(table: SimTable) -> None:
     table.wait(0.5, 3)
     table.foreign_object(present=True)
     table.wait(3, 8)
+    table.foreign_object(present=False)
+    table.operations()
+
+
+@scenario()
+def object_before_the_proof(table: SimTable) -> None:
+    """A coin falls in after readers saw the ball at rest, before the proof: the number is out."""
+    run_and_close(table)
+    number = table.fall()
+    table.wait_for_sightings(table.rng.randint(1, SIGHTINGS_TO_CALL - 1))
+    table.wait(0.05, 0.2)
+    table.foreign_object(present=True)
+    table.result(number)
+    table.wait(2, 6)
     table.foreign_object(present=False)
     table.operations()
 

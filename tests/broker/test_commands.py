@@ -17,6 +17,8 @@ from tests.broker.world import FakeBroker, VirtualClock, queued_intake, settle
 from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox
+from wheeld.core.catalogue import Language
+from wheeld.core.facts import Case
 from wheeld.core.observations import CommandName
 from wheeld.core.step import Reply, Step
 from wheeld.journal.journal import Journal
@@ -31,11 +33,13 @@ GOOD: dict[str, object] = {"id": "c-1", "by": "chef", "reason": "a test"}
 class Bench:
     """An intake with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, language: Language = "en") -> None:
         self.journal = journal
         self.clock = VirtualClock(NOW)
         self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us)
+        self.intake, self.requests = queued_intake(
+            journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us, language=language
+        )
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
         raw = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
@@ -82,7 +86,23 @@ async def test_bouler_needs_who(bench: Bench) -> None:
     await bench.send("cmd/bouler", GOOD | {"who": "Anna"})
     assert bench.requests.get_nowait().who == "Anna"
     await bench.send("cmd/bouler", GOOD | {"id": "c-2"})
-    assert "`who`" in await bench.refusal()
+    assert await bench.refusal() == 'it lacks "who": its sender has to correct it'
+
+
+async def test_rien_va_may_name_a_case_of_article_11(bench: Bench) -> None:
+    await bench.send("cmd/rien_va", GOOD | {"case": "rotor_stopped"})
+    assert bench.requests.get_nowait().case is Case.ROTOR_STOPPED
+    await bench.send("cmd/rien_va", GOOD | {"id": "c-2"})
+    assert bench.requests.get_nowait().case is None
+    await bench.send("cmd/rien_va", GOOD | {"id": "c-3", "case": "chef"})
+    assert await bench.refusal() == 'its "case" cannot be so: its sender has to correct it'
+
+
+async def test_resume_may_name_sensors_to_leave_out(bench: Bench) -> None:
+    await bench.send("cmd/resume", GOOD | {"without": ["beam/2", "object"]})
+    assert bench.requests.get_nowait().without == ("beam/2", "object")
+    await bench.send("cmd/close", GOOD | {"id": "c-2", "without": ["beam/2"]})
+    assert '"without"' in await bench.refusal()
 
 
 async def test_the_step_answers(bench: Bench) -> None:
@@ -95,35 +115,54 @@ async def test_the_step_answers(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("leaf", "payload", "why"),
+    ("leaf", "payload", "why", "detail"),
     [
-        ("cmd/dance", GOOD, "no such command; the sender may use bouler, close"),
-        ("cmd/open/now", GOOD, "no such command"),
-        ("cmd/open", b"{", "payload is wrong, the sender has to correct it"),
-        ("cmd/open", b"", "payload is wrong"),
-        ("cmd/open", b"\xff\xfe", "payload is wrong"),
-        ("cmd/open", [1, 2], "Expected `object`"),
-        ("cmd/open", {"id": "a", "by": "b"}, "`reason`"),
-        ("cmd/open", {"id": "a", "reason": "b"}, "`by`"),
-        ("cmd/open", {"by": "a", "reason": "b"}, "`id`"),
-        ("cmd/open", GOOD | {"reason": ""}, "length >= 1"),
-        ("cmd/open", GOOD | {"id": "x" * 65}, "length <= 64"),
-        ("cmd/open", GOOD | {"id": 7}, "Expected `str`"),
-        ("cmd/open", GOOD | {"coup": "7"}, "$.coup"),
-        ("cmd/open", GOOD | {"who": "Anna"}, "unknown field `who`"),
-        ("cmd/open", GOOD | {"from_seq": 1}, "unknown field `from_seq`"),
-        ("cmd/open", GOOD | {"expires_at": "tomorrow"}, "RFC3339"),
-        ("cmd/open", GOOD | {"expires_at": "2030-01-01T00:00:00"}, "timezone"),
-        ("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:20Z"}, "expired at 2023-11-14T22:13:20+00:00"),
-        ("cmd/open", GOOD | {"reason": "x" * COMMAND_BYTES_MAX}, f"more than the {COMMAND_BYTES_MAX}"),
-        ("cmd/resend", GOOD, "`from_seq`"),
-        ("cmd/resend", GOOD | {"from_seq": 0}, ">= 1"),
-        ("cmd/resend", GOOD | {"from_seq": 1}, "nothing from seq 1: the last one is 0"),
+        ("cmd/dance", GOOD, "no such command; its sender may use bouler, close", ""),
+        ("cmd/open/now", GOOD, "no such command", ""),
+        ("cmd/open", b"{", "cannot be read: its sender has to correct it", "truncated"),
+        ("cmd/open", b"", "cannot be read", "truncated"),
+        ("cmd/open", b"\xff\xfe", "cannot be read", "malformed"),
+        ("cmd/open", [1, 2], "cannot be read", "Expected `object`"),
+        ("cmd/open", {"id": "a", "by": "b"}, 'lacks "reason"', "missing required field"),
+        ("cmd/open", {"id": "a", "reason": "b"}, 'lacks "by"', "missing required field"),
+        ("cmd/open", {"by": "a", "reason": "b"}, 'lacks "id"', "missing required field"),
+        ("cmd/open", GOOD | {"reason": ""}, "the reason must have 1 to 500 characters", "length >= 1"),
+        ("cmd/open", GOOD | {"id": "x" * 65}, "its identifier must have 1 to 64 characters", "length <= 64"),
+        ("cmd/open", GOOD | {"by": "two\nlines"}, "the name of the sender must have 1 to 64", "matching regex"),
+        ("cmd/bouler", GOOD | {"who": ""}, "the name of the bouler must have 1 to 64 characters", "length >= 1"),
+        ("cmd/open", GOOD | {"id": 7}, "its identifier must have 1 to 64", "Expected `str`"),
+        ("cmd/open", GOOD | {"coup": "7"}, 'its "coup" cannot be so', "Expected `int"),
+        ("cmd/open", GOOD | {"who": "Anna"}, 'it has "who", which this command does not take', "unknown field `who`"),
+        ("cmd/open", GOOD | {"case": "too_few_laps"}, 'it has "case", which this command does not take', "`case`"),
+        ("cmd/open", GOOD | {"a\nb": 1}, 'it has "a\ufffdb", which this command does not take', "unknown field"),
+        ("cmd/open", GOOD | {"expires_at": "tomorrow"}, 'its "expires_at" cannot be so', "RFC3339"),
+        ("cmd/open", GOOD | {"expires_at": "2030-01-01T00:00:00"}, 'its "expires_at" cannot be so', "timezone"),
+        ("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:20Z"}, "expired at 2023-11-14T22:13:20+00:00", ""),
+        ("cmd/open", GOOD | {"reason": "x" * COMMAND_BYTES_MAX}, f"and {COMMAND_BYTES_MAX} are allowed", ""),
+        ("cmd/resend", GOOD, 'lacks "from_seq"', "missing required field"),
+        ("cmd/resend", GOOD | {"from_seq": 0}, 'its "from_seq" cannot be so', ">= 1"),
     ],
 )
-async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, why: str) -> None:
-    await bench.send(leaf, payload)
+async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, why: str, detail: str) -> None:
+    """The sender is answered in words, the log has what exactly the decoder found."""
+    with capture_logs() as logs:
+        await bench.send(leaf, payload)
     assert why in await bench.refusal()
+    (log,) = logs
+    assert detail in log["detail"]
+
+
+async def test_a_resend_of_what_was_never_published_is_refused(bench: Bench) -> None:
+    await bench.send("cmd/resend", GOOD | {"from_seq": 1})
+    assert await bench.refusal() == "there is no message 1: the last one is 0"
+
+
+async def test_refused_in_the_language_of_the_table(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
+    bench = Bench(journal, "it")
+    await bench.send("cmd/open", GOOD | {"reason": ""})
+    assert await bench.refusal() == "il motivo deve avere da 1 a 500 caratteri, su una sola riga"
+    await journal.close()
 
 
 async def test_not_yet_expired(bench: Bench) -> None:
@@ -166,7 +205,7 @@ async def test_resend_is_done_here(bench: Bench) -> None:
     await bench.send("cmd/resend", GOOD | {"from_seq": 2})
     assert bench.requests.empty()
     (answer,) = await bench.answers()
-    assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "seq 2 to 2 again", 2)
+    assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "messages 2 to 2 are sent again", 2)
     assert [message.seq for message in await bench.journal.owed(0, 10)] == [2, None]
 
 
@@ -179,7 +218,7 @@ async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
 
 async def test_seal_is_done_here(bench: Bench) -> None:
     await bench.send("cmd/seal", GOOD)
-    assert "no signing_key_file" in await bench.refusal()
+    assert "no signing key" in await bench.refusal()
     asked = []
 
     async def seal(*, by: str, why: str) -> StoredSeal:
@@ -191,7 +230,7 @@ async def test_seal_is_done_here(bench: Bench) -> None:
     assert bench.requests.empty()
     assert asked == [("chef", "a test")]
     answer = (await bench.answers())[-1]
-    assert (answer["done"], answer["why"]) == (True, "head 7:0102")
+    assert (answer["done"], answer["why"]) == (True, "sealed; the head of its chain is 7:0102")
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ async def test_resend_repeats_the_same_bytes(tmp_path: Path) -> None:
         again = broker.received[4:]
         assert [p.payload for _, p in again] == [first[1], first[3]]
         assert [p.retain for _, p in again] == [False, True]
-        with pytest.raises(ResendError, match="nothing from seq 4: the last one is 3"):
+        with pytest.raises(ResendError, match="no message 4: the last one is 3"):
             await bench.outbox.resend(4)
 
 

@@ -96,8 +96,13 @@ def edge_payloads() -> Iterator[tuple[str, object, bool]]:
     yield "command", {"id": "1", "by": "chef"}, False
     yield "command-bouler", base | {"who": "Anna"}, True
     yield "command-bouler", base, False
+    yield "command-rien_va", base | {"case": "foreign_object"}, True
+    yield "command-rien_va", base | {"case": "chef"}, False
     yield "command-resend", base | {"from_seq": 1}, True
     yield "command-resend", base | {"from_seq": 0}, False
+    yield "command-resume", base, True
+    yield "command-resume", base | {"without": ["beam/2", "object"]}, True
+    yield "command-resume", base | {"without": "beam/2"}, False
 
 
 @pytest.mark.parametrize(("name", "payload", "valid"), list(edge_payloads()))

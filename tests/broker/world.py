@@ -11,6 +11,7 @@ from typing import Any
 
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.outbox import Outbox
+from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
 from wheeld.journal.writer import JournalWriter
@@ -28,12 +29,18 @@ async def nobody_seals(*, by: str, why: str) -> None:
 
 
 def queued_intake(
-    journal: Journal, outbox: Outbox, *, root: str, utc_us: Callable[[], int]
+    journal: Journal, outbox: Outbox, *, root: str, utc_us: Callable[[], int], language: Language = "en"
 ) -> tuple[CommandIntake, asyncio.Queue[Command]]:
     """An intake without a table, and the queue to which it submits commands."""
     requests: asyncio.Queue[Command] = asyncio.Queue()
     intake = CommandIntake(
-        journal=journal, outbox=outbox, seal=nobody_seals, submit=requests.put, root=root, utc_us=utc_us
+        journal=journal,
+        outbox=outbox,
+        seal=nobody_seals,
+        submit=requests.put,
+        catalogue=Catalogue(language),
+        root=root,
+        utc_us=utc_us,
     )
     return intake, requests
 

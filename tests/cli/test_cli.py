@@ -13,7 +13,7 @@ import sys
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -23,9 +23,10 @@ from hw_sim.evening import script
 from tests.config.test_config import GOOD
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import open_reader, open_writer, write_keys
-from wheeld.cli.describe import describe
+from wheeld.cli.describe import BETS, STATES, describe
 from wheeld.cli.main import main
 from wheeld.config.sections import Config
+from wheeld.core.facts import Bets, StateName
 from wheeld.core.observations import Observation
 from wheeld.core.replay import replay
 from wheeld.core.setting import Header, from_header
@@ -188,6 +189,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
     assert capsys.readouterr().out.splitlines() == [
         "table: campione-03 of campione, campione/roulette",
         "messages in French, numbers announced in French",
+        'a void coup is declared with "rien va"',
         "a coup needs 3 proven laps",
         "its number is called after 3 sightings in the same pocket",
         "rien ne va plus: announced by the chef",
@@ -208,7 +210,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "N5, Art. 11: the rotor stops, the ball on an obstacle: the encoder, 1.5 s after its last edge; and the beams",
         "N6, Art. 11: a foreign object: an object sensor, if one is fitted",
         "N7, Art. 11: the chef declares it null: his word",
-        "N8, Art. 15: breakdown of what observes it: self-tests and time-outs",
+        "N8: breakdown of what observes it: self-tests and time-outs",
         "A1: the launch starts the coup: the beams",
         "A1: rien ne va plus: the chef's word",
         "A7: which way the rotor turns: the encoder",
@@ -268,15 +270,15 @@ def test_replay_to_a_file(evening: Path, tmp_path: Path, capsys: Captured) -> No
     assert (tmp_path / "out").read_bytes().splitlines() == published_by_the_core(evening)
 
 
-def test_replay_for_people_names_the_coup_and_the_article(evening: Path, capsys: Captured) -> None:
+def test_replay_for_people_speaks_the_language_of_the_table(evening: Path, capsys: Captured) -> None:
     assert main(["replay", str(evening)]) == Exit.OK
     lines = capsys.readouterr().out.splitlines()
-    (void,) = [line for line in lines if "  void " in line]
-    (result,) = [line for line in lines if "  result " in line]
-    assert "coup 1" in void
-    assert "same_direction, Art. 11" in void
-    assert "coup 2" in result
-    assert "laps, ball " in result
+    (void,) = [line for line in lines if "  nul " in line]
+    (result,) = [line for line in lines if "  résultat " in line]
+    assert "rien va — N1 ; R1 : la bille doit tourner en sens inverse du cylindre ; selon l'usage, " in void
+    assert "  coup 1 " in void
+    assert "  coup 2 " in result
+    assert result.endswith(" tours, bille dans le sens antihoraire)")
 
 
 @pytest.mark.parametrize("extra", [[], ["--jsonl"]])
@@ -289,7 +291,7 @@ def test_a_malformed_line_is_reported_with_its_number(
     assert main(["replay", str(tmp_path / "bad"), *extra]) == Exit.BAD_DATA
     captured = capsys.readouterr()
     assert f"wheeld: {tmp_path / 'bad'}: line 6: " in captured.err
-    assert "closed" in captured.out, "what came before the fault is printed"
+    assert "closed" in captured.out or "table fermée" in captured.out, "what came before the fault is printed"
 
 
 def test_lenient_skips_and_counts(evening: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -372,14 +374,14 @@ def test_what_is_no_journal_is_bad_data(tmp_path: Path, capsys: Captured) -> Non
 def test_show_lists_everything_for_people(journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal)]) == Exit.OK
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("2027-01-15T08:00:00.000000Z       1  table   coup 0    closed")
-    assert [line for line in lines if "  void    coup 1" in line]
+    assert lines[0].startswith("2027-01-15T08:00:00.000000Z       1  table     coup 0     table fermée, mises fermées")
+    assert [line for line in lines if "  nul       coup 1" in line]
 
 
 def test_show_chooses(journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal), "--coup", "2", "--topic", "result", "--topic", "void"]) == Exit.OK
     (line,) = capsys.readouterr().out.splitlines()
-    assert "result  coup 2" in line
+    assert "résultat  coup 2" in line
     assert main(["journal", "show", str(journal), "--from-seq", "4", "--jsonl"]) == Exit.OK
     printed = [json.loads(line)["payload"]["seq"] for line in capsys.readouterr().out.splitlines()]
     assert printed == list(range(4, 4 + len(printed)))
@@ -398,7 +400,7 @@ def test_show_of_a_coup_passes_over_payloads_that_are_none(journal: Path, capsys
         db.execute("UPDATE messages SET payload = ? WHERE seq = 2", (b"\xff{",))
     assert main(["journal", "show", str(journal), "--coup", "1"]) == Exit.OK
     assert main(["journal", "show", str(journal)]) == Exit.OK
-    assert "2  table   \ufffd{" in capsys.readouterr().out
+    assert "2  table     \ufffd{" in capsys.readouterr().out
 
 
 def test_export_is_ready_to_replay(journal: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -427,16 +429,49 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
 @pytest.mark.parametrize(
     ("topic", "payload", "words"),
     [
+        ("notice", {"coup": 3, "notice": "drift", "text": "it drifts"}, "notice    coup 3     it drifts"),
         (
-            "notice",
-            {"coup": 3, "notice": "drift", "text": "the clock drifts"},
-            "notice  coup 3    drift: the clock drifts",
+            "board",
+            {"coup": 3, "state": "closed", "numbers": []},
+            "board     coup 3     table closed, numbers: none yet",
         ),
-        ("board", {"coup": 3, "state": "closed", "numbers": []}, "board   coup 3    closed, numbers none yet"),
-        ("reply", {"name": "open", "done": False, "why": "no"}, "reply             open refused: no"),
-        ("reply", {"name": "open", "done": True, "why": ""}, "reply             open done"),
-        ("reply", {"name": "open"}, 'reply   {"name":"open"}'),
-        ("health", {"a": 1}, 'health  {"a":1}'),
+        (
+            "board",
+            {"language": "it", "coup": 3, "state": "operations", "numbers": [8, 0]},
+            "tabellone colpo 3    operazioni, numeri: 8 0",
+        ),
+        (
+            "table",
+            {"language": "it", "coup": 3, "state": "rien_va", "bets": "closed", "waiting_for": "«tutto vale»"},
+            "tavolo    colpo 3    il colpo era nullo, puntate chiuse — in attesa: «tutto vale»",
+        ),
+        (
+            "table",
+            {
+                "language": "fr",
+                "coup": 3,
+                "state": "suspended",
+                "bets": "closed",
+                "waiting_for": "…",
+                "without": ["beam/2"],
+            },
+            "table     coup 3     jeu suspendu, mises fermées, sans tenir compte de : le faisceau 3 — en attente : …",
+        ),
+        (
+            "result",
+            {"coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": "cw"},
+            "result    coup 9     Zéro (5.25 laps, ball clockwise)",
+        ),
+        (
+            "result",
+            {"language": "fr", "coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
+            "résultat  coup 9     Zéro (5,25 tours)",
+        ),
+        ("reply", {"name": "open", "done": False, "why": "no"}, "reply                open ✗ no"),
+        ("reply", {"name": "open", "done": True, "why": ""}, "reply                open ✓"),
+        ("reply", {"name": "open"}, 'reply     {"name":"open"}'),
+        ("health", {"a": 1}, 'health    {"a":1}'),
+        ("table", {"language": "de", "state": "odd"}, 'table     {"language":"de","state":"odd"}'),
     ],
 )
 def test_a_message_as_text(topic: str, payload: dict[str, object], words: str) -> None:
@@ -463,4 +498,8 @@ def test_a_result_that_a_chef_confirmed_is_shown_as_such() -> None:
     evening.confirm(by="Rossi")
     (result,) = [message for message in evening.published if message.topic == "result"]
     words = "Trente-deux, rouge, pair et passe (laps not proven, confirmed by Rossi)"
-    assert describe("result", result.bytes) == f"result  coup 1    {words}"
+    assert describe("result", result.bytes) == f"result    coup 1     {words}"
+
+
+def test_every_state_of_a_table_has_words() -> None:
+    assert (set(STATES), set(BETS)) == (set(get_args(StateName)), set(get_args(Bets)))

@@ -142,7 +142,7 @@ async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, 
         await listener.until(lambda received: is_in(received, "suspended"), "the suspension")
         assert await daemon.end() == Exit.OK
         (void,) = listener.of("void")
-        assert (void["cause"], void["article"]) == ("breakdown", "Art. 15")
+        assert (void["cause"], void["rule"]) == ("breakdown", "N8")
 
 
 def is_in(listener: Listener, state: str) -> bool:

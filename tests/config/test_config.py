@@ -66,7 +66,7 @@ def test_a_coup_needs_as_many_laps_as_its_house_asks(monkeypatch: pytest.MonkeyP
     asks_four = msgspec.structs.replace(table.profile, min_laps=4)
     monkeypatch.setitem(PROFILES, (table.house, table.game), asks_four)
     assert parse(GOOD).table.min_laps == 4
-    assert "(Art. 10 asks 4, " in problems(with_line("table", "min_laps = 0"))[0]
+    assert "3 is not within 4…20 (Art. 10 asks 4 at least" in problems(with_line("table", "min_laps = 3"))[0]
     assert parse(with_line("table", "min_laps = 5")).table.min_laps == 5
 
 
@@ -89,6 +89,7 @@ def test_absolute_paths_stay() -> None:
         ("mqtt", "rotor_ticks = 148", "mqtt.rotor_ticks: is not a known key; it belongs in [wheel]"),
         ("journal", "colour = 1", "journal.colour: is not a known key; [journal] knows path"),
         ("table", "site = 4", "table.site: is 4; expected a text that is not empty"),
+        ("table", 'void_words = "rien"', 'table.void_words: is "rien"; expected "rien va" or "nulla vale"'),
         ("table", "min_laps = 2.5", "table.min_laps: is 2.5; expected a whole number"),
         ("table", "auto_rien_ne_va_plus_rev_s = true", "is true; expected a number"),
         ("table", "last_number = 1979-05-27", 'is "1979-05-27"; expected a whole number'),
@@ -120,7 +121,7 @@ def test_a_wrong_key_is_reported_with_what_was_expected(section: str, line: str,
         ("table", 'site = "Casinò 1"', "f.toml:2: table.site: 'Casinò 1' goes into MQTT topics"),
         ("table", 'id = "a/b"', "table.id: 'a/b' goes into MQTT topics"),
         ("table", 'game = "poker"', "f.toml:2: table.game: no regulation for campione/poker; known: campione/roulette"),
-        ("table", "min_laps = 0", "table.min_laps: 0 is not within 1…20"),
+        ("table", "min_laps = 2", "table.min_laps: 2 is not within 3…20 (Art. 10 asks 3 at least"),
         ("table", 'game = "fair"', 'wheel.rotor_direction: a fair wheel turns one way only (A7): set "cw" or "ccw"'),
         ("wheel", 'rotor_direction = "cw"', "wheel.rotor_direction: a french rotor may turn either way"),
         ("wheel", "rotor_ticks = 20", "wheel.rotor_ticks: 20 is not within 37"),

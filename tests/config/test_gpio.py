@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
+from firmware_protocol.messages import BUTTONS as BUTTONS_OF_A_BOARD
 from tests.config.test_config import GOOD, problems, with_line
 from tests.config.test_head import COMBINED
 from wheeld.cli.check import facts
 from wheeld.config.reading import parse
+from wheeld.core.law.people import missing
+from wheeld.core.observations import Command, CommandName
+from wheeld.core.pockets import SINGLE_ZERO
+from wheeld.sources.gpio.setting import BUTTONS as BUTTONS_OF_PINS
 from wheeld.sources.gpio.setting import GpioSetting
 
 SENSORS = '[sensors]\nport = "/dev/ttyACM0"\n\n'
@@ -76,6 +82,16 @@ def test_every_key_is_on_the_page() -> None:
     assert [key for key in buttons if f"`{key.removeprefix('button_')}`" not in page] == []
 
 
+def test_every_command_that_needs_no_member_can_be_a_button() -> None:
+    wired = "".join(f"button_{name} = {30 + n}\n" for n, name in enumerate(BUTTONS_OF_PINS[2:]))
+    assert list(gpio(PINS.replace("lamp = 12\n", wired)).buttons) == list(BUTTONS_OF_PINS)
+    keys = {field.encode_name for field in msgspec.structs.fields(GpioSetting)}
+    assert {key.removeprefix("button_") for key in keys if key.startswith("button_")} == set(BUTTONS_OF_PINS)
+    for name in get_args(CommandName):
+        needs_a_member = bool(missing(Command(0, name, "button"), SINGLE_ZERO))
+        assert (name in BUTTONS_OF_PINS) == (name in BUTTONS_OF_A_BOARD) == (not needs_a_member), name
+
+
 def test_something_must_see_the_wheel() -> None:
     (reported,) = problems(GOOD.replace(SENSORS, ""))
     assert (
@@ -101,7 +117,7 @@ def test_something_must_see_the_wheel() -> None:
         ("debounce_ms = 0", "gpio.debounce_ms: is 0; expected milliseconds, 1 to 200"),
         ("min_pulse_us = 3000", "gpio.min_pulse_us: is 3000; expected microseconds, 0 to 2000"),
         ("beam_blocked_s_max = 0.1", "gpio.beam_blocked_s_max: is 0.1; expected seconds, 0.2 to 60"),
-        ("button_suspend = 4", "gpio.button_suspend: is not a known key; did you mean button"),
+        ("button_confirm = 4", "gpio.button_confirm: is not a known key"),
     ],
 )
 def test_a_wrong_pin_is_reported_with_its_key(line: str, expected: str) -> None:

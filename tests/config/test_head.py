@@ -91,4 +91,12 @@ def test_its_meaning_is_printed() -> None:
     beside = list(facts(parse(COMBINED)))
     assert "the head reports the rotor, pocket" in beside
     assert "beams: 4 at 0°, 90°, 180°, 270°" in beside
-    assert not [line for line in beside if line.startswith("a coup that lacks")]
+    assert not [line for line in beside if line.startswith("a coup ") and "needs" not in line]
+
+
+def test_with_beams_the_chef_may_answer_for_laps_that_are_only_suggested() -> None:
+    by_chef = list(facts(parse(with_line("table", 'unproven = "chef"', GOOD))))
+    waits = "waits for the chef to confirm it, or to declare it null"
+    assert f"a coup whose laps are suggested and not proven: {waits}" in by_chef
+    void = list(facts(parse(with_line("table", 'unproven = "void"', COMBINED))))
+    assert "a coup whose laps are suggested and not proven: void, as too few laps" in void

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import msgspec
 
@@ -50,6 +50,7 @@ FRENCH = TableSetting(
     readers_deg=(30, 150, 270),
     min_laps=3,
     last_number=17,
+    language="en",
 )
 
 
@@ -82,6 +83,17 @@ class PublishedMessage:
     payload: dict[str, Any]
 
 
+class Asked(TypedDict, total=False):
+    """What a command says beside its name; by the chef where it does not say by whom."""
+
+    by: str
+    reason: str
+    who: str | None
+    coup: int | None
+    number: int | None
+    without: tuple[str, ...]
+
+
 class Evening:
     """One table from its start. `seen`: all observations that it was given; `published`: all its messages."""
 
@@ -98,6 +110,7 @@ class Evening:
         self.seen: list[Observation] = []
         self.published: list[PublishedMessage] = []
         self.replies: list[Reply] = []
+        self._asked = 0
         self.evidence: list[CoupLog] = []
         self.memory = memory
         self.lying: int | None = setting.last_number
@@ -150,12 +163,19 @@ class Evening:
         self._keep(seen.t_us, step)
         return step
 
-    def say(
-        self, name: CommandName, *, by: str = "chef", reason: str = "", who: str | None = None, coup: int | None = None
-    ) -> Reply:
-        """A command now, and its answer."""
-        self.observe(Command(self.now_us, name, by, reason, who, f"id-{len(self.replies)}", coup))
-        return self.replies[-1]
+    def say(self, name: CommandName, **asked: Unpack[Asked]) -> Reply:
+        """A command now, and its answer, for which the person waits."""
+        self.ask(name, **asked)
+        answers = self._asked
+        while len(self.replies) < answers:
+            self.wait(0.1)
+        return self.replies[answers - 1]
+
+    def ask(self, name: CommandName, **asked: Unpack[Asked]) -> None:
+        """A command now; its answer may come later."""
+        said: Asked = {"by": "chef", **asked}
+        self.observe(Command(self.now_us, name, id=f"id-{self._asked}", **said))
+        self._asked += 1
 
     def drop(self, *, present: bool = True) -> Step:
         """A foreign object falls into the cylinder, or is taken out."""

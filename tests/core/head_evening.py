@@ -30,6 +30,7 @@ MERCURY = TableSetting(
     site="campione",
     table="campione-05",
     house="campione",
+    language="en",
     game="roulette",
     wheel="french",
     rotor_ticks=0,

@@ -27,6 +27,8 @@ Event: TypeAlias = tuple[Fact, ...]
 Ball: TypeAlias = Literal["pocket", "hand", "track", "obstacle"]
 COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
 """What people ask: the list of facts has it last."""
+SAME_EITHER_WAY = ("rien_ne_va_plus", "last_coup", "bouler")
+"""Words that mean the same before a launch and after it."""
 RESTART_US = 60_000_000
 SEEN_S = 8.0
 """After so long without a sighting or a pass the ball is in no pocket, and off the track."""
@@ -77,7 +79,9 @@ class KnownWheel:
         verdicts = tuple(self._verdict(one, number) for one in messages if one.topic in ("result", "void"))
         dones = tuple(reply.done for reply in self.evening.replies[self.replied :])
         tables = [one.payload for one in messages if one.topic == "table"]
-        states = [table["state"] for table in tables]
+        # The same state again says that something else of it has changed: a ball that was taken, a sensor.
+        both = zip([self.table, *tables], tables, strict=False)
+        states = [after["state"] for before, after in both if before.get("state") != after["state"]]
         self.table = tables[-1] if tables else self.table
         allowed = [line for event in events for line in _lines_after([Line(game) for game in self.games], event)]
         fitting = {
@@ -110,7 +114,7 @@ class KnownWheel:
     def _stands(self, game: Game) -> bool:
         table = self.table
         shown = (table["state"], table["bets"], table["last_coup"], table["last_number"])
-        return shown == (game.state, game.bets, game.announced, self.last_number) and self.evening.state == game.state
+        return shown == (game.state, game.bets, game.la_derniere, self.last_number) and self.evening.state == game.state
 
     def _check_feed(self, messages: list[PublishedMessage]) -> None:
         """`seq` has no gaps, and each message carries the hash of the one before, across restarts."""
@@ -144,8 +148,9 @@ class KnownWheel:
         """Whether the ball lies where C11 wants it; at the first coup it may lie anywhere."""
         return self.last_number is None or (self.ball == "pocket" and self.evening.lying == self.last_number)
 
-    def launch_fact(self) -> Fact:
-        return Fact.LAUNCHED_OVER_OBJECT if self.object_in else Fact.LAUNCHED
+    def launch_event(self) -> Event:
+        """An object that lies in the cylinder is there before the number is out (N6)."""
+        return (Fact.LAUNCHED, Fact.OBJECT_IN) if self.object_in else (Fact.LAUNCHED,)
 
     def command_fact(self, name: CommandName) -> Fact:
         """The fact that this command is, as things stand."""
@@ -158,13 +163,17 @@ class KnownWheel:
                 return Fact.OPERATIONS_DONE_OBJECT
             case "open" | "resume" if self.faults:
                 return Fact[f"{name.upper()}_FAULTY"]
+            case "resume" if self.track:
+                return Fact.RESUME_RUNNING
             case "rien_va":
-                return Fact.CHEF_VOID
+                return Fact.RIEN_VA
         return Fact[name.upper()]
 
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def say(self, name: CommandName) -> None:
+        if name == "tout_va" and self.track and not self.in_place:
+            return  # it would wait while the ball runs on
         fact = self.command_fact(name)
         self.evening.say(name, who="Bianchi" if name == "bouler" else None)
         self.happens((fact,))
@@ -173,23 +182,22 @@ class KnownWheel:
         """A launch, until its direction is known."""
         passes = self._launch(laps, against=against)
         self.evening.until(passes[PROVEN_PASSES - 1].t_us)
-        self.happens((self.launch_fact(), self._direction(against=against)))
+        self.happens((*self.launch_event(), self._direction(against=against)))
 
     def launch_as_they_speak(self, names: list[CommandName]) -> None:
-        """Two passes, then commands, then the proof: §6 counts from the launch, the table learns of it at the proof."""
-        launch, before = self.launch_fact(), [self.command_fact(name) for name in names]
-        passes = self._launch(5.0, against=True)
+        """Two passes, then commands, then the proof: the table learns of the launch at the proof, and takes all in the
+        order in which it happened. Words that mean the same before a launch and after it may be taken before."""
+        names = [name for name in names if name != "tout_va"]  # it would wait for the ball
+        launch, passes = self.launch_event(), self._launch(5.0, against=True)
         self.evening.until(passes[1].t_us)
         voids = len(self.verdict_of)
         for name in names:
-            self.evening.say(name)
-        after = [self.command_fact(name) for name in names]
+            self.evening.ask(name)
+        words = [self.command_fact(name) for name in names]
         self.evening.until(passes[PROVEN_PASSES - 1].t_us)
-        at_launch = [Fact.CHEF_VOID_AT_LAUNCH if fact is Fact.CHEF_VOID else fact for fact in before]
         way = self._direction(against=True)
-        self.happens(
-            (launch, *after, way), (launch, *before, way), (*at_launch, launch, way), (*at_launch, Fact.LAUNCHED_BEFORE)
-        )
+        same = next((n for n, name in enumerate(names) if name not in SAME_EITHER_WAY), len(names))
+        self.happens(*((*words[:n], *launch, *words[n:], way) for n in range(same + 1)))
         assert len(self.verdict_of) <= voids + 1, "one launch is one coup"
 
     def launch_weakly(self, passes: int, into: int) -> None:

@@ -26,8 +26,7 @@ FREE: Final[dict[str, str]] = {
     "repeated": "a command given again where it changes nothing: done or refused is left open",
     "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
     "both_owed": "§6 'both are owed', in no order: 'tout va' first may be refused, or be done",
-    "two_causes": "N2 and N6 or N7 both hold, and the rulebook ranks no causes",
-    "launched_before": "§6 counts the state in which a launch was made; at rest, this fact does not contain it",
+    "awaiting_stop": "A6 'at any moment' against R3b and N8, by which a number goes on awaiting the chef",
     "second_launch": "§6 has no launch within a coup; one was not observed whole (N8), so it is void, of some cause",
     "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is left open",
     "weak_while_null": "§6 'however few its passes' against §3, where hands carry the ball back: no run was seen",
@@ -46,13 +45,15 @@ class Game:
     """A coup: launched, neither a number nor a void yet."""
     obstacle: bool = False
     awaiting: bool = False
-    """The number is out, and the chef has not yet confirmed what no sensor proves of its run."""
+    """The number is out, and the chef has not yet answered for what no sensor has proven of it, or of its run."""
     no_more_bets: bool = False
     operations_owed: bool = False
     tout_va_owed: bool = False
     suspended: bool = False
     announced: bool = False
     """La dernière was announced, its coup is still to come (A5)."""
+    spared: bool = False
+    """... while a coup ran: that coup is not the one."""
     played: bool = False
     """... and has been played."""
 
@@ -62,7 +63,7 @@ class Game:
         names = (
             (self.suspended, "suspended"),
             (not self.on, "closed"),
-            (self.awaiting, "rien_ne_va_plus"),
+            (self.awaiting, "awaiting_chef"),
             (self.obstacle, "ball_on_obstacle"),
             (self.running and not self.no_more_bets, "ball_running"),
             (self.tout_va_owed, "rien_va"),
@@ -70,6 +71,15 @@ class Game:
             (self.no_more_bets, "rien_ne_va_plus"),
         )
         return next((name for holds, name in names if holds), "faites_vos_jeux")
+
+    @property
+    def la_derniere(self) -> str | None:
+        """§6: which coup is la dernière; a void does not use it up (A5)."""
+        if self.played:
+            return "played"
+        if not self.announced:
+            return None
+        return "next" if self.spared or self.owing else "this"
 
     @property
     def bets(self) -> str:
@@ -95,6 +105,7 @@ class Game:
     def null(self, cause: Cause, *, begins: bool = False, **changes: bool) -> Way:
         """Rien va (§3): the coup is void, and "tout va" is owed before the next."""
         over = {"running": False, "obstacle": False, "awaiting": False, "no_more_bets": False, "tout_va_owed": True}
+        over["spared"] = False
         return Way(replace(self, **{**over, **changes}), verdict=cause, begins=begins)
 
     def if_running(self, cause: Cause) -> Ways:
@@ -123,12 +134,17 @@ class Game:
         """Operations or "tout va" owed: a launch is N2 (§6)."""
         return self.operations_owed or self.tout_va_owed
 
+    @property
+    def before_launch(self) -> bool:
+        """A game that waits for its launch."""
+        return not (self.at_rest or self.owing or self.running)
+
     def launch(self, cause: Cause | None) -> Ways:
         """A ball is launched; in a game that waits for it, it makes a coup, void at once if there is a `cause`."""
         if self.at_rest:
             return (self.stays(notice=True),)
         if self.awaiting:
-            return self.breaks_down()
+            return (self.stays(notice=True),)
         if self.running:
             return free("second_launch", *self.breaks_down(), *(self.null(c) for c in (cause,) if c is not None))
         if self.owing:
@@ -149,37 +165,21 @@ class Game:
             return free("weak_while_null", self.stays(), *self.launch(Cause.TOO_FEW_LAPS))
         return self.launch(Cause.TOO_FEW_LAPS)
 
-    def launched_before(self) -> Ways:
-        """N2: launched before the operations were done, though they are now; before "rien va", it is what is void."""
-        if self.at_rest:
-            ended = Way(self, verdict=Cause.BREAKDOWN, begins=True)
-            stopped = self.null(Cause.BREAKDOWN, begins=True)
-            return free("launched_before", self.stays(notice=True), stopped if self.on else ended)
-        if self.tout_va_owed:
-            return (self.stays(),)
-        return self.launch(Cause.EARLY_LAUNCH)
+    def ball_taken(self) -> Ways:
+        """§6: operations, or "tout va", are owed: a launch now is void, and that is announced before it."""
+        return (self.stays(notice=self.owing and not self.at_rest),)
 
-    def launched_idle(self) -> Ways:
-        """§6: launched in closed or suspended it is a notice, whatever was commanded since."""
-        return (self.stays(notice=True),)
+    def launch_awaited(self) -> Ways:
+        """§6: a wheel that does not launch voids nothing; a notice, where bets are closed and the launch awaited."""
+        return (self.stays(notice=self.before_launch and self.no_more_bets),)
 
-    def launched_null(self) -> Ways:
-        """N7: its coup had its verdict; or no run was seen, and no game was on."""
-        return (self.stays(),)
-
-    def launched_over_object(self) -> Ways:
-        """N6: the object is in the cylinder before the number is out."""
-        if self.owing and not self.at_rest:
-            return self.two_causes(Cause.EARLY_LAUNCH, Cause.FOREIGN_OBJECT)
-        return self.launch(Cause.FOREIGN_OBJECT)
-
-    def two_causes(self, *causes: Cause) -> Ways:
-        """A launch that is void for two reasons."""
-        return free("two_causes", *(self.null(cause, begins=True) for cause in causes))
+    def launch_failed(self) -> Ways:
+        """§6: the same, reported by the wheel itself."""
+        return (self.stays(notice=self.before_launch),)
 
     def same_direction(self) -> Ways:
         """N1."""
-        return self.if_running(Cause.SAME_DIRECTION)
+        return self.until_the_drop(Cause.SAME_DIRECTION)
 
     def stray_pulse(self) -> Ways:
         """§6: one stray pulse launches nothing."""
@@ -207,42 +207,69 @@ class Game:
             return (self.stays(),)
         return free("drop", self.stays(), self.become(no_more_bets=True))
 
+    def left_track_unproven(self) -> Ways:
+        """R2: nothing is proven against it; the number and the chef decide."""
+        return self.left_track()
+
     def left_track_short(self) -> Ways:
         """N3: known when the ball leaves the track."""
-        return self.if_running(Cause.TOO_FEW_LAPS)
+        return self.until_the_drop(Cause.TOO_FEW_LAPS)
 
     def fall_overdue(self) -> Ways:
         """N5: not void at once; bets are locked."""
         return (self.become(obstacle=True) if self.running and not self.awaiting else self.stays(),)
 
-    def number(self) -> Ways:
-        """R3: the coup is valid; after a void the number is only evidence (§2)."""
+    def number_seen(self) -> Ways:
+        """§6: bets close at the drop; a ball seen in a pocket is published for the croupier."""
         if not self.running:
-            return self.unseen(evidence=True)
-        return self.breaks_down() if self.awaiting else self.valid()
+            return (self.stays(),)
+        return (Way(replace(self, no_more_bets=True), notice=True),)
+
+    def number(self) -> Ways:
+        """R3: the coup is valid, also where its number was seen before and awaited the chef; after a void the number is
+        only evidence (§2)."""
+        return self.valid() if self.running else self.unseen(evidence=True)
+
+    def number_not_proven(self) -> Ways:
+        """R3b: neither void nor a result: it awaits the chef."""
+        if not self.running or self.awaiting:
+            return (self.stays(),)
+        return (self.become(awaiting=True, no_more_bets=True, obstacle=False),)
+
+    def rotor_stopped_in_fall(self) -> Ways:
+        """R3b, N5: nobody but people know whether the ball lies in a pocket."""
+        return self.number_not_proven()
 
     def valid(self) -> Ways:
         """The number counts; operations begin."""
-        return (Way(Game(on=True, operations_owed=True, played=self.announced), verdict=RESULT),)
+        played, announced = self.announced and not self.spared, self.announced and self.spared
+        return (Way(Game(on=True, operations_owed=True, announced=announced, played=played), verdict=RESULT),)
 
     def number_unconfirmed(self) -> Ways:
-        """N8: not valid of itself; bets stay closed until the chef has confirmed it. Two numbers are none."""
+        """N8: not valid of itself; bets stay closed until the chef has confirmed it."""
         if not self.running:
             return self.unseen(evidence=True)
         if self.awaiting:
-            return self.breaks_down()
+            return (self.stays(),)
         return (self.become(awaiting=True, no_more_bets=True, obstacle=False),)
 
     def confirm(self) -> Ways:
         """The chef confirms the coup that awaits him, and no other."""
         return self.valid() if self.awaiting else (self.refuses(),)
 
+    def confirm_unnamed(self) -> Ways:
+        """R3b: nobody saw a number, and he gives none."""
+        return (self.refuses(),)
+
     def number_unproven(self) -> Ways:
         """N8: never called valid; a breakdown, and the table is suspended."""
         return self.breaks_down() if self.running else self.unseen(evidence=True)
 
     def ball_moved(self) -> Ways:
-        """No launch, no coup; within one, what moved the ball was not observed (N8)."""
+        """No launch, no coup; within one, what moved the ball was not observed (N8). A number that awaits the chef goes
+        on awaiting him (R3b)."""
+        if self.awaiting:
+            return (self.stays(notice=True),)
         if self.running:
             return free("unseen_launch", self.stays(), *self.breaks_down())
         return self.unseen()
@@ -256,7 +283,7 @@ class Game:
 
     def launch_unseen(self) -> Ways:
         """§6, N8: launched, nobody saw when: never valid. While operations are owed it was too early, whenever."""
-        if self.at_rest:
+        if self.at_rest or self.awaiting:
             return (self.stays(notice=True),)
         if self.tout_va_owed:
             return free("unseen_launch", self.stays(), self.null(Cause.EARLY_LAUNCH, begins=True))
@@ -296,6 +323,8 @@ class Game:
 
     def rotor_wrong_way(self) -> Ways:
         """A7: a fault."""
+        if self.awaiting:
+            return (self.stays(),)
         if self.running:
             return self.breaks_down()
         return free("wrong_way_idle", self.stays(), *self.breaks_down())
@@ -309,15 +338,21 @@ class Game:
         return (self.stays(),)
 
     def sensor_fault(self) -> Ways:
-        """N8."""
-        return self.breaks_down()
+        """N8: once the number is out, a later fault voids nothing."""
+        return (self.stays(),) if self.awaiting else self.breaks_down()
 
     def sensor_mended(self) -> Ways:
         """N8: suspended until someone resumes."""
         return (self.stays(),)
 
+    def left_out_works(self) -> Ways:
+        """§6: it is used again when a person says so; that it works is published."""
+        return (self.stays(notice=True),)
+
     def restarted(self) -> Ways:
-        """N8: what it slept through was not observed."""
+        """N8: what it slept through was not observed; a number that awaits the chef goes on awaiting him."""
+        if self.awaiting:
+            return (self.stays(),)
         if self.running:
             return self.breaks_down()
         return free("restart_idle", self.stays(), self.become(suspended=True))
@@ -329,9 +364,12 @@ class Game:
     # Commands of people
 
     def open(self) -> Ways:
-        """§6 closed to faites vos jeux, and from nowhere else."""
-        closed = not self.on and not self.suspended
-        return (self.become(on=True) if closed else self.refuses(),)
+        """§6 closed to faites vos jeux, or where "tout va" is owed to that first; a "rien ne va plus" said by mistake
+        before the launch is undone by it."""
+        if not self.on and not self.suspended:
+            return (self.become(on=True),)
+        awaits_launch = not (self.at_rest or self.running or self.owing)
+        return (self.become(no_more_bets=False) if awaits_launch and self.no_more_bets else self.refuses(),)
 
     def open_faulty(self) -> Ways:
         """N8: no game is played unobserved."""
@@ -347,21 +385,13 @@ class Game:
             return free("repeated", self.stays(), self.refuses())
         return (self.become(no_more_bets=True),)
 
-    def chef_void(self) -> Ways:
+    def rien_va(self) -> Ways:
         """N7: any time before the number is out."""
         if self.running:
             return (self.null(Cause.CHEF),)
         if self.at_rest or self.owing:
             return (self.refuses(),)
         return free("chef_idle", self.refuses(), self.null(Cause.CHEF, begins=True))
-
-    def chef_void_at_launch(self) -> Ways:
-        """N7: the coup whose launch is just being proven."""
-        if self.at_rest or self.running:
-            return self.chef_void()
-        if self.owing:
-            return (self.refuses(), *self.two_causes(Cause.EARLY_LAUNCH, Cause.CHEF))
-        return (self.null(Cause.CHEF, begins=True),)
 
     def tout_va(self) -> Ways:
         """§3: the ball lies where it must, the game goes on (or ends, A5)."""
@@ -370,6 +400,10 @@ class Game:
         if self.operations_owed:
             return free("both_owed", self.refuses(), self.become(tout_va_owed=False))
         return (Way(Game()) if self.played else self.become(tout_va_owed=False),)
+
+    def tout_va_unseen(self) -> Ways:
+        """§6: refused when no reader has seen the ball in ten seconds."""
+        return (self.refuses(),)
 
     def tout_va_misplaced(self) -> Ways:
         """§3: refused."""
@@ -394,22 +428,32 @@ class Game:
         return (self.refuses(),)
 
     def last_coup(self) -> Ways:
-        """A5: the next valid coup will be the last."""
-        announced = self.become(announced=True)
-        if self.at_rest or self.announced or self.played:
-            return free("idle_words" if self.at_rest else "repeated", self.refuses(), announced)
-        return (announced,)
+        """A5, §6: the next valid coup will be the last, not the one that runs."""
+        if self.announced or self.played:
+            return free("repeated", self.refuses(), self.stays())
+        announced = self.become(announced=True, spared=self.running)
+        return free("idle_words", self.refuses(), announced) if self.at_rest else (announced,)
+
+    def last_coup_off(self) -> Ways:
+        """§6: it can be taken back."""
+        if not self.announced and not self.played:
+            return free("repeated", self.refuses(), self.stays())
+        return (self.become(announced=False, spared=False, played=False),)
 
     def close(self) -> Ways:
-        """A6: at once; what runs is void as a breakdown."""
+        """A6: at once; what runs is void as a breakdown. "Tout va" stays owed (C11, "in any case")."""
+        if self.awaiting:
+            return free("awaiting_stop", self.refuses(), self.become(on=False))
         if self.running:
-            return (Way(Game(), verdict=Cause.BREAKDOWN),)
+            return (Way(Game(tout_va_owed=True), verdict=Cause.BREAKDOWN),)
         if not self.on and not self.suspended:
             return free("repeated", self.stays(), self.refuses())
-        return (Way(Game()),)
+        return (Way(Game(tout_va_owed=self.tout_va_owed)),)
 
     def suspend(self) -> Ways:
         """A6: at once."""
+        if self.awaiting:
+            return free("awaiting_stop", self.refuses(), self.become(suspended=True))
         if self.suspended:
             return free("repeated", self.stays(), self.refuses())
         if not self.on:
@@ -424,10 +468,22 @@ class Game:
         """N8: suspended while what observes it is broken."""
         return (self.refuses(),)
 
+    def resume_running(self) -> Ways:
+        """§6: nobody may bet on a coup that was not observed whole."""
+        return (self.refuses(),)
+
     def bouler(self) -> Ways:
         """A4: recorded."""
         if self.at_rest:
             return free("idle_words", self.stays(), self.refuses())
+        return (self.stays(),)
+
+    def bouler_early(self) -> Ways:
+        """A4: recorded, and the inspector is warned."""
+        return (self.stays(notice=True),)
+
+    def unchanged(self) -> Ways:
+        """What is so already."""
         return (self.stays(),)
 
     def ways(self, fact: Fact) -> Ways:

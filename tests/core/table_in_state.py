@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from tests.core.evening import Evening
+from tests.core.evening import FRENCH, Evening
+from wheeld.core.setting import TableSetting
 
 PUBLISHED_AS = {"bets closed before the launch": "rien_ne_va_plus", "rien_va, operations owed": "rien_va"}
 """The state that the table publishes for each internal one."""
 
 
-def table_in(state: str) -> Evening:
+def table_in(state: str, setting: TableSetting = FRENCH) -> Evening:
     """An evening whose table has come to this state. An internal state has a name of its own."""
-    evening = Evening()
+    evening = Evening(setting)
     evening.wait(2)
     if state == "closed":
         return evening

@@ -10,9 +10,11 @@ import pytest
 from tests.core.evening import Evening
 from tests.core.head_evening import CHEF, SLINGSHOT, HeadEvening
 from tests.core.test_table_states import stand
-from wheeld.core.observations import Command
+from wheeld.core.observations import Command, CommandName
 
-ITALIAN = msgspec.structs.replace(CHEF, game="fair", wheel="fair", rotor_direction="ccw", min_laps=4)
+ITALIAN = msgspec.structs.replace(
+    CHEF, game="fair", wheel="fair", rotor_direction="ccw", min_laps=4, void_words="nulla vale", language="it"
+)
 
 
 def awaiting(setting: object = CHEF) -> HeadEvening:
@@ -34,8 +36,10 @@ def test_under_chef_the_number_awaits_him_bets_closed() -> None:
     evening = awaiting()
     assert evening.verdicts() == []
     table = evening.of("table")[-1]
-    assert (table["state"], table["bets"], table["last_number"]) == ("rien_ne_va_plus", "closed", 17)
-    expected = "confirmation du chef : au moins 3 tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »"
+    assert (table["state"], table["bets"], table["last_number"]) == ("awaiting_chef", "closed", 17)
+    assert table["waiting_codes"] == ["confirm"]
+    assert evening.of("board")[-1]["state"] == "awaiting_chef"
+    expected = 'confirmation by the chef: at least 3 laps of the ball, which no sensor proves; otherwise "rien va"'
     assert table["waiting_for"] == expected
     assert evening.table.is_running
 
@@ -55,7 +59,9 @@ def test_bets_that_nobody_closed_close_with_the_number() -> None:
 
 def test_he_is_asked_in_the_tables_language_and_for_its_laps() -> None:
     table = awaiting(ITALIAN).of("table")[-1]
-    expected = "conferma del capo tavolo: almeno 4 giri della pallina, che nessun sensore prova; se no, «nulla vale»"
+    expected = (
+        "conferma del capo tavolo: almeno 4 giri della pallina, che nessun sensore prova; altrimenti «nulla vale»"
+    )
     assert table["waiting_for"] == expected
 
 
@@ -130,14 +136,10 @@ def taken_back(evening: HeadEvening) -> None:
     evening.number(None)
 
 
-def suspended(evening: HeadEvening) -> None:
-    evening.say("suspend")
-
-
-@pytest.mark.parametrize(
-    "happens", [launch, unseen, silence, broken, jump, declared, other_number, taken_back, suspended]
-)
-def test_what_happens_before_the_confirmation_makes_it_a_breakdown(happens: Callable[[HeadEvening], None]) -> None:
+@pytest.mark.parametrize("happens", [jump, declared, other_number, taken_back])
+def test_a_wheel_that_contradicts_its_number_before_the_confirmation_makes_it_a_breakdown(
+    happens: Callable[[HeadEvening], None],
+) -> None:
     evening = awaiting()
     happens(evening)
     assert evening.verdicts() == [("void", "breakdown")]
@@ -146,11 +148,42 @@ def test_what_happens_before_the_confirmation_makes_it_a_breakdown(happens: Call
     assert len(evening.verdicts()) == 1
 
 
-def test_a_restart_before_the_confirmation_makes_it_a_breakdown() -> None:
+@pytest.mark.parametrize("happens", [launch, unseen])
+def test_a_launch_while_a_number_awaits_the_chef_counts_for_nothing(happens: Callable[[HeadEvening], None]) -> None:
+    """N2, N8: the number goes on awaiting him."""
+    evening = awaiting()
+    happens(evening)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert "launch_too_early" in evening.notices()
+    assert evening.confirm(coup=1).done
+    assert (evening.verdicts(), evening.state) == ([("result", 32)], "operations")
+
+
+@pytest.mark.parametrize("happens", [silence, broken])
+def test_a_fault_while_a_number_awaits_the_chef_voids_nothing(happens: Callable[[HeadEvening], None]) -> None:
+    """N8: the number is out. Play is suspended after his word: nobody bets on a wheel that can't be seen."""
+    evening = awaiting()
+    happens(evening)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert evening.confirm(coup=1).done
+    assert (evening.verdicts(), evening.state) == ([("result", 32)], "suspended")
+
+
+@pytest.mark.parametrize("name", ["suspend", "close"])
+def test_nobody_ends_play_before_the_chef_has_answered(name: CommandName) -> None:
+    """R3b: a number that people saw would be lost."""
+    evening = awaiting()
+    assert not evening.say(name).done
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+
+
+def test_a_number_that_awaits_the_chef_survives_a_restart() -> None:
+    """N8."""
     evening = awaiting()
     after = HeadEvening(CHEF, memory=evening.memory)
-    assert after.verdicts() == [("void", "breakdown")]
-    assert (after.state, after.confirm(coup=1).done) == ("suspended", False)
+    assert (after.verdicts(), after.state) == ([], "awaiting_chef")
+    assert after.confirm(coup=1).done
+    assert after.verdicts() == [("result", 32)]
 
 
 def test_what_happens_to_a_ball_at_rest_does_not() -> None:
@@ -167,7 +200,7 @@ def test_what_happens_to_a_ball_at_rest_does_not() -> None:
     assert evening.verdicts() == [("result", 32)]
     evening.drop(present=False)
     assert evening.say("operations_done").done
-    assert evening.state == "closed"
+    assert evening.state == "faites_vos_jeux"
 
 
 def test_a_coup_that_lacks_more_than_laps_is_not_his_to_confirm() -> None:
@@ -192,8 +225,9 @@ def test_the_rotors_way_may_be_known_only_after_state_4_began() -> None:
 def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
     evening = awaiting()
     evening.observe(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a"))
-    assert (evening.replies[-1].done, 'give "coup"' in evening.replies[-1].why) == (False, True)
-    assert 'give "reason"' in evening.confirm(reason="").why
+    assert not evening.replies[-1].done
+    assert evening.replies[-1].why == "it does not say which coup it confirms, and another may have come"
+    assert evening.confirm(reason="").why == "it gives no reason, and the result records one"
     assert evening.confirm(coup=7).why == "it is for coup 7; coup 1 is at hand"
     assert evening.verdicts() == []
 

@@ -80,7 +80,7 @@ def test_two_laps_are_too_few_reported_with_the_number(bets: str) -> None:
     evening.falls(4)
     assert evening.verdicts() == [("void", "too_few_laps")]
     void = evening.of("void")[0]
-    assert (void["evidence"]["laps_proven"], void["evidence"]["laps_needed"]) == (2, 3)
+    assert (void["evidence"]["laps_proven"], void["laps_needed"]) == (2, 3)
     assert evening.state == "rien_va"
     assert evening.notices() == ["number_after_void"]
 
@@ -122,7 +122,7 @@ def test_the_heads_own_flag_is_enough(setting: object) -> None:
     evening.warns("launch_failed")
     evening.lines(6)
     evening.warns()
-    assert (evening.verdicts(), evening.notices()) == ([], [])
+    assert (evening.verdicts(), evening.notices()) == ([], ["launch_awaited"])
     evening.report_phase("running")
     evening.warns("same_direction")
     assert evening.verdicts() == [("void", "same_direction")]
@@ -432,13 +432,13 @@ def broken(evening: HeadEvening) -> None:
     evening.sensor("head/sensors", ok=False)
 
 
-@pytest.mark.parametrize("happens", [silence, broken])
-def test_a_silent_or_a_broken_head_is_a_breakdown(happens: Callable[[HeadEvening], None]) -> None:
+@pytest.mark.parametrize(("happens", "named"), [(silence, "the wheel head,"), (broken, "the wheel head's sensors,")])
+def test_a_silent_or_a_broken_head_is_a_breakdown(happens: Callable[[HeadEvening], None], named: str) -> None:
     evening = running(laps=8)
     happens(evening)
     assert evening.verdicts() == [("void", "breakdown")]
     assert evening.state == "suspended"
-    assert evening.of("table")[-1]["waiting_for"].startswith("réparer head")
+    assert evening.of("table")[-1]["waiting_for"].startswith(f"repair {named}")
     assert not evening.say("resume").done
 
 
@@ -621,7 +621,7 @@ def test_tout_va_waits_while_the_head_reports_a_running_ball_then_the_chefs_word
     evening.say("rien_va")
     reply = evening.say("tout_va")
     assert (reply.done, evening.state) == (False, "rien_va")
-    assert "remettre la bille dans le 17" in evening.of("table")[-1]["waiting_for"]
+    assert "put the ball back in 17" in evening.of("table")[-1]["waiting_for"]
     evening.report_phase("ready")
     reply = evening.say("tout_va")
     assert (reply.done, evening.state) == (True, "faites_vos_jeux")
@@ -700,9 +700,10 @@ def test_a_launch_dates_from_before_the_revolution_that_the_head_counts() -> Non
 def test_rien_va_just_before_the_heads_report_voids_the_coup_that_is_reported() -> None:
     """N7: any time before the number is out; the ball ran, and only the head had not reported it."""
     evening = HeadEvening().ready()
-    assert not evening.say("rien_va").done
+    evening.ask("rien_va")
     evening.game(9)
     assert evening.verdicts() == [("void", "chef")]
+    assert [reply.done for reply in evening.replies if reply.name == "rien_va"] == [True]
 
 
 def test_rien_va_long_before_the_launch_is_of_no_coup() -> None:
@@ -747,3 +748,10 @@ def test_the_game_after_one_that_was_called_is_no_surprise_after_a_restart(spin:
     after.spin = spin
     after.report_phase("ready", 2)
     assert (after.verdicts(), after.notices()) == ([], [])
+
+
+def test_a_head_opens_no_question_about_its_number() -> None:
+    """It reports the number, and no sighting before: there is nothing to prove later, and nothing to give up."""
+    pocket = running(laps=8).observer.pocket
+    assert (pocket.rest_question(), pocket.place(0)) == (None, None)
+    assert (pocket.miss_proof(0), pocket.give_up()) == ([], [])

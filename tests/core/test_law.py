@@ -9,7 +9,7 @@ import pytest
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.houses import PROFILES
-from wheeld.core.law.rows import RETURN, STAY, Act, Row
+from wheeld.core.law.rows import ELSEWHERE, RETURN, STAY, Act, Row
 from wheeld.core.law.table import CLAUSES, LAW, collected, rule
 
 RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
@@ -17,10 +17,11 @@ COUP = RUNNING | {State.AWAITING_CHEF}
 NULL = {State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED}
 ROWS = sorted(LAW.items(), key=lambda item: (item[0][0].value, item[0][1].value))
 COMMANDS = {
-    Fact.OPEN, Fact.OPEN_FAULTY, Fact.RIEN_NE_VA_PLUS, Fact.CHEF_VOID, Fact.CHEF_VOID_AT_LAUNCH, Fact.TOUT_VA,
-    Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED, Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE, Fact.OPERATIONS_DONE_LAST,
-    Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.BOULER,
-    Fact.CONFIRM,
+    Fact.OPEN, Fact.OPEN_OWED, Fact.OPEN_FAULTY, Fact.RIEN_NE_VA_PLUS, Fact.RIEN_VA, Fact.TOUT_VA,
+    Fact.TOUT_VA_UNSEEN, Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED, Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE,
+    Fact.OPERATIONS_DONE_LAST, Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP, Fact.LAST_COUP_OFF, Fact.CLOSE,
+    Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.RESUME_RUNNING, Fact.BOULER, Fact.BOULER_EARLY, Fact.CONFIRM,
+    Fact.CONFIRM_UNNAMED, Fact.UNCHANGED,
 }  # fmt: skip
 
 
@@ -35,10 +36,14 @@ def targets(row: Row, state: State) -> set[State]:
 
 
 def test_every_state_and_fact_is_ruled_exactly_once() -> None:
-    ruled = Counter((state, fact) for clause in CLAUSES for fact in clause.facts for state in clause.states)
-    assert set(ruled) == {(state, fact) for state in State for fact in Fact}
+    ruled = Counter((state, fact) for clause in CLAUSES for fact in clause.facts for state in clause.states or (None,))
     assert [pair for pair, times in ruled.items() if times > 1] == []
     assert len(LAW) == len(State) * len(Fact)
+
+
+def test_a_row_for_elsewhere_holds_somewhere() -> None:
+    elsewhere = [clause for clause in CLAUSES if clause.states is ELSEWHERE]
+    assert all(clause.row in {LAW[state, fact] for state in State} for clause in elsewhere for fact in clause.facts)
 
 
 def test_a_table_with_a_pair_missing_or_ruled_twice_is_refused() -> None:
@@ -46,6 +51,9 @@ def test_a_table_with_a_pair_missing_or_ruled_twice_is_refused() -> None:
         collected(CLAUSES[1:])
     with pytest.raises(ValueError, match="two rows for LAUNCHED in FAITES_VOS_JEUX"):
         collected((*CLAUSES, CLAUSES[0]))
+    elsewhere = next(clause for clause in CLAUSES if clause.states is ELSEWHERE)
+    with pytest.raises(ValueError, match=r"two rows for .* elsewhere"):
+        collected((*CLAUSES, elsewhere))
 
 
 def test_the_look_up_gives_the_clause_that_was_written() -> None:
@@ -85,10 +93,10 @@ def test_each_cause_has_its_name_and_rule(cause: Cause, name: str, rule: str) ->
     assert (cause.value, cause.rule) == (name, rule)
 
 
-def test_each_void_has_its_article_at_every_table() -> None:
-    for profile in PROFILES.values():
-        articles = [profile.articles[cause.rule] for cause in Cause]
-        assert articles == [*["Art. 11"] * 7, "Art. 15"]
+def test_each_void_has_its_article_where_the_regulation_numbers_one() -> None:
+    for table, profile in PROFILES.items():
+        articles = [profile.articles.get(cause.rule) for cause in Cause]
+        assert articles == [*["Art. 11" if table == ("campione", "roulette") else None] * 7, None]
 
 
 def test_each_voids_row_names_its_rulebook_row() -> None:
@@ -103,13 +111,14 @@ def test_each_voids_row_names_its_rulebook_row() -> None:
 
 
 def test_a_result_comes_only_from_a_running_ball_and_a_number_or_from_the_chef_who_confirms_one() -> None:
-    for (state, fact), row in ROWS:
-        if Act.RESULT in row.acts:
-            assert (fact is Fact.NUMBER) == (state in RUNNING)
-            assert (fact is Fact.CONFIRM) == (state is State.AWAITING_CHEF)
+    for (_state, fact), row in ROWS:
+        if Act.RESULT in row.acts or Act.CONFIRM in row.acts:
+            assert fact in (Fact.NUMBER, Fact.CONFIRM)
+            assert (fact is Fact.CONFIRM) == (Act.CONFIRM in row.acts)
             assert row.next is State.OPERATIONS
             assert row.void is None
     assert {state for (state, _), row in ROWS if Act.RESULT in row.acts} == COUP
+    assert {state for (state, _), row in ROWS if Act.CONFIRM in row.acts} == {State.AWAITING_CHEF}
 
 
 def test_a_refused_command_changes_nothing() -> None:
@@ -147,19 +156,20 @@ def test_a_coup_that_began_runs_or_is_void_at_once() -> None:
 def test_a_coup_is_left_only_with_a_verdict() -> None:
     for (state, fact), row in ROWS:
         if state in COUP and not targets(row, state) <= COUP:
-            assert (row.void is None) == (Act.RESULT in row.acts), (state, fact)
+            assert (row.void is None) == (Act.RESULT in row.acts or Act.CONFIRM in row.acts), (state, fact)
 
 
 def test_running_states_are_entered_only_by_a_launch() -> None:
     for (state, fact), row in ROWS:
-        if state not in RUNNING and targets(row, state) & RUNNING:
+        if state not in RUNNING and targets(row, state) & RUNNING - {state}:
             assert fact is Fact.LAUNCHED, state
             assert Act.BEGIN in row.acts
 
 
 def test_a_number_awaits_the_chef_only_from_a_running_ball_and_never_runs_again() -> None:
     ways = {(state, fact) for (state, fact), row in ROWS if row.next is State.AWAITING_CHEF}
-    assert ways == {(state, Fact.NUMBER_UNCONFIRMED) for state in RUNNING}
+    facts = (Fact.NUMBER_UNCONFIRMED, Fact.NUMBER_NOT_PROVEN, Fact.ROTOR_STOPPED_IN_FALL)
+    assert ways == {(state, fact) for state in RUNNING for fact in facts}
     assert all(Act.AWAIT in rule(*way).acts for way in ways)
     for fact in Fact:
         assert not targets(rule(State.AWAITING_CHEF, fact), State.AWAITING_CHEF) & RUNNING
@@ -180,6 +190,14 @@ def test_no_state_that_waits_for_tout_va_lets_a_coup_begin() -> None:
     assert opening == {Fact.TOUT_VA}
 
 
+def test_play_begins_where_a_closed_table_opens_and_ends_where_one_closes() -> None:
+    """A4, A5: so the bouler's time, and la dernière, can't outlive an evening."""
+    for (state, fact), row in ROWS:
+        opens = state is State.CLOSED and isinstance(row.next, State) and row.next not in (state, State.SUSPENDED)
+        assert (Act.BEGIN_PLAY in row.acts) == opens, (state, fact)
+        assert (Act.END_PLAY in row.acts) == (state is not State.CLOSED and row.next is State.CLOSED), (state, fact)
+
+
 def test_every_state_can_be_reached_and_left() -> None:
     ways = {state: {to for fact in Fact for to in targets(rule(state, fact), state)} - {state} for state in State}
     for start in State:
@@ -198,6 +216,7 @@ def test_states_and_facts_of_people_have_the_names_of_the_wire() -> None:
         "ball_running",
         "rien_ne_va_plus",
         "ball_on_obstacle",
+        "awaiting_chef",
         "operations",
         "rien_va",
         "suspended",

@@ -32,6 +32,7 @@ NAMES: tuple[CommandName, ...] = (
     "rien_va",
     "tout_va",
     "last_coup",
+    "last_coup_off",
     "close",
     "suspend",
     "resume",

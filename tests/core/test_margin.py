@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import Evening
+from tests.core.head_evening import HeadEvening
+from wheeld.core.observations import HeadGame
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.sighting import Seen
@@ -81,13 +83,14 @@ def test_a_persons_command_has_no_margin() -> None:
 
 
 def test_the_margin_of_an_early_launch_is_its_time() -> None:
-    """Given between the first pass and the proof, the command came 60 ms too late."""
-    evening = Evening().open()
-    evening.coup(8)
-    passes = evening.launch(laps=6)
-    evening.until(passes[0].t_us + 60_000)
-    evening.say("operations_done")
-    evening.until(passes[-1].t_us)
+    """A head reports a launch a lap after it was made: here the command came 233 ms too late."""
+    evening = HeadEvening().ready()
+    evening.game(8)
+    evening.spin += 1
+    evening.report_phase("ready")
+    assert evening.say("operations_done").done
+    evening.wait(0.1)
+    evening.observe(HeadGame(evening.now_us, "running", evening.spin))
     (void,) = evening.of("void")
     assert (void["cause"], void["margin_of"]) == ("early_launch", "time")
-    assert void["margin"] == pytest.approx(0.06, abs=0.001)
+    assert void["margin"] == pytest.approx(0.233, abs=0.001)

@@ -91,13 +91,14 @@ def test_simple_chances_dozen_and_column_follow_the_cloth(number: int) -> None:
     row = next(index for index, cells in enumerate(CLOTH) if number in cells)
     assert facts.dozen == row // 4 + 1
     assert facts.column == CLOTH[row].index(number) + 1
-    assert facts.final == int(str(number)[-1])
+    assert facts.finals_plein == (int(str(number)[-1]),)
 
 
 def test_zero_wins_no_chance_dozen_or_column() -> None:
     zero = SINGLE_ZERO.facts[0]
     assert (zero.colour, zero.parity, zero.half, zero.dozen, zero.column) == (None,) * 5
-    assert (zero.number, zero.pocket_index, zero.final) == (0, 0, 0)
+    assert (zero.number, zero.pocket_index, zero.finals_plein) == (0, 0, (0,))
+    assert zero.finals_cheval == ((0, 1), (0, 3))
 
 
 def test_each_announced_sector_holds_the_numbers_of_the_regulation() -> None:
@@ -115,6 +116,72 @@ def test_each_announced_sector_holds_the_numbers_of_the_regulation() -> None:
         "zero_spiel": nassa - {19},
     }.items():
         assert {n for n in range(37) if name in SINGLE_ZERO.facts[n].sectors} == numbers
+
+
+def finals_of(text_of: str, heading: str) -> dict[tuple[int, ...], int]:
+    """One table of finals: how many pieces each is played with."""
+    _, _, after = text_of.partition(heading)
+    rows = re.findall(r"^(?:\| )?([\d/ -]+) \| (\d) gettoni", after.split("FINALI")[0], re.MULTILINE)
+    names = [(name, int(pieces)) for names, pieces in rows for name in re.findall(r"[\d/]+", names)]
+    return {tuple(map(int, name.split("/"))): pieces for name, pieces in names}
+
+
+def winning(*final: int) -> set[int]:
+    """The numbers that win in a final, by the facts."""
+    return {
+        n
+        for n, facts in SINGLE_ZERO.facts.items()
+        if (final if len(final) > 1 else final[0]) in [*facts.finals_plein, *facts.finals_cheval]
+    }
+
+
+def pieces(numbers: set[int], step: int) -> int:
+    """With how many pieces these numbers are covered: one for two that stand `step` apart and touch on the cloth."""
+    left, count = sorted(numbers), 0
+    while left:
+        number = left.pop(0)
+        row = next((cells for cells in CLOTH if number in cells), ())
+        if number + step in left and (step == 3 or number == 0 or number + step in row):
+            left.remove(number + step)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("name", ["venezia-roulette-francese.txt", "venezia-fair-roulette.txt"])
+def test_the_finals_are_those_that_venezia_lists_with_as_many_pieces(name: str) -> None:
+    regulation = text(name)
+    plein = finals_of(regulation, "FINALI IN PIENO")
+    across, down = (finals_of(regulation, f"FINALI A CAVALLO {way}") for way in ("ORIZZONTALI", "VERTICALI"))
+    assert {final: len(winning(*final)) for final in plein} == plein
+    assert {final: pieces(winning(*final), 1) for final in across} == across
+    assert {final: pieces(winning(*final), 3) for final in down} == down
+    assert {pair for facts in SINGLE_ZERO.facts.values() for pair in facts.finals_cheval} == {*across, *down}
+    assert (len(plein), len(across), len(down)) == (10, 7, 10)
+
+
+def test_the_finals_that_campione_gives_as_examples() -> None:
+    """C17: how many pieces each has."""
+    examples = text("campione-roulette.txt").split("Esempio :")[1].split("###")[0]
+    found = {
+        tuple(map(int, name.split("/"))): int(count)
+        for name, count in re.findall(r"finale ([\d/]+) \((\d) pezzi\)", examples)
+    }
+    assert found == {
+        (1,): len(winning(1)),
+        (3, 6): pieces(winning(3, 6), 3),
+        (4, 7): pieces(winning(4, 7), 3),
+        (1, 2): pieces(winning(1, 2), 1),
+    }
+
+
+def test_the_finals_that_venezia_writes_out() -> None:
+    """34 ends as 4/7 does, and the number below it is not on the cloth: no piece of that final lies on it."""
+    regulation = text("venezia-roulette-francese.txt")
+    written = {(3, 6): "finale 3/6 quattro pezzi:", (8, 9): "è la finale 8/9:", (1,): 'ad esempio la "1":'}
+    for final, before in written.items():
+        numbers = re.split(r"[.(]", regulation.split(before)[1])[0]
+        assert winning(*final) == {int(number) for number in re.findall(r"\d+", numbers)}, final
+    assert 34 not in winning(4, 7)
 
 
 def test_the_three_great_sectors_part_the_rotor() -> None:

@@ -69,7 +69,7 @@ def test_the_reply_to_a_command_with_an_id_is_published_too() -> None:
     refused = b'{"t":2000,"kind":"command","name":"open","by":"tablet","id":"7"}'
     (reply,) = [line["payload"] for line in output(OPEN, refused) if line["topic"] == "reply"]
     assert reply == {
-        "schema": "reply/1", "id": "7", "name": "open", "by": "tablet", "done": False, "why": "the table is open",
+        "schema": "reply/1", "id": "7", "name": "open", "by": "tablet", "done": False, "why": "la table est ouverte",
     }  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_a_button_gets_no_reply_and_a_refused_one_is_a_notice() -> None:
     assert [line for line in out if line["topic"] == "reply"] == []
     (notice,) = [line["payload"] for line in out if line["topic"] == "notice"]
     assert (notice["notice"], notice["by"], notice["t_us"]) == ("refused", "chef", 2000)
-    assert "open" in notice["text"]
+    assert notice["text"] == "« faites vos jeux » : refus ; la table est ouverte"
 
 
 def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
@@ -118,6 +118,8 @@ def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
         (b'{"t":5,"kind":"sensor","sensor":"","ok":false}', "sensor ''"),
         (b'{"t":5,"kind":"command","name":"dance","by":"chef"}', "dance"),
         (b'{"t":5,"kind":"command","name":"open"}', "by"),
+        (b'{"t":5,"kind":"command","name":"rien_va","by":"chef","case":"chef"}', "case"),
+        (b'{"t":5,"kind":"command","name":"close","by":"chef","case":"too_few_laps"}', "only rien_va names a case"),
         (b'{"t":-1,"kind":"ball","beam":1}', "older than the line before"),
         (b'{"t":999999999999999999,"kind":"ball","beam":1}', "ten years"),
         (b'{"t":99999999999999999999999,"kind":"command","name":"open","by":"chef"}', "ten years"),
@@ -197,6 +199,8 @@ def test_time_runs_to_the_end_so_absences_are_published() -> None:
         ((b'"format":1', b'"format":2'), "2"),
         ((b'"rotor_ticks":148', b'"rotor_ticks":12'), "rotor_ticks: 12"),
         ((b'"min_laps":3,', b""), "min_laps"),
+        ((b'"min_laps":3,', b'"min_laps":2,'), "min_laps: 2 is not within 3"),
+        ((b'"min_laps":3,', b'"min_laps":3,"void_words":"rien",'), "void_words"),
         ((b'"game":"roulette"', b'"game":"poker"'), "campione/poker"),
         ((b"18:00:00Z", b"18:00:00"), "no offset"),
         ((b"2026-11-20T18:00:00Z", b"tonight"), "tonight"),

@@ -46,6 +46,12 @@ def test_a_run_is_stored_as_json_and_resumed() -> None:
 
 
 def test_a_run_whose_laps_nobody_counts_is_short() -> None:
-    assert RunRecord({}, None, None).is_short_of(1)
-    assert RunRecord({}, 2.99, 5).is_short_of(3)
-    assert not RunRecord({}, 3 - 1e-9, 5).is_short_of(3)
+    assert RunRecord({}, None, None, None).is_short_of(1)
+    assert RunRecord({}, 2.99, 5, 3.4).is_short_of(3)
+    assert not RunRecord({}, 3 - 1e-9, 5, 3.4).is_short_of(3)
+
+
+def test_a_run_may_have_laps_that_are_not_proven() -> None:
+    assert RunRecord({}, None, None, None).may_have(3)
+    assert RunRecord({}, 2.6, 5, 3.4).may_have(3)
+    assert not RunRecord({}, 2.2, 5, 2.99).may_have(3)

@@ -36,6 +36,8 @@ FAIR: dict[str, Any] = {"house": "venezia", "game": "fair", "wheel": "fair", "ro
         {"last_number": 0},
         {"last_number": 36},
         {"min_laps": 4},
+        {"min_laps": 20},
+        {"void_words": "nulla vale"},
         {"sightings_to_call": 1},
         {"auto_rien_ne_va_plus_rev_s": 0.8},
         {"table": "a" * 64},
@@ -75,8 +77,10 @@ def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
         ({"readers_deg": tuple(range(17))}, "readers_deg", "17 given"),
         ({"readers_deg": (400,)}, "readers_deg", "360"),
         ({"readers_deg": (30, 30)}, "readers_deg", "same angle"),
-        ({"min_laps": 0}, "min_laps", "1…20"),
-        ({"min_laps": 21}, "min_laps", "1…20"),
+        ({"min_laps": 0}, "min_laps", "0 is not within 3…20 (Art. 10 asks 3 at least"),
+        ({"min_laps": 2}, "min_laps", "2 is not within 3…20 (Art. 10 asks 3 at least"),
+        ({"min_laps": 21}, "min_laps", "3…20"),
+        ({**FAIR, "min_laps": 2}, "min_laps", "(R2 asks 3 at least"),
         ({"sightings_to_call": 0}, "sightings_to_call", "1…20"),
         ({"sightings_to_call": 21}, "sightings_to_call", "1…20"),
         ({"last_number": 37}, "last_number", "0…36"),
@@ -109,7 +113,7 @@ def test_a_logs_header_gives_its_setting() -> None:
     assert (setting.beams_deg, setting.readers_deg) == ((0, 90, 180, 270), (30, 150, 270))
     assert (setting.min_laps, setting.sightings_to_call, setting.last_number) == (4, 3, 17)
     assert setting.auto_rien_ne_va_plus_rev_s is None
-    assert setting.profile.phrases.language == "Italian"
+    assert setting.table_language == "it"
 
 
 def test_every_setting_has_its_key_or_follows_from_others() -> None:

@@ -50,6 +50,7 @@ def long_evening() -> Evening:
     evening.sensor("reader/1", ok=False)
     evening.wait(3)
     evening._planned.clear()
+    evening.wait(3)
     evening.sensor("reader/1", ok=True)
     evening.say("resume", by="direction")
     evening.put_back()

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from tests.core.table_in_state import table_in
 from wheeld.core.instants import to_text
 from wheeld.core.observations import BallPass, CommandName, Rotor
 
@@ -26,7 +27,7 @@ def proof(evening: Evening) -> None:
 def say(*names: CommandName) -> Callable[[Evening], None]:
     def give_commands(evening: Evening) -> None:
         for name in names:
-            assert evening.say(name, by="direction").done, name
+            evening.ask(name, by="direction")
 
     return give_commands
 
@@ -76,10 +77,10 @@ def suspended_from_closed(evening: Evening) -> None:
         (null, say("tout_va", "rien_ne_va_plus"), "early_launch", "rien_va"),
         (both_owed, say("tout_va"), "early_launch", "rien_va"),
         (opened, say("suspend"), "breakdown", "suspended"),
-        (operations, say("suspend"), "breakdown", "suspended"),
-        (opened, say("suspend", "resume"), "early_launch", "rien_va"),
+        (operations, say("suspend"), "early_launch", "suspended"),
+        (opened, say("suspend", "resume"), "breakdown", "suspended"),
         (opened, say("close"), "breakdown", "closed"),
-        (opened, say("close", "open"), "early_launch", "rien_va"),
+        (opened, say("close", "open"), "breakdown", "rien_va"),
     ],
 )
 def test_a_launch_counts_from_its_first_pass(
@@ -101,23 +102,26 @@ def test_a_launch_counts_from_its_first_pass(
     assert evening.verdicts() == [*before, ("void", void)]
 
 
-@pytest.mark.parametrize(("at_first_pass", "then"), [(closed, say("open")), (suspended, say("resume"))])
+@pytest.mark.parametrize(
+    ("at_first_pass", "then", "after"),
+    [(closed, say("open"), "faites_vos_jeux"), (suspended, say("resume"), "suspended")],
+)
 def test_a_launch_made_while_no_game_was_on_stays_of_no_game(
-    at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None]
+    at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None], after: str
 ) -> None:
-    """docs/rulebook.md 6: it is a notice, and where its ball falls is no result."""
+    """docs/rulebook.md 6: it is a notice, and where its ball falls is no result. "Resume" is refused while it runs."""
     evening = Evening()
     at_first_pass(evening)
     before = evening.verdicts()
     first_passes(evening)
     then(evening)
     proof(evening)
-    assert "launch_while_closed" in evening.notices()
+    assert [notice for notice in evening.notices() if notice.startswith("launch_while")]
     evening.until(max(seen.t_us for seen in evening._planned))
     evening.fall(30)
     evening.wait(5)
     assert evening.verdicts() == before
-    assert evening.state == "faites_vos_jeux"
+    assert evening.state == after
 
 
 def test_such_a_void_is_dated_by_the_first_pass() -> None:
@@ -135,13 +139,14 @@ def test_such_a_void_is_dated_by_the_first_pass() -> None:
 def test_after_an_early_launch_in_both_debts_the_operations_are_owed_again() -> None:
     evening = Evening()
     both_owed(evening)
+    before = evening.verdicts()
     first_passes(evening)
     say("tout_va")(evening)
-    assert evening.state == "operations"
     proof(evening)
+    assert evening.verdicts() == [*before, ("void", "early_launch")]
     evening._planned.clear()
     evening.put_back()
-    assert evening.say("tout_va").done
+    assert evening.replies[-1].done, "it waited for the ball in its pocket"
     assert evening.state == "operations"
 
 
@@ -151,6 +156,8 @@ def test_a_ball_launched_as_play_was_suspended_must_be_put_back_first() -> None:
     first_passes(evening)
     say("suspend")(evening)
     proof(evening)
+    evening._planned.clear()
+    evening.wait(3)
     say("resume")(evening)
     assert evening.state == "rien_va"
 
@@ -158,9 +165,9 @@ def test_a_ball_launched_as_play_was_suspended_must_be_put_back_first() -> None:
 @pytest.mark.parametrize(
     ("at_first_pass", "then", "notice", "after"),
     [
-        (closed, say("suspend"), "launch_while_suspended", "suspended"),
-        (suspended_from_closed, say("resume"), "launch_while_closed", "closed"),
-        (suspended, say("close"), "launch_while_closed", "closed"),
+        (closed, say("suspend"), "launch_while_closed", "suspended"),
+        (suspended_from_closed, say("resume"), "launch_while_suspended", "suspended"),
+        (suspended, say("close"), "launch_while_suspended", "closed"),
     ],
 )
 def test_where_no_game_was_on_a_launch_is_no_coup(
@@ -231,15 +238,21 @@ def test_a_new_launch_while_the_first_one_goes_on_the_obstacle_is_a_breakdown() 
 
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("early", [False, True])
-def test_rien_va_at_the_first_passes_voids_at_once_and_once(count: int, *, early: bool) -> None:
+def test_rien_va_at_the_first_passes_voids_once_with_the_pass_that_proves_the_launch(
+    count: int, *, early: bool
+) -> None:
+    """N7: any time before the number is out. It is dated when it was said."""
     evening = Evening().open()
     if early:
         evening.say("rien_ne_va_plus")
     first_passes(evening, count)
-    assert evening.say("rien_va", by="chef Rossi", reason="dispute").done
-    void = evening.last("void")
-    assert (void.t_us, void.payload["by"], void.payload["reason"]) == (evening.now_us, "chef Rossi", "dispute")
+    said_us = evening.now_us
+    evening.ask("rien_va", by="chef Rossi", reason="dispute")
     proof(evening)
+    assert evening.replies[-1].done
+    void = evening.last("void").payload
+    assert (void["by"], void["reason"]) == ("chef Rossi", "dispute")
+    assert void["evidence_at"] == to_text(START_UTC_US + said_us)
     assert evening.verdicts() == [("void", "chef")]
     assert evening.state == "rien_va"
     evening._planned.clear()
@@ -400,18 +413,72 @@ def test_a_table_with_a_failing_sensor_cannot_be_opened(*, resumed: bool) -> Non
 # --- pulses that are no launch, and launches too weak to be followed ----------------------------------------------
 
 
+THIRDS = msgspec.structs.replace(FRENCH, beams_deg=(0, 120, 240))
+
+
 @pytest.mark.parametrize("turns", [True, False])
 def test_two_passes_and_then_nothing_are_a_launch_only_while_the_rotor_turns(*, turns: bool) -> None:
     """Readers cannot find where the ball lies while the rotor stands: two strays may be a hand at the bowl."""
-    evening = Evening().open()
+    evening = Evening(THIRDS).open()
     evening.wait(3)
     if not turns:
         evening.turn(0)
         evening.wait(5)
     evening.lying = None
-    evening.plan(BallPass(evening.now_us + 100_000, 0), BallPass(evening.now_us + 500_000, 1))
+    evening.plan(BallPass(evening.now_us + 100_000, 0), BallPass(evening.now_us + 700_000, 1))
     evening.wait(15)
     assert evening.verdicts() == ([("void", "too_few_laps")] if turns else [])
+
+
+@pytest.mark.parametrize("state", ["faites_vos_jeux", "bets closed before the launch", "operations"])
+def test_two_passes_of_a_hand_launch_nothing(state: str) -> None:
+    """docs/rulebook.md 6: less than a third of a lap apart, and nothing after them: the bouler puts the ball on the
+    track, and launches it later."""
+    evening = table_in(state)
+    before = evening.verdicts()
+    evening.lying = None
+    evening.wait(2)
+    evening.plan(BallPass(evening.now_us, 0), BallPass(evening.now_us + 500_000, 1))
+    evening.wait(10)
+    assert evening.verdicts() == before
+    evening.run()
+    evening.fall(9)
+    early = state == "operations"
+    assert evening.verdicts() == [*before, ("void", "early_launch") if early else ("result", 9)]
+
+
+def test_a_third_pass_decides() -> None:
+    evening = Evening().open()
+    evening.lying = None
+    evening.wait(2)
+    evening.plan(*(BallPass(evening.now_us + 500_000 * n, n) for n in range(3)))
+    evening.wait(4)
+    assert evening.verdicts() == [("void", "too_few_laps")]
+
+
+@pytest.mark.parametrize("last_number", [17, None])
+def test_where_the_ball_lies_after_such_passes_decides(last_number: int | None) -> None:
+    """It is published when the ball is seen in its pocket, dated by the first pass."""
+    evening = Evening(msgspec.structs.replace(FRENCH, last_number=last_number)).open()
+    evening.lying = None
+    evening.wait(2)
+    first_us = evening.now_us
+    evening.plan(BallPass(first_us, 0), BallPass(first_us + 500_000, 1))
+    evening.wait(4)
+    assert evening.verdicts() == []
+    evening.lying = 9
+    evening.wait(5)
+    assert evening.verdicts() == [("void", "too_few_laps")]
+    assert evening.of("void")[0]["evidence_at"] == to_text(START_UTC_US + first_us)
+
+
+def test_a_stray_and_a_ball_that_is_seen_for_the_first_time_launch_nothing() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, last_number=None)).open()
+    evening.plan(BallPass(evening.now_us + 100_000, 0))
+    evening.wait(4)
+    evening.lying = 9
+    evening.wait(5)
+    assert evening.verdicts() == []
 
 
 def test_after_two_such_passes_the_pocket_still_decides() -> None:

@@ -30,8 +30,7 @@ def test_a_button_that_is_refused_is_a_notice_at_the_table() -> None:
     assert [(reply.id, reply.done, reply.why) for reply in refused.replies] == [(None, False, "nothing was void")]
     (notice,) = evening.of("notice")
     assert (notice["notice"], notice["by"], notice["reason"]) == ("refused", "chef Rossi", "hurry")
-    assert "tout_va" in notice["text"]
-    assert "nothing was void" in notice["text"]
+    assert notice["text"] == '"tout va" refused: nothing was void'
 
 
 @pytest.mark.parametrize("ask", [Command(0, "open", "b", coup=7), Command(0, "bouler", "b")])
@@ -128,8 +127,36 @@ def test_a_suspension_of_a_running_coup_ends_in_rien_va() -> None:
     evening = table_in("ball_running")
     evening.say("suspend")
     assert evening.verdicts() == [("void", "breakdown")]
+    evening._planned.clear()
+    evening.wait(3)
     evening.say("resume")
     assert evening.state == "rien_va"
+
+
+@pytest.mark.parametrize("launched", ["before the suspension", "during the suspension", "while a sensor failed"])
+def test_resume_is_refused_while_a_ball_is_seen_running(launched: str) -> None:
+    """§6: nobody may bet on a coup that was not observed whole."""
+    evening = Evening().open()
+    if launched == "before the suspension":
+        passes = evening.launch()
+        evening.wait(2)
+    if launched == "while a sensor failed":
+        evening.sensor("reader/1", ok=False)
+    else:
+        evening.say("suspend", by="direction", reason="a quarrel")
+    if launched != "before the suspension":
+        passes = evening.launch()
+        evening.wait(2)
+    evening.sensor("reader/1", ok=True)
+    count = len(evening.published)
+    refused = evening.say("resume", by="direction")
+    assert (refused.done, "a ball runs" in refused.why) == (False, True)
+    assert (evening.state, evening.published[count:]) == ("suspended", [])
+    evening.until(passes[-1].t_us)
+    assert not evening.say("resume", by="direction").done
+    evening.fall(30)
+    assert evening.say("resume", by="direction").done
+    assert evening.of("result") == []
 
 
 # --- tout va (C11) -----------------------------------------------------------------------------------------------
@@ -142,19 +169,92 @@ def test_tout_va_is_refused_while_the_ball_is_elsewhere() -> None:
     refused = evening.say("tout_va")
     assert (refused.done, "pocket of the last number" in refused.why) == (False, True)
     assert "ball_misplaced" in evening.notices()
-    assert "remettre la bille dans le 17" in evening.of("table")[-1]["waiting_for"]
+    assert "put the ball back in 17" in evening.of("table")[-1]["waiting_for"]
     evening.put_back()
     assert evening.say("tout_va").done
 
 
-def test_tout_va_is_refused_while_nobody_saw_the_ball_go_home() -> None:
+def test_a_rotor_that_stands_after_a_void_must_turn_before_tout_va() -> None:
+    """docs/rulebook.md 3: the ball is back, but only a reader that meets it can say so. Where it lay before the rotor
+    stopped is not said any more: nobody can see it."""
+    evening = table_in("rien_va")
+    evening.lying = 9
+    evening.wait(5)
+    evening.turn(0)
+    evening.wait(4)
+    evening.lying = 17
+    table = evening.last("table").payload
+    assert table["waiting_codes"][:3] == ["put_back", "turn_rotor", "tout_va"]
+    assert "then turn the rotor, so that a reader can see the ball" in table["waiting_for"]
+    refused = evening.say("tout_va")
+    assert (refused.done, refused.why.endswith("does the rotor turn?")) == (False, True)
+    evening.turn(20)
+    evening.wait(4)
+    assert "turn_rotor" not in evening.last("table").payload["waiting_codes"]
+    assert evening.say("tout_va").done
+
+
+def test_tout_va_waits_ten_seconds_for_a_reader_to_see_the_ball_and_is_then_refused() -> None:
+    """docs/rulebook.md 6: the reply gives the reason."""
     evening = Evening().open()
     evening.launch(laps=5)
     evening.wait(1.5)
     evening.say("rien_va")
     evening._planned.clear()
     evening.wait(3)
-    assert not evening.say("tout_va").done
+    asked_us = evening.now_us
+    refused = evening.say("tout_va")
+    assert (refused.done, refused.t_us - asked_us) == (False, 10_000_001)
+    assert refused.why.endswith("no reader has seen the ball in its pocket yet: does the rotor turn?")
+
+
+def test_tout_va_said_before_a_reader_has_seen_the_ball_is_granted_when_one_does() -> None:
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.wait(3)
+    evening.ask("tout_va")
+    evening.ask("rien_ne_va_plus")
+    evening.wait(5)
+    assert len(evening.replies) == 2
+    evening.put_back()
+    assert [reply.done for reply in evening.replies[2:]] == [True, True], "a word waits behind the one before"
+    states = [table["state"] for table in evening.of("table")]
+    assert states[-2:] == ["faites_vos_jeux", "rien_ne_va_plus"], "and each is published"
+
+
+@pytest.mark.parametrize(("name", "state"), [("suspend", "suspended"), ("close", "closed")])
+def test_the_direction_need_not_wait_for_a_tout_va(name: CommandName, state: str) -> None:
+    """A6: at any moment."""
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.wait(3)
+    evening.ask("tout_va")
+    evening.ask(name)
+    assert [(reply.name, reply.done) for reply in evening.replies[-2:]] == [("tout_va", False), (name, True)]
+    assert evening.state == state
+
+
+def test_what_is_said_behind_a_tout_va_is_not_done_after_a_close_that_was_said_later() -> None:
+    """Words keep their order: "open", said while the table was open, opens no closed table."""
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.wait(3)
+    for name in ("tout_va", "open", "close"):
+        evening.ask(name)
+    evening.wait(12)
+    assert [(reply.name, reply.done) for reply in evening.replies[-3:]] == [
+        ("tout_va", False), ("open", False), ("close", True),
+    ]  # fmt: skip
+    assert evening.state == "closed"
 
 
 def test_at_a_tables_first_coup_the_chefs_word_serves() -> None:
@@ -202,25 +302,46 @@ def test_tout_va_wants_the_ball_seen_at_least_twice_in_its_pocket() -> None:
     evening._planned.clear()
     evening.lying = 17
     sighted(evening, 17, 1)
-    assert not evening.say("tout_va").done
+    evening.ask("tout_va")
+    assert [reply.name for reply in evening.replies] == ["open", "rien_va"]
     sighted(evening, 17, 2)
-    assert evening.say("tout_va").done
+    assert (evening.replies[-1].name, evening.replies[-1].done) == ("tout_va", True)
 
 
 def test_one_sighting_in_another_pocket_refuses_tout_va() -> None:
     evening = table_in("rien_va")
     evening.lying = 9
     sighted(evening, 9, 1)
-    refused = evening.say("tout_va")
+    asked = len(evening.replies)
+    evening.ask("tout_va")
+    assert len(evening.replies) == asked, "one sighting may be a bounce"
+    sighted(evening, 9, 2)
+    refused = evening.replies[-1]
     assert (refused.done, "pocket of the last number" in refused.why) == (False, True)
 
 
-def test_lost_for_more_than_two_reader_intervals_and_a_fifth_is_too_long() -> None:
-    for after_us, done in ((2_150_000, True), (2_250_000, False)):
+def test_a_ball_that_was_taken_does_not_lie_in_its_pocket_any_more() -> None:
+    """docs/rulebook.md 3: known once the rotor has turned by the widest gap between two readers, and two pockets."""
+    for after_us, done in ((1_100_000, True), (1_250_000, False)):
         evening = table_in("rien_va")
         evening.lying = None
         evening.until(evening.observer.pocket.sightings[-1].t_us + after_us)
-        assert evening.say("tout_va").done == done, after_us
+        asked = len(evening.replies)
+        evening.ask("tout_va")
+        assert [reply.done for reply in evening.replies[asked:]] == [True] * done, after_us
+
+
+def test_a_ball_that_was_taken_is_not_back_because_the_rotor_stops() -> None:
+    evening = table_in("rien_va")
+    evening.lying = None
+    evening.wait(3)
+    assert evening.last("table").payload["waiting_codes"] == ["no_launch", "put_back", "tout_va"]
+    evening.turn(0)
+    evening.wait(3)
+    evening.ask("tout_va")
+    evening.wait(11)
+    assert (evening.replies[-1].done, "does the rotor turn?" in evening.replies[-1].why) == (False, True)
+    assert evening.state == "rien_va"
 
 
 def test_while_the_rotor_stands_the_ball_last_seen_at_home_is_there() -> None:
@@ -260,12 +381,13 @@ def test_a_ball_put_back_home_after_a_void_is_worth_no_notice() -> None:
 def test_la_derniere_closes_the_table_after_the_next_valid_coup() -> None:
     evening = Evening().open()
     assert evening.say("last_coup").done
-    assert evening.of("table")[-1]["last_coup"] is True
+    assert evening.of("table")[-1]["last_coup"] == "this"
     evening.coup(8)
     assert evening.state == "operations"
+    assert evening.of("table")[-1]["last_coup"] == "played"
     assert evening.say("operations_done").done
     assert evening.state == "closed"
-    assert evening.of("table")[-1]["last_coup"] is False
+    assert evening.of("table")[-1]["last_coup"] is None
 
 
 def test_a_void_does_not_use_la_derniere_up() -> None:
@@ -273,9 +395,10 @@ def test_a_void_does_not_use_la_derniere_up() -> None:
     evening.say("last_coup")
     for _ in range(2):
         evening.void_by_chef()
+        assert evening.of("table")[-1]["last_coup"] == "next"
         assert evening.say("tout_va").done
         assert evening.state == "faites_vos_jeux"
-        assert evening.of("table")[-1]["last_coup"] is True
+        assert evening.of("table")[-1]["last_coup"] == "this"
     evening.coup(8)
     evening.say("operations_done")
     assert evening.state == "closed"
@@ -327,3 +450,173 @@ def test_closing_forgets_la_derniere() -> None:
     evening.coup(8)
     evening.say("operations_done")
     assert evening.state == "faites_vos_jeux"
+
+
+def test_la_derniere_said_again_in_its_own_run_is_still_that_coup() -> None:
+    evening = Evening().open()
+    evening.say("last_coup")
+    evening.launch()
+    evening.wait(2)
+    count = len(evening.published)
+    again = evening.say("last_coup")
+    assert (again.done, "so already" in again.why) == (True, True)
+    assert evening.published[count:] == []
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.fall(8)
+    evening.say("operations_done")
+    assert evening.state == "closed"
+
+
+def test_a_void_of_the_coup_that_ran_at_the_announcement_uses_nothing_up() -> None:
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say("last_coup")
+    evening.say("rien_va")
+    evening._planned.clear()
+    evening.put_back()
+    evening.say("tout_va")
+    assert evening.of("table")[-1]["last_coup"] == "this"
+    evening.coup(8)
+    evening.say("operations_done")
+    assert evening.state == "closed"
+
+
+def test_la_derniere_taken_back_after_it_was_played_lets_the_game_go_on() -> None:
+    """Until the table is closed: afterwards it is opened again."""
+    evening = Evening().open()
+    evening.say("last_coup")
+    evening.coup(8)
+    assert evening.say("last_coup_off").done
+    assert evening.say("operations_done").done
+    assert evening.state == "faites_vos_jeux"
+    evening.say("last_coup")
+    evening.coup(9)
+    evening.say("operations_done")
+    assert evening.state == "closed"
+
+
+# --- a close in a run (C11 "in any case") ------------------------------------------------------------------------
+
+
+def closed_in_a_run() -> Evening:
+    """17 came out last; the direction ended play while the next coup ran, and a hand stopped the ball."""
+    evening = table_in("ball_running")
+    assert evening.say("close", by="direction", reason="a fire").done
+    evening._planned.clear()
+    evening.wait(60)
+    return evening
+
+
+def test_after_a_close_in_a_run_the_ball_goes_back_and_tout_va_is_said_at_the_next_opening() -> None:
+    evening = closed_in_a_run()
+    assert (evening.state, evening.verdicts()) == ("closed", [("void", "breakdown")])
+    opened = evening.say("open")
+    assert (opened.done, '"tout va" is still owed' in opened.why) == (True, True)
+    table = evening.of("table")[-1]
+    assert (table["state"], table["bets"]) == ("rien_va", "closed")
+    assert table["waiting_for"] == 'put the ball back in 17, then "tout va"'
+    assert not evening.say("tout_va").done
+    evening.put_back()
+    assert evening.say("tout_va").done
+    assert evening.of("table")[-1]["waiting_for"] == '"rien ne va plus", then launch of the ball'
+    assert evening.say("rien_ne_va_plus").done
+    assert evening.of("table")[-1]["waiting_for"] == "launch of the ball"
+    assert evening.coup(4)["coup"] == 2
+
+
+def test_a_launch_at_such_an_opening_is_early() -> None:
+    evening = closed_in_a_run()
+    evening.say("open")
+    evening.launch()
+    evening.wait(2)
+    assert evening.verdicts() == [("void", "breakdown"), ("void", "early_launch")]
+
+
+@pytest.mark.parametrize(
+    "owed", ["closed after rien va", "suspended in the run, then closed", "closed before the proof"]
+)
+def test_tout_va_stays_owed_whatever_closed_the_table(owed: str) -> None:
+    evening = table_in("rien_va" if owed == "closed after rien va" else "faites_vos_jeux")
+    if owed != "closed after rien va":
+        passes = evening.launch(laps=6)
+        evening.until(passes[1].t_us if owed == "closed before the proof" else passes[5].t_us)
+    if owed == "suspended in the run, then closed":
+        evening.say("suspend")
+    evening.say("close")
+    evening.wait(5)
+    assert len(evening.verdicts()) == 1
+    evening.say("open")
+    assert evening.state == "rien_va"
+    evening.put_back()
+    assert evening.say("tout_va").done
+    assert evening.state == "faites_vos_jeux"
+
+
+@pytest.mark.parametrize("paid_first", [True, False])
+def test_tout_va_that_was_said_is_not_owed_again(paid_first: bool) -> None:
+    """After an early launch, whichever is settled first."""
+    evening = table_in("rien_va, operations owed")
+    evening.put_back()
+    if paid_first:
+        evening.say("operations_done")
+    evening.say("tout_va")
+    evening.say("close")
+    evening.say("open")
+    assert evening.state == "faites_vos_jeux"
+
+
+def test_a_close_without_a_void_owes_nothing() -> None:
+    for state in ("faites_vos_jeux", "operations", "suspended"):
+        evening = table_in(state)
+        evening.say("close")
+        evening.say("open")
+        assert evening.state == "faites_vos_jeux", state
+
+
+# --- who and why (A6) --------------------------------------------------------------------------------------------
+
+
+def who_and_why(evening: Evening) -> tuple[str, str | None, str | None]:
+    table = evening.of("table")[-1]
+    return table["state"], table["by"], table["reason"]
+
+
+def test_suspension_resumption_and_closing_are_published_with_who_and_why() -> None:
+    evening = Evening().open()
+    assert who_and_why(evening) == ("faites_vos_jeux", "chef", "")
+    evening.say("suspend", by="Verdi, direction", reason="a quarrel at the table")
+    assert who_and_why(evening) == ("suspended", "Verdi, direction", "a quarrel at the table")
+    evening.say("resume", by="Neri, direction", reason="settled")
+    assert who_and_why(evening) == ("faites_vos_jeux", "Neri, direction", "settled")
+    evening.say("close", by="Verdi, direction", reason="end of the day")
+    assert who_and_why(evening) == ("closed", "Verdi, direction", "end of the day")
+
+
+def test_who_suspended_stays_published_while_the_suspension_lasts() -> None:
+    """The message is retained: a control office that comes later reads it too."""
+    evening = Evening().open()
+    evening.say("suspend", by="direction", reason="a quarrel")
+    evening.sensor("beam/1", ok=False)
+    assert "beam 2" in evening.of("table")[-1]["waiting_for"]
+    assert who_and_why(evening) == ("suspended", "direction", "a quarrel")
+
+
+def test_what_no_person_did_names_nobody() -> None:
+    evening = Evening()
+    assert who_and_why(evening) == ("closed", None, None)
+    evening.open()
+    evening.sensor("beam/1", ok=False)
+    assert who_and_why(evening) == ("suspended", None, None)
+    evening.sensor("beam/1", ok=True)
+    evening.say("resume", by="chef", reason="cleaned")
+    evening.run()
+    assert who_and_why(evening) == ("ball_running", None, None)
+
+
+def test_who_and_why_survive_a_restart() -> None:
+    before = Evening().open()
+    before.say("suspend", by="direction", reason="a quarrel")
+    after = Evening(memory=before.memory)
+    after.sensor("beam/1", ok=False)
+    assert who_and_why(after) == ("suspended", "direction", "a quarrel")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tests.core.evening import FRENCH, START_UTC_US, Evening
+from tests.core.evening import FALL_S, FRENCH, START_UTC_US, Evening
 from tests.core.table_in_state import table_in
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.replay import replay
@@ -40,7 +40,7 @@ def test_a_coup_that_was_running_is_void_as_a_breakdown_and_the_table_suspended(
     assert after.verdicts() == [("void", "breakdown")]
     assert after.state == "suspended"
     void = after.of("void")[0]
-    assert (void["coup"], void["article"]) == (before.table.coup, "Art. 15")
+    assert (void["coup"], void["rule"], void["article"]) == (before.table.coup, "N8", None)
     assert [(one.coup, one.verdict) for one in after.evidence] == [(void["coup"], "void")]
     assert after.say("resume", by="direction").done
     assert after.state == "rien_va"
@@ -165,9 +165,10 @@ def test_after_rien_va_the_ball_must_be_seen_in_its_pocket_again() -> None:
     """What lay where before the restart is not known after it."""
     before = table_in("rien_va")
     after = again(before)
-    assert not after.say("tout_va").done
+    after.ask("tout_va")
+    assert (after.replies, after.state) == ([], "rien_va")
     after.put_back()
-    assert after.say("tout_va").done
+    assert after.replies[-1].done
 
 
 def test_a_suspension_still_ends_where_it_began() -> None:
@@ -184,7 +185,7 @@ def test_the_last_number_la_derniere_the_bouler_and_the_board_are_remembered() -
     after = again(before)
     after.say("operations_done")
     table = after.of("table")[-1]
-    assert (table["last_number"], table["last_coup"], table["bouler"]) == (8, True, "Bianchi")
+    assert (table["last_number"], table["last_coup"], table["bouler"]) == (8, "this", "Bianchi")
     assert after.of("board")[-1]["numbers"] == [8]
     after.coup(9)
     after.say("operations_done")
@@ -213,3 +214,35 @@ def test_memory_is_given_only_when_it_changed() -> None:
 def test_memory_of_another_kind_is_refused(memory: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US, memory=memory)
+
+
+def test_what_was_noted_before_a_restart_keeps_its_date() -> None:
+    """The new sensing clock begins at 0 again: bets closed before the restart closed when they closed."""
+    before = Evening().open()
+    before.say("rien_ne_va_plus")
+    closed_at = before.of("table")[-1]["since"]
+    after = again(before)
+    passes = after.launch()
+    after.until(passes[-1].t_us)
+    after.fall(9)
+    (result,) = after.of("result")
+    assert result["bets_closed_at"] == closed_at < result["launched_at"]
+
+
+def test_a_number_that_was_seen_before_a_restart_keeps_its_date() -> None:
+    """R3b, N8: it awaits the chef all the while."""
+    before = Evening().open()
+    before.run()
+    before.wait(FALL_S)
+    before.lying = 9
+    before.wait(1.5)
+    before.turn(0)
+    before.wait(8)
+    (seen,) = [notice for notice in before.of("notice") if notice["notice"] == "number_seen"][:1]
+    assert before.state == "awaiting_chef"
+    after = again(before)
+    assert after.state == "awaiting_chef"
+    assert after.say("confirm", coup=1, reason="seen by all").done
+    (result,) = after.of("result")
+    assert (result["number"], result["unproven"], result["number_at"]) == (9, ["R3"], seen["at"])
+    assert result["launched_at"] < result["left_track_at"] < result["number_at"]

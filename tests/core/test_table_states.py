@@ -149,27 +149,53 @@ def test_the_boulers_change_is_recorded_and_noticed_when_due_in_every_state(stat
     assert (evening.state, evening.verdicts()) == before
     assert evening.of("table")[-1]["bouler"] == "Bianchi"
     evening.observe(TimePassed(evening.now_us + 1_800_000_001))
-    assert [notice for notice in evening.notices() if notice.startswith("bouler")] == ["bouler", "bouler_change_due"]
+    due = [] if state == "closed" else ["bouler_change_due"]
+    assert [notice for notice in evening.notices() if notice.startswith("bouler")] == ["bouler", *due]
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_la_derniere_may_be_announced_wherever_a_table_is_open(state: str) -> None:
     evening = stand(state)
     before = (evening.state, evening.verdicts())
-    assert evening.say("last_coup").done == (state != "closed")
+    assert evening.say("last_coup", reason="the hour").done == (state != "closed")
     assert (evening.state, evening.verdicts()) == before
-    assert evening.of("table")[-1]["last_coup"] == (state != "closed")
+    which = {"closed": None, "faites_vos_jeux": "this", "bets closed early": "this", "suspended": "this"}
+    assert evening.of("table")[-1]["last_coup"] == evening.of("board")[-1]["last_coup"] == which.get(state, "next")
+    if state != "closed":
+        (notice,) = [notice for notice in evening.of("notice") if notice["notice"] == "last_coup"]
+        assert (notice["by"], notice["reason"]) == ("chef", "the hour")
 
 
-@pytest.mark.parametrize("state", ["ball_running", "rien_ne_va_plus"])
-def test_la_derniere_announced_while_the_ball_runs_is_that_coup(state: str) -> None:
+@pytest.mark.parametrize("state", RUNNING)
+def test_la_derniere_announced_while_the_ball_runs_is_the_coup_after(state: str) -> None:
     evening = stand(state)
     evening.say("last_coup")
-    evening.until(max(seen.t_us for seen in evening._planned))
+    if evening._planned:
+        evening.until(max(seen.t_us for seen in evening._planned))
     evening.fall(30)
     assert evening.verdicts() == [("result", 30)]
+    assert evening.of("board")[-1]["last_coup"] == "next"
+    assert evening.say("operations_done").done
+    assert (evening.state, evening.of("board")[-1]["last_coup"]) == ("faites_vos_jeux", "this")
+    evening.coup(4)
+    assert evening.of("board")[-1]["last_coup"] == "played"
     assert evening.say("operations_done").done
     assert evening.state == "closed"
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_la_derniere_can_be_taken_back_wherever_it_stands(state: str) -> None:
+    evening = stand(state)
+    before = (evening.state, evening.verdicts())
+    evening.say("last_coup")
+    assert evening.say("last_coup_off").done
+    assert (evening.state, evening.verdicts()) == before
+    assert evening.of("table")[-1]["last_coup"] is None
+    assert evening.of("board")[-1]["last_coup"] is None
+    assert ("last_coup_off" in evening.notices()) == (state != "closed")
+    count = len(evening.published)
+    assert "so already" in evening.say("last_coup_off").why
+    assert evening.published[count:] == []
 
 
 @pytest.mark.parametrize(

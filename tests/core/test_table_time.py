@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.observations import BallPass, ClockReading, Command, End, Rotor, SensorState, TimePassed
+from wheeld.core.observations import BallPass, ClockReading, Command, End, ForeignObject, Rotor, SensorState, TimePassed
 from wheeld.core.table import Table
 
 MINUTE_US = 60_000_000
@@ -25,6 +25,21 @@ def at(evening: Evening, t_us: int) -> None:
 # --- the bouler (A4) ---------------------------------------------------------------------------------------------
 
 
+def opened() -> Evening:
+    evening = rested()
+    assert evening.say("open").done
+    return evening
+
+
+def due_us(evening: Evening) -> int | None:
+    return evening.table.next_deadline_us
+
+
+def changes(evening: Evening) -> list[tuple[str, dict[str, object]]]:
+    """Kind and figures of each notice of a bouler."""
+    return [(one["notice"], one["figures"]) for one in evening.of("notice") if one["notice"].startswith("bouler")]
+
+
 def test_who_spins_is_recorded_and_shown() -> None:
     evening = rested()
     assert evening.say("bouler", who="Bianchi").done
@@ -42,7 +57,7 @@ def test_a_bouler_without_a_name_is_refused(who: str | None) -> None:
 
 
 def test_a_change_is_due_after_half_an_hour_and_noticed_once() -> None:
-    evening = rested()
+    evening = opened()
     at(evening, 10_000_000)
     evening.say("bouler", who="Bianchi")
     due_us = 10_000_000 + 30 * MINUTE_US
@@ -58,7 +73,7 @@ def test_a_change_is_due_after_half_an_hour_and_noticed_once() -> None:
 
 
 def test_a_new_bouler_has_half_an_hour_of_his_own() -> None:
-    evening = rested()
+    evening = opened()
     evening.say("bouler", who="Bianchi")
     at(evening, 20 * MINUTE_US)
     evening.say("bouler", who="Verdi")
@@ -70,14 +85,119 @@ def test_a_new_bouler_has_half_an_hour_of_his_own() -> None:
 
 def test_the_change_is_noticed_at_its_time_whatever_comes_next() -> None:
     """A rotor edge long after: the notice carries the time at which it was due."""
-    evening = rested()
+    evening = opened()
     evening.say("bouler", who="Bianchi")
     evening.observe(Rotor(45 * MINUTE_US, 3, "cw"))
     assert evening.of("notice")[-1]["t_us"] == 30 * MINUTE_US
 
 
+def test_a_change_is_published_with_the_minutes_served() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 41 * MINUTE_US + 59_000_000)
+    assert evening.say("bouler", who="Verdi").done
+    assert changes(evening)[-1] == ("bouler", {"who": "Verdi", "before": "Bianchi", "minutes_served": 41})
+
+
+def test_a_change_before_the_half_hour_warns_the_inspector() -> None:
+    """C13: the chef may let the ball pass earlier; the inspector is warned."""
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 30 * MINUTE_US - 1)
+    reply = evening.say("bouler", who="Verdi", by="chef", reason="he is ill")
+    assert (reply.done, "the inspector is warned" in reply.why) == (True, True)
+    assert changes(evening)[-1] == ("bouler_early", {"who": "Verdi", "before": "Bianchi", "minutes_served": 29})
+    notice = evening.of("notice")[-1]
+    assert (notice["by"], notice["reason"]) == ("chef", "he is ill")
+
+
+def test_a_change_after_it_is_not_early() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 30 * MINUTE_US + 1)
+    evening.say("bouler", who="Verdi")
+    assert changes(evening)[-1] == ("bouler", {"who": "Verdi", "before": "Bianchi", "minutes_served": 30})
+
+
+def test_a_bouler_who_is_named_again_goes_on() -> None:
+    """Else a button pressed twice would let him spin for an hour."""
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 20 * MINUTE_US)
+    assert evening.say("bouler", who="Bianchi").done
+    at(evening, 30 * MINUTE_US + 1)
+    assert [kind for kind, _ in changes(evening)] == ["bouler", "bouler_change_due"]
+
+
+def test_his_time_stands_still_while_the_table_is_closed() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 20 * MINUTE_US)
+    evening.say("close", by="direction")
+    assert due_us(evening) is None
+    at(evening, 300 * MINUTE_US)
+    evening.say("open")
+    assert due_us(evening) == 310 * MINUTE_US
+    at(evening, 305 * MINUTE_US)
+    evening.say("bouler", who="Verdi")
+    assert changes(evening)[-1] == ("bouler_early", {"who": "Verdi", "before": "Bianchi", "minutes_served": 25})
+
+
+def test_his_time_begins_when_the_table_opens() -> None:
+    evening = rested()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 50 * MINUTE_US)
+    evening.say("open")
+    assert evening.table.next_deadline_us == 80 * MINUTE_US
+
+
+def test_his_time_runs_in_a_suspension_but_not_in_that_of_a_closed_table() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    evening.say("suspend")
+    at(evening, 10 * MINUTE_US)
+    evening.say("resume")
+    evening.say("close")
+    evening.say("suspend")
+    at(evening, 100 * MINUTE_US)
+    evening.say("bouler", who="Verdi")
+    assert changes(evening)[-1] == ("bouler_early", {"who": "Verdi", "before": "Bianchi", "minutes_served": 10})
+    at(evening, 200 * MINUTE_US)
+    evening.say("resume")
+    evening.say("open")
+    assert evening.table.next_deadline_us == 230 * MINUTE_US
+
+
+def test_a_change_at_a_closed_table_begins_at_nothing() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 20 * MINUTE_US)
+    evening.say("close")
+    evening.say("bouler", who="Verdi")
+    evening.say("open")
+    assert evening.table.next_deadline_us == 50 * MINUTE_US
+
+
+def test_the_minutes_served_before_a_close_survive_a_restart() -> None:
+    first = opened()
+    first.say("bouler", who="Bianchi")
+    at(first, 20 * MINUTE_US)
+    first.say("close")
+    again = Evening(rpm=0, memory=first.memory, started_utc_us=START_UTC_US + 600 * MINUTE_US)
+    again.say("open")
+    assert again.table.next_deadline_us == 10 * MINUTE_US
+
+
+def test_a_clock_that_is_set_back_takes_no_minutes_away() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    evening.observe(ClockReading(MINUTE_US, START_UTC_US - 100 * MINUTE_US, 900))
+    evening.say("bouler", who="Verdi")
+    assert changes(evening)[-1][1]["minutes_served"] == 0
+
+
 def test_half_an_hour_is_counted_over_a_restart() -> None:
-    first = rested()
+    first = opened()
     first.say("bouler", who="Bianchi")
     at(first, 20 * MINUTE_US)
     again = Evening(rpm=0, memory=first.memory, started_utc_us=START_UTC_US + 22 * MINUTE_US)
@@ -197,3 +317,14 @@ def test_pulses_that_count_for_nothing_are_counted_by_themselves() -> None:
     table.apply(BallPass(1_000_000, beam=0))
     table.apply(BallPass(1_002_000, beam=0))
     assert table.counters == {"late": 0, "stray_pulses": 0, "double_pulses": 1, "unplaced_sightings": 0}
+
+
+def test_an_object_that_comes_after_a_later_command_lies_there_all_the_same() -> None:
+    """N6: what says how something stands is never too late. A line that lagged brings the object after a command."""
+    evening = Evening().open()
+    evening.wait(0.3)
+    evening.say("rien_ne_va_plus")
+    evening.observe(ForeignObject(evening.now_us - 100_000, True))
+    evening.launch()
+    evening.wait(3)
+    assert evening.verdicts() == [("void", "foreign_object")]

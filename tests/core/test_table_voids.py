@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, Evening, PublishedMessage, Way
-from wheeld.core.observations import BallPass
+from wheeld.core.facts import Case, Cause
+from wheeld.core.observations import BallPass, Command
 
 FAIR = msgspec.structs.replace(
     FRENCH, house="venezia", game="fair", wheel="fair", rotor_direction="cw", table="venezia-01"
@@ -14,12 +15,15 @@ FAIR = msgspec.structs.replace(
 HEARTBEAT_US = 100_000
 
 
-def only_void(evening: Evening, cause: str, article: str = "Art. 11") -> PublishedMessage:
+def only_void(evening: Evening, cause: str) -> PublishedMessage:
     """The evening's single verdict; what every void message contains."""
     assert evening.verdicts() == [("void", cause)]
     void = evening.last("void")
-    assert void.payload["article"] == article
-    assert void.payload["words"] == evening.setting.profile.phrases.void
+    # Art. 15 lets the direction suspend play; no article says that such a coup is void
+    assert void.payload["article"] == (None if cause == "breakdown" else "Art. 11")
+    assert void.payload["rule"] == {each.value: each.rule for each in Cause}[cause]
+    assert void.payload["laps_needed"] == evening.setting.min_laps
+    assert void.payload["words"] == evening.setting.words
     assert void.payload["evidence_at"] <= void.payload["at"]
     assert void.payload["why"]
     return void
@@ -33,6 +37,40 @@ def later(evening: Evening, number: int = 9) -> None:
     evening.fall(number)
     evening.wait(10)
     assert evening.verdicts() == before
+
+
+# --- what every void carries, by house ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"game": "fair", "wheel": "fair", "rotor_direction": "ccw"},
+        {"house": "venezia", "game": "roulette-francese"},
+        {"house": "venezia", "game": "fair", "wheel": "fair", "rotor_direction": "ccw"},
+    ],
+)
+def test_where_no_article_is_numbered_a_void_carries_the_rule_and_the_custom(changes: dict[str, str]) -> None:
+    """docs/rulebook.md 5: only Campione's roulette regulation numbers articles."""
+    evening = Evening(msgspec.structs.replace(FRENCH, **changes)).open()
+    evening.run("ccw")
+    void = evening.last("void").payload
+    assert (void["cause"], void["rule"], void["article"]) == ("same_direction", "N1", None)
+    assert void["why"].startswith("N1; R1: the ball must run against the rotor; by custom, ")
+    assert (void["house"], void["game"]) == (evening.setting.house, evening.setting.game)
+    last_void = evening.of("board")[-1]["last_void"]
+    assert (last_void["rule"], last_void["article"]) == ("N1", None)
+    assert all("Art." not in str(message.payload) for message in evening.published)
+    assert all("Art." not in reply.why for reply in evening.replies)
+
+
+def test_the_house_chooses_the_words_of_a_void() -> None:
+    """C11 has "rien va" and "nulla vale", and with each the words after which the game goes on."""
+    evening = Evening(msgspec.structs.replace(FRENCH, void_words="nulla vale")).open()
+    evening.void_by_chef()
+    assert evening.last("void").payload["words"] == "nulla vale"
+    assert evening.of("board")[-1]["last_void"]["words"] == "nulla vale"
+    assert evening.of("table")[-1]["waiting_for"] == '"tutto vale"'
 
 
 # --- N1 -----------------------------------------------------------------------------------------------------------
@@ -140,7 +178,6 @@ def test_n3_too_few_laps_is_published_before_any_reader_sees_the_ball_in_a_pocke
     evening.wait(3)
     void = only_void(evening, "too_few_laps")
     assert void.payload["evidence"]["laps_proven"] == pytest.approx((len(passes) - 2) / 4)
-    assert void.payload["evidence"]["laps_needed"] == 3
     assert void.payload["evidence_at"] == f"2026-11-20T18:00:{passes[-1].t_us / 1e6:09.6f}Z"
     assert evening.state == "rien_va"
     later(evening)
@@ -173,7 +210,7 @@ def test_n3_another_jurisdiction_asks_four() -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, min_laps=4)).open()
     evening.run(laps=3.6)
     evening.fall(9)
-    assert only_void(evening, "too_few_laps").payload["evidence"]["laps_needed"] == 4
+    assert only_void(evening, "too_few_laps").payload["laps_needed"] == 4
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -310,7 +347,7 @@ def test_n6_an_object_after_the_number_voids_nothing_yet_the_next_coup_waits() -
     evening.coup(22)
     evening.drop()
     assert evening.verdicts() == [("result", 22)]
-    assert evening.notices() == ["foreign_object"]
+    assert evening.notices()[-1] == "foreign_object"
     refused = evening.say("operations_done")
     assert (refused.done, "object" in refused.why) == (False, True)
     assert evening.state == "operations"
@@ -389,20 +426,60 @@ def test_n7_not_once_the_number_is_out_nor_when_no_coup_runs() -> None:
     assert evening.verdicts() == [("result", 9)]
 
 
+@pytest.mark.parametrize(
+    ("case", "cited"),
+    [
+        (Case.SAME_DIRECTION, "N1, Art. 11"),
+        (Case.EARLY_LAUNCH, "N2, Art. 11"),
+        (Case.TOO_FEW_LAPS, "N3, Art. 11"),
+        (Case.ROTOR_STOPPED, "N4, Art. 11; N5, Art. 11"),
+        (Case.FOREIGN_OBJECT, "N6, Art. 11"),
+    ],
+)
+def test_n7_the_chef_may_name_which_of_the_five_cases_it_is(case: Case, cited: str) -> None:
+    """C11 lists five cases; N4 and N5 are one of them."""
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    evening.observe(Command(evening.now_us, "rien_va", "chef", id="1", case=case))
+    void = only_void(evening, "chef").payload
+    assert (void["rule"], void["case"]) == ("N7", case.value)
+    assert void["why"] == f"N7, Art. 11; {cited}: the chef declares the coup void: {case.text}"
+    assert evening.replies[-1].why == void["why"]
+
+
+def test_n7_a_button_names_no_case() -> None:
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    evening.observe(Command(evening.now_us, "rien_va", "button"))
+    void = only_void(evening, "chef").payload
+    assert (void["case"], void["why"]) == (None, "N7, Art. 11: the chef declares the coup void")
+
+
 # --- N8 -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sensor", ["beam/2", "reader/0", "rotor", "object", "link"])
-def test_n8_a_sensor_fault_in_a_coup_is_a_breakdown_at_once(sensor: str) -> None:
+@pytest.mark.parametrize(
+    ("sensor", "named"),
+    [
+        ("beam/2", "beam 3"),
+        ("reader/0", "reader 1"),
+        ("rotor", "the rotor's sensor"),
+        ("object", "the object sensor"),
+        ("link", "the line to the sensors"),
+    ],
+)
+def test_n8_a_sensor_fault_in_a_coup_is_a_breakdown_at_once(sensor: str, named: str) -> None:
     evening = Evening().open()
     evening.launch()
     evening.wait(2)
     evening.sensor(sensor, ok=False)
-    void = only_void(evening, "breakdown", "Art. 15")
+    void = only_void(evening, "breakdown")
     assert void.t_us == evening.now_us
     assert void.payload["evidence"]["sensor"] == sensor
     assert evening.state == "suspended"
-    assert sensor in evening.of("table")[-1]["waiting_for"]
+    assert evening.of("table")[-1]["waiting_for"].startswith(f"repair {named}, then ")
     later(evening)
 
 
@@ -411,6 +488,7 @@ def test_n8_a_person_resumes_and_only_with_all_sensors_working() -> None:
     evening.launch(laps=5)
     evening.wait(2)
     evening._planned.clear()
+    evening.wait(0.5)
     evening.sensor("beam/2", ok=False)
     evening.sensor("link", ok=False)
     refused = evening.say("resume", by="direction")
@@ -418,6 +496,7 @@ def test_n8_a_person_resumes_and_only_with_all_sensors_working() -> None:
     evening.sensor("beam/2", ok=True)
     assert not evening.say("resume", by="direction").done
     evening.sensor("link", ok=True)
+    evening.wait(3)
     assert evening.state == "suspended"
     assert evening.say("resume", by="direction").done
     assert evening.state == "rien_va"
@@ -437,17 +516,18 @@ def test_n8_a_fault_between_coups_suspends_and_resume_returns_to_where_it_was() 
 
 
 def test_n8_a_number_without_a_proven_direction_is_no_result() -> None:
-    """A coup that could not be observed whole is never valid: these pulses fit a ball of either direction as well."""
-    evening = Evening(msgspec.structs.replace(FRENCH, beams_deg=(0, 100), min_laps=1)).open()
-    evening.lying = None
-    pulses_us = [(0, 0), (172_677, 1), (435_691, 1), (640_014, 0), (1_410_014, 0)]
-    evening.plan(*(BallPass(evening.now_us + 500_000 + us, beam) for us, beam in pulses_us))
-    evening.wait(2)
+    """A coup that could not be observed whole is never valid: one beam alone counts laps of either direction."""
+    evening = Evening(msgspec.structs.replace(FRENCH, beams_deg=(0, 100))).open()
+    passes = evening.launch(laps=6)
+    for one in passes:
+        if one.beam == 1:
+            evening._planned.remove(one)
+    evening.until(passes[-1].t_us)
     assert evening.state == "ball_running"
-    assert evening.observer.ball.record().laps == 1
+    assert evening.observer.ball.record().laps == 4
     evening.fall(9)
     evening.wait(2)
-    only_void(evening, "breakdown", "Art. 15")
+    only_void(evening, "breakdown")
     assert evening.state == "suspended"
     later(evening)
 
@@ -460,7 +540,7 @@ def test_n8_a_ball_moved_while_bets_are_closed_is_a_breakdown() -> None:
     evening.wait(8)
     evening.lying = 9
     evening.wait(5)
-    only_void(evening, "breakdown", "Art. 15")
+    only_void(evening, "breakdown")
     assert evening.state == "suspended"
 
 
@@ -469,15 +549,14 @@ def test_n8_a_second_launch_within_a_coup_is_a_breakdown() -> None:
     evening.run(laps=6)
     evening.wait(8)
     evening.run(laps=6)
-    only_void(evening, "breakdown", "Art. 15")
+    only_void(evening, "breakdown")
 
 
 def test_n8_a_fair_wheel_that_turns_the_other_way_is_a_fault() -> None:
     evening = Evening(FAIR, way="ccw").open()
     evening.launch("cw")
     evening.wait(2)
-    void = only_void(evening, "breakdown", "Art. 15")
-    assert void.payload["words"] == "nulla vale"
+    void = only_void(evening, "breakdown")
     assert (void.payload["evidence"]["rotor_direction"], void.payload["evidence"]["configured"]) == ("ccw", "cw")
 
 
@@ -493,8 +572,10 @@ def test_a6_the_direction_ends_or_suspends_play_and_a_running_coup_is_a_breakdow
     evening.launch()
     evening.wait(2)
     assert evening.say(name, by="direction", reason="fire alarm").done  # type: ignore[arg-type]
-    void = only_void(evening, "breakdown", "Art. 15")
+    void = only_void(evening, "breakdown")
     assert (void.payload["by"], void.payload["reason"]) == ("direction", "fire alarm")
+    assert void.payload["why"].startswith("N8; A6, Art. 15: ")
+    assert "; by custom, " in void.payload["why"]
     assert evening.state == {"suspend": "suspended", "close": "closed"}[name]
     later(evening)
 
@@ -510,8 +591,8 @@ def test_n8_an_encoder_that_slips_while_the_ball_runs_is_a_breakdown() -> None:
     evening.launch(laps=8)
     evening.wait(2)
     slip(evening)
-    void = only_void(evening, "breakdown", "Art. 15").payload
-    assert void["evidence"] == {"sensor": "rotor", "what": "the encoder slipped"}
+    void = only_void(evening, "breakdown").payload
+    assert void["evidence"] == {"sensor": "rotor", "what": "slipped"}
     assert evening.state == "suspended"
 
 
@@ -532,7 +613,8 @@ def test_a_suspension_of_a_closed_table_stays_of_a_closed_one_when_the_last_game
     evening.say("close")
     evening.say("suspend")
     evening.until(passes[-1].t_us)
-    only_void(evening, "breakdown", "Art. 15")
+    only_void(evening, "breakdown")
+    evening.wait(3)
     assert evening.say("resume").done
     assert evening.state == "closed"
 
@@ -547,7 +629,7 @@ def test_n8_a_pocket_that_is_filled_while_the_ball_runs_is_no_number(seen: str) 
     evening.lying = None if seen == "twice" else 17
     evening.until(passes[-1].t_us)
     evening.fall(17)
-    only_void(evening, "breakdown", "Art. 15")
+    only_void(evening, "breakdown")
     assert evening.of("result") == []
 
 
@@ -580,4 +662,4 @@ def test_n8_a_launch_over_a_rotor_not_yet_reported() -> None:
     evening.say("open")
     evening.launch()
     evening.wait(10)
-    assert only_void(evening, "breakdown", "Art. 15").payload["evidence"]["sensor"] == "rotor"
+    assert only_void(evening, "breakdown").payload["evidence"]["sensor"] == "rotor"

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
+import msgspec
 import pytest
 
 from tests.core.evening import FRENCH as SETTING
-from wheeld.core.houses import PROFILES
+from tests.core.regulations import text
+from wheeld.core.catalogue import Catalogue
+from wheeld.core.facts import Cause
+from wheeld.core.houses import CUSTOMS, PROFILES, TOUT_VA
 from wheeld.core.messages.phrases import IN_FRENCH, IN_ITALIAN
 from wheeld.core.pockets import SINGLE_ZERO
 
+ENGLISH = Catalogue("en")
 FRENCH = (
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
     "dix-neuf vingt vingt_et_un vingt-deux vingt-trois vingt-quatre vingt-cinq vingt-six vingt-sept vingt-huit "
@@ -65,16 +72,57 @@ def test_the_four_tables_of_the_rulebook() -> None:
 
 
 def test_the_ritual_words_of_article_11() -> None:
-    french_words, italian_words = PROFILES["campione", "roulette"].phrases, PROFILES["campione", "fair"].phrases
-    assert (french_words.void, french_words.tout_va) == ("rien va", "« tout va »")
-    assert (italian_words.void, italian_words.tout_va) == ("nulla vale", "«tutto vale»")
+    """C11 has each in French and in Italian; the pairs belong together."""
+    regulation = text("campione-roulette.txt")
+    assert dict(TOUT_VA) == {"rien va": "tout va", "nulla vale": "tutto vale"}
+    for void, tout_va in TOUT_VA.items():
+        assert f"“{void}”" in regulation
+        assert f"“{tout_va}”" in regulation
+
+
+def test_every_table_declares_a_void_in_french_unless_its_configuration_says_otherwise() -> None:
+    """Fair tables announce in French too (VF)."""
+    assert {profile.void_words for profile in PROFILES.values()} == {"rien va"}
+    assert SETTING.words == "rien va"
+    assert msgspec.structs.replace(SETTING, void_words="nulla vale").words == "nulla vale"
 
 
 def test_a_reason_cites_each_rule_with_the_houses_article() -> None:
     profile = PROFILES["campione", "roulette"]
-    assert profile.cited(("N8", "A7"), "it turns") == "N8, Art. 15; A7: it turns"
-    assert profile.cited(("3",), "put it back") == "rulebook 3, Art. 11: put it back"
-    assert profile.cited((), "the table is open") == "the table is open"
+    assert profile.cited(("N1", "A7"), "it turns", ENGLISH) == "N1, Art. 11; A7: it turns"
+    assert profile.cited(("3",), "put it back", ENGLISH) == "rulebook 3, Art. 11: put it back"
+    assert profile.cited((), "the table is open", ENGLISH) == "the table is open"
+    assert profile.cited(("3", "N1"), "remis", Catalogue("fr")) == "règles 3, Art. 11 ; N1, Art. 11 : remis"
+
+
+def test_a_reason_reads_well_without_articles() -> None:
+    profile = PROFILES["venezia", "fair"]
+    assert profile.cited(("N1", "A7"), "it turns", ENGLISH) == "N1; A7: it turns"
+    assert profile.cited(("3",), "put it back", ENGLISH) == "rulebook 3: put it back"
+
+
+def test_a_void_without_an_article_names_the_custom() -> None:
+    campione, venezia = PROFILES["campione", "roulette"], PROFILES["venezia", "roulette-francese"]
+    assert campione.void_cited(("N3", "R2"), "too short", ENGLISH) == "N3, Art. 11; R2, Art. 10: too short"
+    custom = "by custom, a coup whose ball runs too few laps is void"
+    assert venezia.void_cited(("N3", "R2"), "too short", ENGLISH) == f"N3; R2: too short; {custom}"
+    custom = "by custom, a coup that was not observed to its end is void"
+    assert campione.void_cited(("N8", "A6"), "suspended", ENGLISH) == f"N8; A6, Art. 15: suspended; {custom}"
+    custom = "per consuetudine è nullo un colpo la cui pallina fa troppo pochi giri"
+    assert venezia.void_cited(("N3",), "poca spinta", Catalogue("it")) == f"N3: poca spinta; {custom}"
+
+
+def test_articles_are_those_that_the_regulations_number() -> None:
+    """Only Campione's roulette numbers any, and Art. 11 is the one that voids a coup; no article has N8."""
+    for (house, game), profile in PROFILES.items():
+        regulation = text(f"{house}-{'fair-roulette' if game == 'fair' else game}.txt")
+        numbered = {f"Art. {n}" for n in re.findall(r"^#+ \W*Art\. (\d+)", regulation, re.MULTILINE)}
+        assert set(profile.articles.values()) <= numbered
+        assert bool(numbered) == bool(profile.articles) == ((house, game) == ("campione", "roulette"))
+
+
+def test_every_void_has_an_article_or_a_custom() -> None:
+    assert {cause.rule for cause in Cause} == set(CUSTOMS)
 
 
 def test_every_table_announces_in_french_and_asks_three_laps() -> None:

@@ -94,10 +94,14 @@ SIZES = {
     "evenings": Size(40, 200, 1_000),
     # With faults; one verdict in a hundred may differ, and it takes some 100 verdicts to check that.
     "evenings with faulty sensors": Size(10, 30, 150),
-    # Of hypothesis, in test_law_machine: 300 are about 8,600 events, in 13 s. Among 600 there is one (a weak launch of
-    # one pass just after a ball was taken) for which the table and docs/rulebook.md disagree; until that is settled CI
-    # tries 300.
-    "random evenings of the law": Size(150, 300, 2_500),
+    # For each number of readers, in tests/test_number_out.py; a coup takes 20 ms.
+    "coups from rest to result": Size(20, 60, 400),
+    # Every so many-th of all orders of three happenings, in tests/core/test_order.py; there are 40,000, 3 ms each.
+    "orders of three": Size(10, 3, 1),
+    # Of a hundred drawn histories each; 100,000 are promised.
+    "batches of drawn orders": Size(6, 100, 1_000),
+    # Of hypothesis, in test_law_machine: 600 are about 17,000 events, in 29 s.
+    "random evenings of the law": Size(150, 600, 2_500),
 }
 
 

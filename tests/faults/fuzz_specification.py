@@ -12,7 +12,7 @@ SIZES = {0x81: 80, 0x83: 56, 0x84: 28}
 """Bodies of one length: Identity, Heartbeat, SyncReply."""
 EVENTS, RESULT = 0x82, 0x85
 COUNT_MAX = 2**64 - 1
-_VALUES = {1: (0, 1), 2: (0,), 3: (0,), 4: (0, 1), 7: range(9)}
+_VALUES = {1: (0, 1), 2: (0,), 3: (0,), 4: (0, 1), 7: range(10)}
 _INDICES = {1: 4096, 2: 16, 3: 16, 4: 1, 7: 1}
 _SENSORS = {0: 16, 1: 16, 2: 1, 3: 1}
 """Sensor kinds, and how many of each a board may have."""
@@ -71,6 +71,7 @@ def record_of(event: m.Event) -> tuple[int, int, int]:
         "close",
         "suspend",
         "resume",
+        "last_coup_off",
     )
     return 7, buttons.index(event.button), 0
 

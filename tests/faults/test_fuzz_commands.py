@@ -87,6 +87,6 @@ async def test_a_text_that_is_not_utf_8_is_refused(tmp_path: Path, payload: byte
     bench = Bench(journal)
     try:
         await bench.send("cmd/open", payload)
-        assert "wrong" in await bench.refusal()
+        assert "cannot be read" in await bench.refusal()
     finally:
         await journal.close()

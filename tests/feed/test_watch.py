@@ -53,7 +53,13 @@ async def watching(port: int, *more: str) -> AsyncIterator[Watch]:
 async def test_it_only_listens_from_what_comes_first(tmp_path: Path) -> None:
     wheel = Wheel(TABLE)
     wheel.say("result", coup=1)
-    said = {"state": "faites_vos_jeux", "bets": "open", "waiting_for": "the ball", "at": "2026-01-01T20:00:00.000000Z"}
+    said = {
+        "language": "it",
+        "state": "faites_vos_jeux",
+        "bets": "open",
+        "waiting_for": "lancio della pallina",
+        "at": "2026-01-01T20:00:00.000000Z",
+    }
     with Mosquitto(tmp_path) as broker:
         async with aiomqtt.Client("127.0.0.1", broker.port) as house:
             await house.subscribe(f"{ROOT}/#", qos=1)
@@ -61,7 +67,8 @@ async def test_it_only_listens_from_what_comes_first(tmp_path: Path) -> None:
             await house.publish(f"{ROOT}/{leaf}", payload, qos=1, retain=True)
             async with watching(broker.port, "--count", "3") as watch:
                 assert await watch.line() == (
-                    "2026-01-01T20:00:00.000000Z       2  table   coup 2    faites_vos_jeux, bets open: the ball"
+                    "2026-01-01T20:00:00.000000Z       2  tavolo    colpo 2    "
+                    "fate il vostro gioco, puntate aperte — in attesa: lancio della pallina"
                 )
                 wheel.say("void")  # lost
                 evil = wheel.say("result", why="\x1b[2J", coup=4)

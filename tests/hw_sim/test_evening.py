@@ -249,11 +249,50 @@ def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
     assert {header["wheel"] for header in headers} == {"french", "fair"}
     assert any(header["last_number"] is None for header in headers)
     played = Counter(mark.scenario for evening in evenings for mark in evening.marks)
-    here = {scenario.name for evening in evenings for scenario in drawable(evening.world.layout) if scenario.weight}
+    here = {
+        scenario.name
+        for evening in evenings
+        for scenario in drawable(evening.world.layout)
+        if scenario.weight or scenario.hasty
+    }
     assert set(played) == here | {"first_coup_void"}
     results = sum(outcome["kind"] == "result" for evening in evenings for outcome in evening.truth)
     assert results > 0.5 * sum(len(evening.truth) for evening in evenings)
     assert all(3 <= len(evening.truth) <= 4 for evening in evenings)
+
+
+def test_patient_people_press_once_and_hasty_ones_twice_early_and_late() -> None:
+    def evening_of(people: float) -> Evening:
+        return campaign_evening("people", 60, people=people)
+
+    def doubled(evening: Evening) -> int:
+        presses = [(e.name, e.t_us) for e in evening.events() if isinstance(e, TableCommand)]
+        return sum(a == b and 0 < after - before < 600_001 for (a, before), (b, after) in itertools.pairwise(presses))
+
+    calm, hasty = evening_of(0), evening_of(10)
+    assert not [mark for mark in calm.marks if SCENARIOS[mark.scenario].hasty]
+    assert sum(SCENARIOS[mark.scenario].hasty > 0 for mark in hasty.marks) > 0.5 * len(hasty.marks)
+    assert doubled(hasty) > 10 > doubled(calm)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_number_is_out_at_the_first_sighting_of_the_ball_at_rest(seed: int) -> None:
+    for name in ("valid", "operations_done_before_proof", "ball_lifted_at_rest"):
+        evening, log = played(name, seed)
+        for outcome in evening.truth:
+            if outcome["kind"] == "result":
+                assert outcome["out_t"] in log.times("pocket"), (name, seed)
+                seen = [log.pocket(line)[0] for line in log.of("pocket") if line["t"] == outcome["out_t"]]
+                assert seen == [outcome["number"]], (name, seed)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_chef_confirms_the_coup_at_hand(seed: int) -> None:
+    evening = campaign_evening(f"confirmed {seed}", 40, people=5)
+    for command in evening.events():
+        if isinstance(command, TableCommand) and command.coup is not None:
+            decided = [mark for mark in evening.marks if us(mark.start_s) <= command.t_us]
+            assert 0 <= command.coup - decided[-1].first - 1 <= decided[-1].count, (seed, command)
 
 
 def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:

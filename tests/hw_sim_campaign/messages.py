@@ -8,6 +8,17 @@ from hw_sim.campaign.black_box import Message
 from hw_sim.table import Outcome
 
 EVIDENCE_US, DEADLINE_US = 10_000_000, 12_000_000
+OUT_US = 15_000_000
+"""When a number was out: after a void's usual time, and before a result's."""
+
+
+def _utc(t_us: int) -> str:
+    return f"2026-11-20T18:00:{t_us / 1e6:09.6f}Z"
+
+
+def evidence(t_us: int) -> dict[str, str]:
+    """The member of a void's payload that dates its evidence."""
+    return {"evidence_at": _utc(t_us)}
 
 
 def result(number: int, t: int = 20_000_000, **more: Any) -> Message:
@@ -15,7 +26,8 @@ def result(number: int, t: int = 20_000_000, **more: Any) -> Message:
 
 
 def void(cause: str, t: int = 11_000_000, **more: Any) -> Message:
-    return Message(t, "void", {"cause": cause, "coup": 1, **more})
+    at = {"at": _utc(t), "evidence_at": _utc(t)}
+    return Message(t, "void", {"cause": cause, "coup": 1, **at, **more})
 
 
 def notice(name: str, t: int, coup: int = 1, **figures: Any) -> Message:
@@ -27,7 +39,7 @@ def state(name: str, t: int) -> Message:
 
 
 def came_out(number: int, laps: float = 8.0) -> Outcome:
-    return {"kind": "result", "number": number, "laps": laps, "beams": 2, "scenario": "valid"}
+    return {"kind": "result", "number": number, "laps": laps, "beams": 2, "out_t": OUT_US, "scenario": "valid"}
 
 
 def was_void(cause: str) -> Outcome:

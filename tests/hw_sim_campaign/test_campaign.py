@@ -21,9 +21,9 @@ from hw_sim.campaign.report import Timing, report
 from hw_sim.campaign.slices import Slice
 from hw_sim.cli import main
 from hw_sim.evening import script
-from hw_sim.events import BallPass
+from hw_sim.events import BallPass, TableCommand
 from hw_sim.faults import FaultyEvening, Strike
-from tests.hw_sim_campaign.stand_in import falsifier, stand_in
+from tests.hw_sim_campaign.stand_in import falsifier, stand_in, voider
 
 PLAN = Plan("test", evening_coups=14)
 MIDDLE = 4
@@ -86,6 +86,13 @@ def test_a_wrong_number_is_found_with_its_coup_and_nothing_explains_it(tmp_path:
         "the rest was compared"
     )
     assert "1 wrong numbers (wrong_number)" in found["failures"]
+
+
+def test_a_void_after_the_number_is_out_is_found(tmp_path: Path) -> None:
+    mark, t_us = _some_result()
+    found = _report(PLAN, run_evening(PLAN, 0, voider(tmp_path, t_us)))
+    assert f"test/0/{mark}" in [each["coup"] for each in found["disagreements"] if each["kind"] == "void_after_number"]
+    assert "1 voids after the number was out (void_after_number)" in found["failures"]
 
 
 def test_a_coup_that_goes_wrong_only_after_others_is_played_after_them(tmp_path: Path) -> None:
@@ -178,6 +185,25 @@ def test_a_slice_has_what_stood_before_it() -> None:
         "name": "open",
         "by": "chef",
     }
+
+
+def test_a_slice_numbers_the_coups_of_its_commands_as_its_table_does() -> None:
+    plan = Plan("confirmed", people=10, evening_coups=30)
+    part = _part(plan)
+    confirmed = [e for e in part.faulty.events if isinstance(e, TableCommand) and e.coup is not None]
+    at_us = confirmed[-1].t_us
+    mark = next(span.index for span in reversed(part.spans()) if span.start_us <= at_us)
+    assert mark > 0
+    again = [json.loads(line) for line in Slice(part.evening, part.faulty, mark, mark).lines()]
+    first = part.evening.marks[mark].first
+    assert [line["coup"] for line in again if line.get("coup")] == [
+        e.coup - first for e in confirmed if e.coup is not None and e.t_us >= part.spans()[mark].start_us
+    ]
+
+
+@pytest.mark.parametrize(("people", "options"), [(1.0, ""), (0.0, " --people 0"), (2.5, " --people 2.5")])
+def test_a_plan_names_the_options_that_play_it_again(people: float, options: str) -> None:
+    assert Plan("s", people=people).options() == options
 
 
 def test_slices_make_up_the_evening() -> None:

@@ -7,7 +7,18 @@ import pytest
 from hw_sim.campaign.black_box import Message
 from hw_sim.campaign.comparison import AGREEING, KINDS, Kind, Span, SpanComparer, compare
 from hw_sim.table import Outcome
-from tests.hw_sim_campaign.messages import DEADLINE_US, EVIDENCE_US, came_out, notice, result, state, void, was_void
+from tests.hw_sim_campaign.messages import (
+    DEADLINE_US,
+    EVIDENCE_US,
+    OUT_US,
+    came_out,
+    evidence,
+    notice,
+    result,
+    state,
+    void,
+    was_void,
+)
 
 TWO_BEAMS = (10.0, 100.0)
 
@@ -21,6 +32,11 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
     ("false_valid", [], [result(17)]),
     ("false_void", [came_out(17)], [void("breakdown")]),
     ("false_void", [came_out(17)], [void("too_few_laps")]),
+    ("false_void", [came_out(17)], [void("chef", OUT_US + 1_000)]),
+    ("false_void", [came_out(17)], [void("chef", OUT_US + 5_000_000, **evidence(OUT_US - 1))]),
+    ("void_after_number", [came_out(17)], [void("chef", OUT_US + 1_001)]),
+    ("void_after_number", [came_out(17)], [void("rotor_stopped_before_drop", OUT_US + 2_000_000)]),
+    ("unproven", [came_out(17, 3.2)], [void("too_few_laps", OUT_US + 5_000_000)]),
     ("unproven", [came_out(17, 3.2)], [void("too_few_laps")]),
     ("false_void", [came_out(17, 3.2)], [void("breakdown")]),
     ("wrong_cause", [was_void("chef")], [void("breakdown")]),

@@ -127,13 +127,13 @@ def test_an_edge_is_where_the_format_puts_it_and_between_edges_the_rotor_turns_e
 def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:
     header = b'{"rotor_ticks":37,"beams_deg":[0,90],"readers_deg":[0]}'
     end = b'{"t":30000000,"kind":"end"}'
-    verdicts = void("chef", 11_000_000, article="Art. 11", at="2026-11-20T18:00:11.000000Z",
+    verdicts = void("chef", 11_000_000, rule="N7", words="rien va", at="2026-11-20T18:00:11.000000Z",
                 evidence_at="2026-11-20T18:00:10.500000Z")  # fmt: skip
     read = read_timeline(
         [header, end], [state("ball_running", 0), verdicts, state("rien_va", 11_000_000), state("rien_va", 12_000_000)]
     )
     assert read.states == [Interval(0.0, 11.0, "ball_running"), Interval(11.0, 30.0, "rien_va")]
-    assert read.verdicts == [ShownVerdict(11.0, 10.5, "rien va: chef, Art. 11", void=True)]
+    assert read.verdicts == [ShownVerdict(11.0, 10.5, "rien va: chef, N7", void=True)]
 
 
 def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,8 +54,8 @@ def test_a_campaign_without_a_wrong_verdict_passes() -> None:
     assert _failures(_row(), _row("unproven", verdict="too_few_laps"), _row(truth="chef", verdict="chef")) == []
 
 
-@pytest.mark.parametrize("kind", ["wrong_number", "false_valid"])
-def test_one_wrong_number_or_false_valid_fails_whatever_explains_it(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["wrong_number", "false_valid", "void_after_number"])
+def test_one_verdict_that_costs_somebody_money_fails_whatever_explains_it(kind: str) -> None:
     (failure,) = _failures(_row(), _row(kind))
     assert kind in failure
 

@@ -47,7 +47,7 @@ def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_pri
     assert lines[0].startswith("# waiting")
     assert ["plays valid: An ordinary coup" in lines[1], "truth result" in lines[2]] == [True, True]
     assert "plays chef_void" in lines[3]
-    assert lines[4].endswith("truth void chef, Art. 11")
+    assert lines[4].endswith("truth void chef")
     assert lines[5].endswith("the end")
     assert len(lines) == 6
 

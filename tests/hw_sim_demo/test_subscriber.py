@@ -19,7 +19,7 @@ def result(seq: int) -> bytes:
 
 
 def void(seq: int, **more: Any) -> bytes:
-    return message(seq, cause="chef", article="Art. 11", words="rien va", why="N7", **more)
+    return message(seq, cause="chef", words="rien va", why="N7", **more)
 
 
 def test_verdicts_become_lines_with_what_decides() -> None:
@@ -28,7 +28,7 @@ def test_verdicts_become_lines_with_what_decides() -> None:
         "seq     1  coup    3  RESULT  Trente-deux · 7.5 laps, rotor 14.1 rpm"
     )
     assert subscriber.take("void", void(2, by="chef", reason="late bet")) == (
-        "seq     2  coup    3  VOID    rien va: chef, Art. 11 · N7 (chef: late bet)"
+        "seq     2  coup    3  VOID    rien va: chef · N7 (chef: late bet)"
     )
     assert str(subscriber.take("void", void(3, by="button", reason=""))).endswith("N7")
     assert [verdict.name for verdict in subscriber.verdicts] == ["result 32", "void chef", "void chef"]

@@ -48,7 +48,7 @@ def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.Mo
         out.truncate()
         view.show_message(subscriber.take("table", message(ROWS + 3, **TABLE)))
     picture = out.getvalue()
-    for text in ("closed", "ouverture", "32 4", "chef_void", "Art. 11 · N7", f"seq              {ROWS + 3}"):
+    for text in ("closed", "ouverture", "32 4", "chef_void", "chef · N7", f"seq              {ROWS + 3}"):
         assert text in picture, picture
     assert "Trente-deux" not in picture, "the oldest went out of view"
 

@@ -19,6 +19,7 @@ import pytest
 from firmware_protocol.host import Position
 from tests.broker.feed import Feed
 from tests.journal.journals import open_reader, open_writer
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import JournalError, State
@@ -525,9 +526,13 @@ async def test_commands_that_a_crash_left_undecided_are_refused_at_the_next_star
     await journal.answer(Reply(0, "c2", "open", "chef", done=True), NOW)
     await journal.refuse(command("c3"), "no", NOW)
     await journal.close()
-    again = await Journal.open(path, at_utc_us=NOW + 5)
+    again = await Journal.open(path, at_utc_us=NOW + 5, language="it")
     answers = [(m.response_topic, msgspec.json.decode(m.payload)) for m in await again.owed(0, 10)]
-    assert [(reply["id"], reply["why"]) for _, reply in answers] == [("c2", ""), ("c3", "no"), ("c1", UNFINISHED)]
+    assert [(reply["id"], reply["why"]) for _, reply in answers] == [
+        ("c2", ""),
+        ("c3", "no"),
+        ("c1", Catalogue("it").say(UNFINISHED)),
+    ]
     assert answers[-1][0] == "desk"
     await again.close()
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tests.broker.world import VirtualClock, settle, working
-from tests.core.evening import START_UTC_US, Evening
+from tests.core.evening import FRENCH, START_UTC_US, Evening
 from tests.journal.journals import open_reader, write_keys
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
@@ -28,7 +28,7 @@ class StoredEvening(Evening):
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        super().__init__()
+        super().__init__(msgspec.structs.replace(FRENCH, language="fr"))
 
     def _keep(self, t_us: int, step: Step) -> None:
         super()._keep(t_us, step)
@@ -108,10 +108,11 @@ async def test_the_end_of_a_shift_is_sealed_and_the_seal_published(tmp_path: Pat
         await bench.stored()
         notices = await bench.notices()
         assert [(notice["by"], notice["reason"]) for notice in notices] == [
-            ("wheeld", "change of bouler: nobody to Anna"),
-            ("wheeld", "change of bouler: Anna to Bruno"),
-            ("wheeld", "the table closed"),
+            ("wheeld", "premier bouleur : Anna"),
+            ("wheeld", "changement de bouleur : Anna, puis Bruno"),
+            ("wheeld", "la table a fermé"),
         ]
+        assert notices[0]["text"].startswith("le journal est scellé jusqu'à l'enregistrement ")
     key_id, check = public_key(tmp_path / "wheel.pub")
     with closing(open_reader(tmp_path / "j")) as journal:
         for notice in notices:

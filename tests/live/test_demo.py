@@ -51,7 +51,7 @@ def test_it_ends_by_itself_and_a_second_run_continues_with_either_broker(tmp_pat
         assert "2 verdicts: 1 results, 1 voids (same_direction 1)" in text
         assert "each as it was played" in text
         assert "nothing missing" in text
-        assert re.search(r"VOID .*same_direction, Art. 11 · N1", text)
+        assert re.search(r"VOID .*same_direction · N1, Art. 11", text)
     coups = [[int(coup) for coup in re.findall(r"coup +(\d+)  (?:RESULT|VOID)", text)] for text in outputs]
     assert coups == [[1, 2], [3, 4]]
     seqs = [int(seq) for text in outputs for seq in re.findall(r"^seq +(\d+)", text, re.M)]
@@ -82,8 +82,8 @@ def test_ctrl_c_in_mid_coup_leaves_nothing_behind_and_the_next_run_recovers(tmp_
     with demo(tmp_path, "--coups", "2") as process:
         text = process.communicate(timeout=PATIENCE_S)[0]
         assert process.returncode == 0, text
-    assert re.search(r"coup +1  VOID .*breakdown, Art. 15", text)
-    assert "resume by inspector: done" in text
+    assert re.search(r"coup +1  VOID .*breakdown · N8", text)
+    assert "resume by direction: done" in text
     assert re.search(r"coup +2  RESULT", text)
 
 

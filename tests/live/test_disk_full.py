@@ -81,7 +81,7 @@ async def test_on_a_full_disk_only_stored_messages_are_published(tmp_path: Path,
             async with running(tmp_path / "wheel.toml", prefix=disk.prefix) as again:
                 await subscriber.until_verdicts(1)
                 (void,) = subscriber.of("void")
-                assert (void["coup"], void["cause"], void["article"]) == (1, "breakdown", "Art. 15")
+                assert (void["coup"], void["cause"], void["rule"]) == (1, "breakdown", "N8")
                 await subscriber.until_state("suspended")
                 assert list(subscriber.feed()) == list(range(1, len(subscriber.feed()) + 1))
                 assert await again.end() == Exit.OK

@@ -28,7 +28,7 @@ async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_continues_when
         await daemon.until("board.link_back")
         await subscriber.until_state("suspended")
         (void,) = subscriber.of("result", "void")
-        assert (void["cause"], void["article"]) == ("breakdown", "Art. 15")
+        assert (void["cause"], void["rule"]) == ("breakdown", "N8")
 
         await subscriber.command("resume")
         await subscriber.until_state("rien_va")

@@ -55,7 +55,9 @@ async def test_numbers_that_the_journal_cannot_hold(bench: Bench, number: int) -
     await bench.send("cmd/resend", GOOD | {"from_seq": number})
     await bench.send("cmd/open", GOOD | {"id": "c-2", "coup": number})
     await bench.send("ack", {"seq": number})
-    assert ["<= 9007199254740991" in str(answer["why"]) for answer in await bench.answers()] == [True, True]
+    assert [answer["why"] for answer in await bench.answers()] == [
+        f'its "{member}" cannot be so: its sender has to correct it' for member in ("from_seq", "coup")
+    ]
     assert bench.intake.counters["acks_malformed"] == 1
 
 
@@ -65,7 +67,7 @@ async def test_text_that_would_not_be_read_as_it_was_sent(bench: Bench, member: 
     for text in (f"a{mark}b", f"a{mark}", f"{mark}b"):
         await bench.send("cmd/bouler", GOOD | {"who": "Anna"} | {member: text})
     answers = await bench.answers()
-    assert ["matching regex" in str(answer["why"]) for answer in answers] == [True] * 3
+    assert ["all on one line" in str(answer["why"]) for answer in answers] == [True] * 3
     assert all(str(answer[key]).isprintable() for answer in answers for key in ("id", "name"))
 
 

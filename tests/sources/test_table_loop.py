@@ -131,14 +131,46 @@ async def test_without_a_position_nothing_is_acknowledged() -> None:
         assert rig.changes == 1
 
 
-@pytest.mark.parametrize(("is_up", "expected_us"), [(True, 9), (False, 3_000_000)])
-async def test_a_command_is_of_the_present(is_up: bool, expected_us: int) -> None:
+async def test_a_command_waits_until_the_sensors_have_reported_up_to_its_time() -> None:
+    """What they saw before it is decided before it, also when it comes later."""
     rig = Rig()
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
-        rig.board.is_up = is_up
+        await rig.loop.put(Batch([TimePassed(9)], None))
+        await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await settle()
+        assert rig.stored == [], "dated 3 s, and nothing is reported beyond 9 µs"
+        suspend = Command(3_000_001, name="suspend", by="button")
+        await rig.loop.put(Batch([SensorState(2_999_999, "object", ok=False), suspend], None))
+        await settle()
+        replies = [reply for step in rig.stored for reply in step.replies]
+        assert [(reply.name, reply.done, reply.t_us) for reply in replies] == [
+            ("open", False, 3_000_000),
+            ("suspend", False, 3_000_001),
+        ]
+
+
+async def test_while_the_sensors_are_silent_a_command_waits_for_nothing() -> None:
+    rig = Rig()
+    async with rig.running():
+        rig.clock.now_ns = 3_000_000_000
+        rig.board.is_up = False
         await rig.loop.put(Batch([TimePassed(9)], None))
         await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
         await settle()
         (reply,) = rig.stored[-1].replies
-        assert (reply.id, reply.done, reply.t_us) == ("a", True, expected_us)
+        assert (reply.id, reply.done, reply.t_us) == ("a", True, 3_000_000)
+
+
+async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> None:
+    rig = Rig()
+    async with rig.running():
+        rig.clock.now_ns = 3_000_000_000
+        await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await settle()
+        assert rig.stored == []
+        rig.board.is_up = False
+        await rig.loop.put(Batch([SensorState(8, "link", ok=False)], None))
+        await settle()
+        replies = [reply for step in rig.stored for reply in step.replies]
+        assert [(reply.name, reply.done) for reply in replies] == [("open", False)]

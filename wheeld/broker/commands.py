@@ -15,10 +15,11 @@ import structlog
 
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox, ResendError
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, BoulerPayload, CommandPayload, ResendPayload
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, ResendPayload
+from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
+from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
-from wheeld.errors import WheeldError
 from wheeld.ports import CommandRecord, Receipt
 
 COMMAND_BYTES_MAX = 4096
@@ -30,16 +31,9 @@ TOPIC_CHARACTERS_MAX = 256
 CORRELATION_BYTES_MAX = 128
 """Of an MQTT 5 correlation: a UUID has 16, and each answer is stored with it."""
 
-DAMAGED_TEXT_MAX = 64
-"""How much of an id or name that breaks the limits is quoted back."""
-
 
 class _Identified(msgspec.Struct):
     id: str
-
-
-class _RefusedError(WheeldError):
-    """The intake refuses the command; the text is for its sender."""
 
 
 class CommandLog(Protocol):
@@ -84,7 +78,8 @@ class CommandIntake:
     """Takes what the broker brings: valid new commands go to `submit`, answers to `journal`.
 
     Commands about the journal (`resend`, `seal`) are done here. `submit` takes each other `Command` (its `t_us` is 0),
-    gives it its time, applies it and stores the step: the step's reply is the answer.
+    gives it its time, applies it and stores the step: the step's reply is the answer. The others are answered
+    in the language of `catalogue`.
     """
 
     def __init__(
@@ -94,6 +89,7 @@ class CommandIntake:
         outbox: Outbox,
         seal: Seal,
         submit: Callable[[Command], Awaitable[None]],
+        catalogue: Catalogue,
         root: str,
         utc_us: Callable[[], int],
     ) -> None:
@@ -102,6 +98,7 @@ class CommandIntake:
         self._outbox = outbox
         self._seal = seal
         self._submit = submit
+        self._catalogue = catalogue
         self._root = root
         self._utc_us = utc_us
         self._log = structlog.get_logger("commands")
@@ -125,7 +122,7 @@ class CommandIntake:
     async def _acknowledge(self, payload: bytes) -> None:
         try:
             ack = msgspec.json.decode(_short(payload), type=AckPayload)
-        except (*UNREADABLE, _RefusedError) as error:
+        except (*UNREADABLE, RefusedError) as error:
             self.counters["acks_malformed"] += 1
             self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
             return
@@ -141,10 +138,11 @@ class CommandIntake:
                 record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
             )
             is_new = await self._note(record, now_utc_us)
-        except _RefusedError as refusal:
+        except RefusedError as refusal:
             self.counters["refused"] += 1
-            self._log.warning("command.refused", name=record.name, id=record.id, by=record.by, why=str(refusal))
-            await self._journal.refuse(record, str(refusal), now_utc_us)
+            why, detail = str(refusal), refusal.detail
+            self._log.warning("command.refused", name=record.name, id=record.id, by=record.by, why=why, detail=detail)
+            await self._journal.refuse(record, refusal.said(self._catalogue), now_utc_us)
             return
         if not is_new:
             self.counters["repeated"] += 1
@@ -158,22 +156,28 @@ class CommandIntake:
     async def _note(self, record: CommandRecord, now_utc_us: int) -> bool:
         receipt = await self._journal.receive(record, now_utc_us)
         if receipt is Receipt.CONFLICT:
-            raise _RefusedError("another command came with this id a moment ago: the sender must choose a new one")
+            raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
         return receipt is Receipt.NEW
 
     async def _resend(self, payload: ResendPayload, now_utc_us: int) -> None:
         try:
             last_seq = await self._outbox.resend(payload.from_seq)
-            done, why = True, f"seq {payload.from_seq} to {last_seq} again"
+            done, text = True, translatable("messages {first} to {last} are sent again")
         except ResendError as error:
-            last_seq, done, why = error.last_seq, False, str(error)
+            last_seq, done = error.last_seq, False
+            text = translatable("there is no message {first}: the last one is {last}")
+        why = self._catalogue.say(text, first=payload.from_seq, last=last_seq)
         reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq)
         await self._journal.answer(reply, now_utc_us)
 
     async def _seal_journal(self, payload: CommandPayload, now_utc_us: int) -> None:
         sealed = await self._seal(by=payload.by, why=payload.reason)
         done = sealed is not None
-        why = f"head {sealed.n}:{sealed.head.hex()}" if sealed else "no signing_key_file is configured in [journal]"
+        if sealed is None:
+            why = self._catalogue.say("the journal has no signing key: a technician has to configure one")
+        else:
+            head = f"{sealed.n}:{sealed.head.hex()}"
+            why = self._catalogue.say("sealed; the head of its chain is {head}", head=head)
         await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
 
     def _record(self, name: str, incoming: Incoming) -> CommandRecord:
@@ -183,8 +187,8 @@ class CommandIntake:
         except UNREADABLE:
             command_id = None
         return CommandRecord(
-            id=None if command_id is None else _quoted(command_id),
-            name=_quoted(name),
+            id=None if command_id is None else quoted(command_id),
+            name=quoted(name),
             response_topic=self._response_topic(incoming),
             correlation=self._correlation(incoming),
         )
@@ -208,42 +212,46 @@ class CommandIntake:
         return topic or None
 
 
-def _quoted(text: str) -> str:
-    """The beginning of a text, enough to recognise it, without characters that control the reader's terminal."""
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text[:DAMAGED_TEXT_MAX])
-
-
 def _short(payload: bytes) -> bytes:
-    """The payload; raises _RefusedError when it is too long."""
+    """The payload; raises RefusedError when it is too long."""
     if len(payload) > COMMAND_BYTES_MAX:
-        raise _RefusedError(f"{len(payload)} bytes are more than the {COMMAND_BYTES_MAX} it may have")
+        raise RefusedError(
+            "it has {size} bytes, and {most} are allowed: its sender has to correct it",
+            size=len(payload),
+            most=COMMAND_BYTES_MAX,
+        )
     return payload
 
 
 def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
-    """The command's payload; raises _RefusedError with what is wrong and who has to correct it."""
+    """The command's payload; raises RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
-        raise _RefusedError("it came retained, and a command acts on the present only: send it without retain")
+        raise RefusedError("it came retained, and a command acts on the present only: send it without retain")
     kind = COMMANDS.get(name)
     if kind is None:
-        raise _RefusedError(f"there is no such command; the sender may use {', '.join(sorted(COMMANDS))}")
+        raise RefusedError("there is no such command; its sender may use {names}", names=", ".join(sorted(COMMANDS)))
     try:
         payload = msgspec.json.decode(_short(incoming.payload), type=kind)
     except UNREADABLE as error:
-        raise _RefusedError(f"its payload is wrong, the sender has to correct it: {error}") from error
+        raise wrong_payload(error) from error
     if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
-        raise _RefusedError(f"it expired at {payload.expires_at.isoformat()}; send it again if it is still wanted")
+        raise RefusedError("it expired at {at}; send it again if it is still wanted", at=payload.expires_at.isoformat())
     return payload
+
+
+_OBSERVED = frozenset(Command.__struct_fields__)
 
 
 def _details(payload: CommandPayload) -> str:
     """What the command asks beyond id, by and reason, for the log of commands."""
     fields = msgspec.to_builtins(payload)
-    shown = {key: value for key, value in fields.items() if key not in {"id", "by", "reason"} and value is not None}
+    shown = {
+        key: value for key, value in fields.items() if key not in {"id", "by", "reason"} and value not in (None, [])
+    }
     return msgspec.json.encode(shown).decode()
 
 
 def _observation(name: str, payload: CommandPayload) -> Command:
-    fields = {"t": 0, "kind": "command", "name": name, "id": payload.id, "by": payload.by, "reason": payload.reason}
-    who = payload.who if isinstance(payload, BoulerPayload) else None
-    return msgspec.convert(fields | {"coup": payload.coup, "who": who}, Command)
+    """The command with each member of the payload that the table knows."""
+    members = {key: value for key, value in msgspec.structs.asdict(payload).items() if key in _OBSERVED}
+    return msgspec.convert({"t": 0, "kind": "command", "name": name, **members}, Command)

@@ -29,11 +29,11 @@ REFUSED_RETRY_S = 5.0
 
 
 class ResendError(WheeldError):
-    """A resend that cannot be done, because no message has that `seq`. The text is for the sender of the command."""
+    """A resend that cannot be done, because no message has that `seq`; `last_seq` is the last one."""
 
     def __init__(self, from_seq: int, last_seq: int) -> None:
         self.last_seq = last_seq
-        super().__init__(f"nothing from seq {from_seq}: the last one is {last_seq}")
+        super().__init__(f"there is no message {from_seq}: the last one is {last_seq}")
 
 
 class Outbox:

@@ -8,17 +8,24 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from wheeld.core.facts import Case
 from wheeld.core.observations import CommandName
+from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
 VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
 """No control characters, no line ends, nothing that changes the direction of writing: a person who reads the log of
 commands in a terminal must see what was sent, on one line."""
 
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern=VISIBLE)]
+NAME_MAX, SENTENCE_MAX = 64, 500
+
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=NAME_MAX, pattern=VISIBLE)]
 """An id or a person: 64 characters are enough for a UUID with a prefix, or a full name and a staff number."""
 
-Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500, pattern=VISIBLE)]
+Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=SENTENCE_MAX, pattern=VISIBLE)]
 """A reason, for the control office to read."""
+
+SENSORS_MAX = BEAMS_MAX + READERS_MAX + 1
+"""As many as a table may have that can be left out: beams, readers and the object sensor."""
 
 WHOLE_MAX = 2**53 - 1
 """Every JSON reader holds it exactly, and SQLite too: storing a larger number would end the daemon."""
@@ -43,10 +50,24 @@ class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
     who: Name
 
 
+class RienVaPayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/rien_va`: the chef declares the coup void; `case`: which of the five cases of C11 it is, if he says so."""
+
+    case: Case | None = None
+
+
 class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this."""
+    """`cmd/confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this, or gives
+    the `number` in its place."""
 
     coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
+    number: Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | None = None
+
+
+class ResumePayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/resume` and `cmd/open`: `without` names the failing sensors that the table goes on without."""
+
+    without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
 
 
 class ResendPayload(CommandPayload, frozen=True, kw_only=True):
@@ -104,7 +125,10 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
+    "open": ResumePayload,
     "resend": ResendPayload,
+    "rien_va": RienVaPayload,
+    "resume": ResumePayload,
     "seal": CommandPayload,
 }
 """The payload that each `cmd/{name}` takes; a name that is not here is refused."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from wheeld.config.reading import load
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue
 from wheeld.core.setting import HEADS, rows_of
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
@@ -41,7 +42,8 @@ def _table(config: Config) -> Iterator[str]:
     table = config.table
     profile = table.profile
     yield f"table: {table.table} of {table.site}, {table.house}/{table.game}"
-    yield f"messages in {profile.phrases.language}, numbers announced in {profile.announcements.language}"
+    yield f"messages in {LANGUAGE_NAMES[table.table_language]}, numbers announced in {profile.announcements.language}"
+    yield f'a void coup is declared with "{table.words}"'
     yield from rows_of(table)
     by_head = table.pocket == "head"
     yield f"its number is called {'by the head' if by_head else f'after {_times(table.sightings_to_call)}'}"
@@ -82,14 +84,18 @@ def _head(head: HeadSetting) -> Iterator[str]:
 
 def _provable(config: Config) -> Iterator[str]:
     """Row by row of docs/rulebook.md, with the house's article, what proves it."""
-    setting = config.table
+    setting, english = config.table, Catalogue("en")
     for row in provable(setting):
-        yield f"{setting.profile.cited((row.row,), row.what)}: {row.by or 'nothing here proves it'}"
-    if setting.unproven is not None:
+        yield f"{setting.profile.cited((row.row,), row.what, english)}: {row.by or 'nothing here proves it'}"
+    if setting.unproven is not None and setting.lacks:
         yield f"a coup that lacks only {' and '.join(setting.lacks)}: {_UNPROVEN[setting.unproven]}"
+    elif setting.unproven is not None:
+        yield f"a coup whose laps are suggested and not proven: {_SUGGESTED[setting.unproven]}"
 
 
-_UNPROVEN = {"void": "void, as a breakdown", "chef": "waits for the chef to confirm it, or to declare it null"}
+_BY_CHEF = "waits for the chef to confirm it, or to declare it null"
+_UNPROVEN = {"void": "void, as a breakdown", "chef": _BY_CHEF}
+_SUGGESTED = {"void": "void, as too few laps", "chef": _BY_CHEF}
 
 
 def _board(sensors: BoardSetting) -> Iterator[str]:

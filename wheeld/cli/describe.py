@@ -1,59 +1,109 @@
-"""Messages as lines for people: what `replay`, `watch` and `journal show` print."""
+"""Messages as lines for people: what `replay`, `watch` and `journal show` print, each in its table's language."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import msgspec
 
+from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.names import sensor_text
+
 Payload: TypeAlias = dict[str, Any]
+
+STATES = {
+    "closed": translatable("table closed"),
+    "faites_vos_jeux": translatable("faites vos jeux"),
+    "ball_running": translatable("the ball runs"),
+    "rien_ne_va_plus": translatable("rien ne va plus"),
+    "ball_on_obstacle": translatable("the ball lies on an obstacle"),
+    "awaiting_chef": translatable("the number awaits the chef"),
+    "operations": translatable("operations"),
+    "rien_va": translatable("the coup was void"),
+    "suspended": translatable("play suspended"),
+}
+BETS = {
+    "open": translatable("bets open"),
+    "closed": translatable("bets closed"),
+    "locked": translatable("bets locked"),
+}
+DIRECTIONS = {"cw": translatable("ball clockwise"), "ccw": translatable("ball counter-clockwise")}
+TOPICS = {
+    "result": translatable("result"),
+    "void": translatable("void"),
+    "table": translatable("table"),
+    "notice": translatable("notice"),
+    "board": translatable("board"),
+}
+TOPIC_WIDTH, COUP_WIDTH = 9, 10
+"""Columns as wide as the longest word for a topic in any language, and as a coup of a long evening."""
 
 
 def describe(topic: str, payload: bytes) -> str:
     """Topic, coup and content of a message; a payload that is not one of these topics' as it is."""
     try:
         body = msgspec.json.decode(payload, type=dict[str, Any])
-        text = _LINES[topic](body)
+        catalogue = _catalogue(body)
+        text = _LINES[topic](body, catalogue)
+        name = catalogue.say(TOPICS[topic]) if topic in TOPICS else topic
+        coup = catalogue.say("coup {coup}", coup=body["coup"]) if "coup" in body else ""
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return f"{topic:<7} {payload.decode(errors='replace')}"
-    coup = f"coup {body['coup']}" if "coup" in body else ""
-    return f"{topic:<7} {coup:<9} {text}".rstrip()
+        return f"{topic:<{TOPIC_WIDTH}} {payload.decode(errors='replace')}"
+    return f"{name:<{TOPIC_WIDTH}} {coup:<{COUP_WIDTH}} {text}".rstrip()
 
 
-def _result(body: Payload) -> str:
-    laps = "laps not proven" if body["laps"] is None else f"{body['laps']:g} laps"
-    way = "" if body["ball_direction"] is None else f", ball {body['ball_direction']}"
-    confirmed = f", confirmed by {body['confirmed_by']}" if body.get("confirmed_by") else ""
-    return f"{body['announcement']} ({laps}{way}{confirmed})"
+def _catalogue(body: Payload) -> Catalogue:
+    """Of the language that the message says it has; in English where it says none."""
+    said: Language = body["language"] if body.get("language") in get_args(Language) else "en"
+    return Catalogue(said)
 
 
-def _void(body: Payload) -> str:
-    return f"{body['words']}: {body['cause']}, {body['article']} — {body['why']}"
+def _result(body: Payload, catalogue: Catalogue) -> str:
+    laps = body["laps"]
+    parts = [catalogue.say("laps not proven")]
+    if laps is not None:
+        parts = [catalogue.say("{laps} laps", laps=catalogue.decimal(laps))]
+    if body["ball_direction"] is not None:
+        parts.append(catalogue.say(DIRECTIONS[body["ball_direction"]]))
+    if body.get("confirmed_by"):
+        parts.append(catalogue.say("confirmed by {person}", person=body["confirmed_by"]))
+    return f"{body['announcement']} ({', '.join(parts)})"
 
 
-def _table(body: Payload) -> str:
-    return f"{body['state']}, bets {body['bets']}: {body['waiting_for']}"
+def _void(body: Payload, _: Catalogue) -> str:
+    return f"{body['words']} — {body['why']}"
 
 
-def _notice(body: Payload) -> str:
-    return f"{body['notice']}: {body['text']}"
+def _table(body: Payload, catalogue: Catalogue) -> str:
+    state, bets = catalogue.say(STATES[body["state"]]), catalogue.say(BETS[body["bets"]])
+    parts = [state, bets]
+    if body.get("without"):
+        sensors = [catalogue.say_text(sensor_text(sensor)) for sensor in body["without"]]
+        parts.append(catalogue.say("left out: {sensors}", sensors=catalogue.listed(sensors)))
+    steps = catalogue.say("waiting for: {steps}", steps=body["waiting_for"])
+    return f"{', '.join(parts)} — {steps}"
 
 
-def _board(body: Payload) -> str:
-    return f"{body['state']}, numbers {' '.join(map(str, body['numbers'])) or 'none yet'}"
+def _notice(body: Payload, _: Catalogue) -> str:
+    return str(body["text"])
 
 
-def _reply(body: Payload) -> str:
-    return f"{body['name']} {'done' if body['done'] else 'refused'}: {body['why']}".rstrip(": ")
+def _board(body: Payload, catalogue: Catalogue) -> str:
+    numbers = " ".join(map(str, body["numbers"])) or catalogue.say("none yet")
+    return catalogue.say("{state}, numbers: {numbers}", state=catalogue.say(STATES[body["state"]]), numbers=numbers)
 
 
-def _fact(body: Payload) -> str:
+def _reply(body: Payload, _: Catalogue) -> str:
+    return f"{body['name']} {'✓' if body['done'] else '✗'} {body['why']}".rstrip()
+
+
+def _fact(body: Payload, _: Catalogue) -> str:
     figures = ", ".join(f"{name} {value}" for name, value in body["figures"].items())
     return f"{body['text']} → {body['state']}{f' ({figures})' if figures else ''}"
 
 
-_LINES: dict[str, Callable[[Payload], str]] = {
+_LINES: dict[str, Callable[[Payload, Catalogue], str]] = {
     "result": _result,
     "void": _void,
     "table": _table,

@@ -100,7 +100,7 @@ def _table_setting(given: dict[str, Any], head: HeadSetting | None) -> TableSett
     profile = PROFILES.get((given["house"], given["game"]))
     wheel = profile.wheel if profile else "fair" if given.get("rotor_direction") else "french"
     if given["min_laps"] is None:
-        given["min_laps"] = profile.min_laps if profile else 1  # a game that nobody knows is refused
+        given["min_laps"] = profile.min_laps if profile else 0  # a game that nobody knows is refused
     sources: dict[str, Any] = {
         part: "sensors" if given[sensors] or head is None else "head"
         for part, sensors in SENSORS_OF.items()

@@ -1,31 +1,46 @@
 """Applies the law: looks up the row for evidence or a command, does what the row says, and answers the command.
 
-The rows decide, with their guards. It also keeps the registers that stand beside the table of rows: what they remember
-matters to what comes later. The first page of the law (`law/__init__.py`) lists them.
+The rows decide, with their guards. What the table remembers beside its state is listed on the first page of the law
+(`law/__init__.py`).
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.catalogue import translatable
+from wheeld.core.facts import Case, Cause, Fact
 from wheeld.core.instants import ClockState
 from wheeld.core.law.guards import Known
-from wheeld.core.law.people import BY_WORD, fact_of, missing, rests_on_word
-from wheeld.core.law.registers import state_after_suspension
-from wheeld.core.law.rows import Act, Goto, Row
-from wheeld.core.law.table import CLAUSES, ruling
+from wheeld.core.law.late import too_early_us
+from wheeld.core.law.left_out import CLEAR_BY_WORD, left_out_after, without_text
+from wheeld.core.law.people import BY_WORD, fact_of, missing, reasons_of, rests_on_word
+from wheeld.core.law.rows import Act, Row
+from wheeld.core.law.standing import move, standing_evidence
+from wheeld.core.law.table import ruling
 from wheeld.core.messages.writer import MessageWriter, Person
+from wheeld.core.names import command_name
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
-from wheeld.core.table_state import Called, Coup, TableState
+from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.evidence import Evidence, Figures
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.left_out import OBJECT
+from wheeld.core.tracking.margin import Margin, Measure
 from wheeld.core.tracking.observer import Observer
 
-OF_NO_COUP = (Fact.LAUNCHED_NULL, Fact.LAUNCHED_IDLE)
+MINUTE_US = 60_000_000
+OF_A_RUN = (Fact.LEFT_TRACK, Fact.LEFT_TRACK_UNPROVEN, Fact.OPPOSITE_DIRECTION)
+LOW_MARGINS: dict[Measure, str] = {
+    "laps": translatable("the verdict stands; the number of laps was close to another one"),
+    "direction": translatable("the verdict stands; the direction of the ball was close to being read the other way"),
+    "pocket": translatable("the verdict stands; the ball was read close to the edge of its pocket"),
+    "passes": translatable("the verdict stands; few passes of the ball support it"),
+    "rotor": translatable("the verdict stands; the rotor turned so slowly that its stop was hard to tell"),
+    "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
+}
+"""What a notice says of a verdict whose margin is low, by the measure that the margin is of."""
 
 
 class Adjudicator:
@@ -40,50 +55,59 @@ class Adjudicator:
         writer: MessageWriter,
         pending: PendingStep,
     ) -> None:
-        self._setting, self._state, self._observer = setting, state, observer
+        self._state, self._observer = state, observer
         self._clock, self._writer, self._pending = clock, writer, pending
-        profile = setting.profile
-        self._pockets = profile.pockets
-        self._whys = {clause.row: profile.cited(clause.row.rules, clause.row.text) for clause in CLAUSES}
+        self._profile, self._pockets, self._catalogue = setting.profile, setting.profile.pockets, setting.catalogue
 
     def answer(self, command: Command, now_us: int) -> None:
         """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
         coup = self._state.coup
         if command.coup is not None and command.coup != coup:
-            why = f"it is for coup {command.coup}; coup {coup} is at hand"
+            say = self._catalogue.say
+            why = say("it is for coup {asked}; coup {current} is at hand", asked=command.coup, current=coup)
             self._reply(command, now_us, done=False, why=why)
-        elif lack := missing(command):
-            self._reply(command, now_us, done=False, why=lack)
+        elif lack := missing(command, self._pockets):
+            self._reply(command, now_us, done=False, why=self._catalogue.say(lack))
         else:
             self._apply_command(command, now_us)
 
     def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Row:
         """Apply the law to evidence, or to a command, at sensing time `now_us`; the row that it has there."""
-        state = self._state
+        state, before = self._state, self._state.state
         self._note(evidence)
-        fact, row = ruling(evidence, self._known(now_us))
-        person = (command.by, command.reason) if command else None
+        fact, row = ruling(evidence, self._known(now_us, command))
         for act in row.acts:
             self._act(act, row, evidence, now_us, command)
         if row.void is not None:
-            self._void(row, row.void, evidence, now_us, person)
-            self._disregard_launch(fact, now_us)
-        if fact in OF_NO_COUP:
-            self._observer.disown()
-        self._move(row, now_us)
+            self._void(row, row.void, evidence, now_us, command)
+        self._move(row, evidence.evidence_us + (command is not None), now_us, command)
         self._pending.facts.append(AppliedFact(now_us, fact, state.state, evidence.evidence_us, evidence.figures))
-        if fact is Fact.LAUNCHED:
-            self._void_as_asked(now_us)
+        for standing in standing_evidence(before, self._known(now_us), evidence.evidence_us):
+            self.apply(standing, now_us)
         return row
 
-    def _known(self, now_us: int) -> Known:
-        return Known(self._state, self._observer, self._pockets, now_us)
+    def _cited(self, row: Row, case: Case | None = None) -> str:
+        """Why a row does what it does: its rules with the house's articles, its text, and the `case` that is named."""
+        say = self._catalogue.say
+        rules, text = row.rules, say(row.text)
+        if row.void is None:
+            return self._profile.cited(rules, text, self._catalogue)
+        if case is not None:
+            rules, text = (*rules, *case.rules), say("{what}: {case}", what=text, case=say(case.text))
+        return self._profile.void_cited(rules, text, self._catalogue)
+
+    def _known(self, now_us: int, command: Command | None = None) -> Known:
+        return Known(self._state, self._observer, self._pockets, now_us, command)
 
     def _note(self, evidence: Evidence) -> None:
-        """Times and directions that the result will carry."""
+        """Times and directions that the result will carry, and whether an object lies in the cylinder."""
         coup = self._state.current
+        if evidence.fact in OF_A_RUN and coup.called is not None:
+            return  # it is another ball's: the number of this coup awaits the chef
         match evidence.fact:
-            case Fact.LEFT_TRACK:
+            case Fact.OBJECT_IN | Fact.OBJECT_OUT:
+                self._state.object_present = evidence.fact is Fact.OBJECT_IN
+            case Fact.LEFT_TRACK | Fact.LEFT_TRACK_UNPROVEN:
                 coup.left_track_us = evidence.evidence_us
             case Fact.OPPOSITE_DIRECTION:
                 coup.directions = dict(evidence.figures)
@@ -94,31 +118,64 @@ class Adjudicator:
             case Act.BEGIN:
                 state.begin_coup()
                 state.current.launched_us = evidence.evidence_us
+            case Act.AWAIT_LAUNCH:
+                state.current.launch_due_us = evidence.evidence_us + LAUNCH_AWAITED_US
             case Act.CLOSE_BETS:
                 if state.current.bets_closed_us is None:
-                    state.current.bets_closed_us = int(evidence.figures.get("first_sighting_us", now_us))
-            case Act.RESULT:
-                self._result(evidence, now_us, (command.by, command.reason) if command else None)
-            case Act.AWAIT:
-                state.current.called = self._called(evidence, now_us)
-            case Act.NOTE_LAST:
-                state.last_coup = True
-            case Act.FORGET_LAST:
-                state.last_coup = state.closing = False
-            case Act.NOTE_BOULER:
-                assert command is not None
-                state.bouler, state.bouler_due_reported = command.who, False
-                state.bouler_since_utc_us = self._clock.utc_at_us(now_us)
-            case _:
-                assert act is Act.NOTICE
+                    state.current.bets_closed_us = evidence.evidence_us
+                state.current.noted = (now_us, self._clock.utc_at_us(now_us))
+            case Act.RESULT | Act.AWAIT | Act.DOUBT | Act.CONFIRM:
+                self._act_on_number(act, evidence, now_us, command)
+            case Act.DISOWN:
+                self._observer.disown()
+            case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
+            case _:
+                self._note_word(act, now_us, command)
+
+    def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
+        """What a row does with the number: publish it, keep it for the chef, doubt it, or take his word for it."""
+        match act:
+            case Act.RESULT:
+                self._result(self._called(evidence, now_us), now_us, None)
+            case Act.AWAIT:
+                self._state.current.called = self._called(evidence, now_us)
+            case Act.DOUBT:
+                self._doubt()
+            case _:
+                assert act is Act.CONFIRM
+                self._confirm(command, now_us)
+
+    def _note_word(self, act: Act, now_us: int, command: Command | None) -> None:
+        """What people's words change besides the state."""
+        state, utc_us = self._state, self._clock.utc_at_us(now_us)
+        match act:
+            case Act.NOTE_LAST:
+                state.announce_last()
+            case Act.FORGET_LAST:
+                state.forget_last()
+            case Act.TOUT_VA:
+                state.tout_va_owed = False
+            case Act.BEGIN_PLAY:
+                state.spinning.start(utc_us)
+            case Act.USE_SENSORS:
+                assert command is not None, "a person says which"
+                self._use_sensors(command, now_us)
+            case Act.END_PLAY:
+                state.forget_last()
+                state.spinning.stop(utc_us)
+            case _:
+                assert act is Act.NOTE_BOULER
+                assert command is not None
+                assert command.who is not None, "`missing` refuses a command that names nobody"
+                state.spinning.begin(command.who, utc_us)
 
     def _called(self, evidence: Evidence, now_us: int) -> Called:
         """The number that this evidence brings, and what a result of it says."""
-        laps = evidence.figures.get("laps_proven")
+        laps, number = evidence.figures.get("laps_proven"), evidence.figures.get("number")
         return Called(
-            number=int(evidence.figures["number"]),
-            t_us=now_us,
+            number=None if number is None else int(number),
+            t_us=evidence.evidence_us,
             laps=None if laps is None else float(laps),
             rotor_rpm=self._observer.rotor_rpm(now_us),
             sightings=list(self._observer.pocket.sightings),
@@ -129,94 +186,129 @@ class Adjudicator:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _apply_command(self, command: Command, now_us: int) -> None:
-        known = self._known(now_us)
-        fact = fact_of(command, known)
+        known = self._known(now_us, command)
+        fact = fact_of(known)
         by_word = rests_on_word(fact, known)
-        row = self.apply(Evidence(fact, now_us), now_us, command)
-        why = self._whys[row]
-        self._reply(command, now_us, done=not row.refuse, why=f"{why}; {BY_WORD}" if by_word else why)
-        if row.refuse and fact is Fact.CHEF_VOID and self._observer.launch_late_us:
-            self._state.launches.void_asked = command
+        added = reasons_of(fact, known)
+        row = self.apply(Evidence(fact, command.t_us, self._figures_of(command, now_us)), now_us, command)
+        catalogue, word = self._catalogue, self._catalogue.say(BY_WORD)
+        parts = [self._cited(row, command.case)]
+        if row.refuse:
+            parts += map(catalogue.say_text, added)
+        if by_word:
+            parts.append(word)
+        self._reply(command, now_us, done=not row.refuse, why=catalogue.joined(parts))
         if by_word and not row.refuse:
-            self._publish_notice(command, now_us, "chefs_word", BY_WORD)
+            self._publish_notice(command, now_us, "chefs_word", word)
+
+    def _figures_of(self, command: Command, now_us: int) -> Figures:
+        """What a notice of this command says: of a change of bouler, from whom to whom, and his whole minutes."""
+        if command.who is None:
+            return {}
+        before = self._state.spinning
+        if before.who is None:
+            return {"who": command.who}
+        minutes = before.served_at_us(self._clock.utc_at_us(now_us)) // MINUTE_US
+        return {"who": command.who, "before": before.who, "minutes_served": minutes}
 
     def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
         """A button shows no reply, so that a command from one that is refused is published as a notice."""
         self._pending.replies.append(Reply(now_us, command.id, command.name, command.by, done, why))
         if command.id is None and not done:
-            self._publish_notice(command, now_us, "refused", f"{command.name} refused; {why}")
+            name = command_name(command.name, self._catalogue)
+            text = self._catalogue.say('"{command}" refused: {why}', command=name, why=why)
+            self._publish_notice(command, now_us, "refused", text)
 
-    def _publish_notice(self, command: Command, now_us: int, kind: str, text: str) -> None:
-        notice = self._writer.notice(now_us, kind, text, {}, (command.by, command.reason))
+    def _publish_notice(
+        self, command: Command, now_us: int, kind: str, text: str, figures: Figures | None = None
+    ) -> None:
+        notice = self._writer.notice(now_us, kind, text, figures or {}, (command.by, command.reason))
         self._pending.messages.append(notice)
+
+    def _use_sensors(self, command: Command, now_us: int) -> None:
+        """Go on with the sensors that work, and without those that a person has left out. A change is a notice."""
+        observer, before = self._observer, self._observer.left_out
+        after = left_out_after(self._known(now_us, command))
+        if after == before:
+            return
+        observer.leave_out(after)
+        self._state.left_out = [*after]
+        self._state.object_present = observer.object_present
+        used_again = [sensor for sensor in before if sensor not in after]
+        figures: Figures = {"without": " ".join(after), "used_again": " ".join(used_again)}
+        self._publish_notice(
+            command, now_us, "sensors_left_out", self._catalogue.say_text(without_text(after)), figures
+        )
+        if OBJECT in after and OBJECT not in before:
+            self._publish_notice(command, now_us, "chefs_word", self._catalogue.say(CLEAR_BY_WORD))
 
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
-    def _result(self, evidence: Evidence, now_us: int, person: Person) -> None:
+    def _doubt(self) -> None:
+        """Readers saw the ball in two pockets: which of them is the number, the chef must say (R3b)."""
+        called = self._state.current.called
+        assert called is not None, "a number awaits the chef"
+        self._state.current.called = msgspec.structs.replace(called, number=None)
+
+    def _confirm(self, command: Command | None, now_us: int) -> None:
+        """Publish the number that awaited the chef, or the one that he gives in its place, on his word (R3b)."""
+        called = self._state.current.called
+        assert command is not None, "a person confirms"
+        assert called is not None, "a number awaits the chef"
+        if command.number not in (None, called.number):
+            unproven = (*(rule for rule in called.unproven if rule != "R3"), "R3")
+            called = msgspec.structs.replace(called, number=command.number, unproven=unproven)
+        self._result(called, now_us, (command.by, command.reason))
+
+    def _result(self, called: Called, now_us: int, person: Person) -> None:
         """Publish the number just called, or the one that awaited the chef."""
-        called = self._state.current.called or self._called(evidence, now_us)
-        self._pending.messages.append(self._writer.result(now_us, called, person))
-        self._state.come_out(called.number)
+        number = called.number
+        assert number is not None, "a result has a number"
+        self._pending.messages.append(self._writer.result(now_us, number, called, person))
+        self._state.come_out(number)
         self._decide("result", "result", called.margin, now_us)
 
-    def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, person: Person) -> None:
-        """Publish the coup as void. The margin of an early launch is how long it was before the table was ready."""
-        if cause is Cause.TOO_FEW_LAPS:
-            figures = {**evidence.figures, "laps_needed": self._setting.min_laps}
-            evidence = msgspec.structs.replace(evidence, figures=figures)
-        before_us = self._state.launches.ready_us - evidence.evidence_us
-        if evidence.fact is Fact.LAUNCHED and before_us > 0:
-            evidence = msgspec.structs.replace(evidence, margin=margin.early(before_us))
-        self._pending.messages.append(self._writer.void(now_us, cause, self._whys[row], evidence, person))
+    def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:
+        """Publish the coup as void. The margin of a launch that came too early is by how long."""
+        if early_us := too_early_us(row, evidence, self._state.history):
+            evidence = msgspec.structs.replace(evidence, margin=margin.early(early_us))
+        person, case = ((command.by, command.reason), command.case) if command else (None, None)
+        why = self._cited(row, case)
+        self._pending.messages.append(self._writer.void(now_us, cause, why, evidence, person, case))
         self._decide("void", cause.value, evidence.margin, now_us)
+        self._state.tout_va_owed = True
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
         """The coup has its verdict. One that was near to flipping is published as a notice too: it stands, and
         somebody should look why."""
         if sure is not None and sure.value < margin.LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
-            text = f"{name}: its {sure.of} was close to another verdict; it stands"
+            text = self._catalogue.say(LOW_MARGINS[sure.of])
             self._pending.messages.append(self._writer.notice(now_us, "low_margin", text, figures))
         self._state.decided = True
         self._pending.verdicts.append((self._state.coup, verdict))
 
     def _notice(self, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        figures = dict(evidence.figures)
-        if command is not None and command.who is not None:
-            figures["who"] = command.who
         person = (command.by, command.reason) if command else None
-        text = f"{evidence.fact.text}; {self._whys[row]}"
-        self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, figures, person))
+        text = self._catalogue.joined((self._catalogue.say(evidence.fact.text), self._cited(row)))
+        self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, evidence.figures, person))
 
-    # --- the registers beside the table of rows -----------------------------------------------------------------------
+    # --- the table's state --------------------------------------------------------------------------------------------
 
-    def _disregard_launch(self, fact: Fact, now_us: int) -> None:
-        """The chef declared void a coup whose ball may be seen, or reported by a head, only later."""
-        late_us = self._observer.launch_late_us
-        if fact is Fact.CHEF_VOID_AT_LAUNCH or (fact is Fact.CHEF_VOID and late_us):
-            self._state.launches.void_before_us = now_us + 1 + late_us
-
-    def _void_as_asked(self, now_us: int) -> None:
-        """The chef declared void a ball that ran, before its head had reported it (N7)."""
-        launches = self._state.launches
-        command, launches.void_asked = launches.void_asked, None
-        if command is not None and now_us - command.t_us <= self._observer.launch_late_us:
-            self.apply(Evidence(Fact.CHEF_VOID, now_us), now_us, command)
-
-    def _move(self, row: Row, now_us: int) -> None:
-        if row.next is Goto.STAY:
+    def _move(self, row: Row, since_us: int, now_us: int, command: Command | None) -> None:
+        """Where the row leads, since `since_us`. A command moves the table just after the time at which it was said: a
+        pass with exactly this time came before."""
+        state = self._state
+        moved = move(row, state)
+        if moved is None:
             return
-        state, before = self._state, self._state.state
-        after = state.resume_to if row.next is Goto.RETURN else row.next
-        assert isinstance(after, State)
-        if after is State.SUSPENDED:
-            hidden = state.resume_to if before is State.SUSPENDED else before
-            state.resume_to = state_after_suspension(hidden, is_void=row.void is not None)
-        if after is State.FAITES_VOS_JEUX:
+        state.resume_to = moved.resume_to
+        if moved.is_new_game:
             state.begin_coup()
             state.current = Coup()
-            self._observer.new_game()
-        if after is not before:
-            state.state = after
-            state.launches.move(before, after, now_us)
+            self._observer.disown()
+        if moved.state is not state.state:
+            state.state = moved.state
+            state.history.move(since_us, moved.state, state.coup)
             state.since_at = self._clock.text(now_us)
+            state.moved_by = (command.by, command.reason) if command else None

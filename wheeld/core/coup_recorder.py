@@ -12,6 +12,7 @@ from wheeld.core.setting import Header, TableSetting
 from wheeld.core.step import CoupLog, Verdict
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.observer import Observer, ObserverState
+from wheeld.core.waitlist import Happening, Waitlist
 
 IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
@@ -24,23 +25,30 @@ class Snapshot(msgspec.Struct):
     table_state: TableState
     observer: ObserverState
     clock: ClockState
+    waiting: list[Happening] = []
 
 
 class CoupRecorder:
     """The observation log that is being written: a header with the state of the table, and all that came since."""
 
     def __init__(
-        self, setting: TableSetting, boot_id: str, state: TableState, observer: Observer, clock: ClockState
+        self,
+        setting: TableSetting,
+        boot_id: str,
+        state: TableState,
+        observer: Observer,
+        clock: ClockState,
+        waitlist: Waitlist,
     ) -> None:
         self._setting, self._boot_id = setting, boot_id
-        self._state, self._observer, self._clock = state, observer, clock
+        self._state, self._observer, self._clock, self._waitlist = state, observer, clock, waitlist
         self._started_at = clock.text(0)
         self._header = b""
         self.observations: list[Observation] = []
 
     def header(self, now_us: int) -> Header:
         """The first line of a log that begins now, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock)
+        snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock, self._waitlist.waiting)
         members = msgspec.structs.asdict(self._setting) | {"last_number": self._state.last_number}
         return Header(
             **members,

@@ -1,6 +1,6 @@
 """The houses, as data: what the game of each asks, says and calls its rules.
 
-A new jurisdiction is a new `Profile`, with its `Phrases` and its `Announcements`.
+A new jurisdiction is a new `Profile`, with its `Announcements`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.messages.phrases import FRENCH, IN_FRENCH, ITALIAN, Announcements, Phrases
+from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.messages.phrases import IN_FRENCH, Announcements
 from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
 
 WheelType: TypeAlias = Literal["french", "fair"]
 """A french rotor may turn either way, coup by coup; a fair one turns one configured way (A7)."""
+VoidWords: TypeAlias = Literal["rien va", "nulla vale"]
+"""With which words the chef declares a coup void. C11 has both; no other regulation has any."""
+TOUT_VA: Mapping[VoidWords, str] = {"rien va": "tout va", "nulla vale": "tutto vale"}
+"""The words after which the game goes on, in the language of those that declared the coup void (C11)."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """One house's game.
 
     `articles`: the house's article for each rule of docs/rulebook.md that has one, "N2" or, for a section, "3".
-    `min_laps`: the fewest full laps of a valid coup (R2). `phrases`: what the table says; `announcements`: how its
-    numbers are called (R4).
+    `min_laps`: the fewest full laps of a valid coup; a table may ask more (R2). `language` of its messages and
+    `void_words`: those that count where the table's configuration chooses none. `announcements`: how its numbers are
+    called (R4).
     """
 
     house: str
@@ -31,23 +37,48 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     pockets: PocketLayout
     min_laps: int
     articles: Mapping[str, str]
-    phrases: Phrases
+    language: Language
+    void_words: VoidWords
     announcements: Announcements
 
-    def cited(self, rules: tuple[str, ...], text: str) -> str:
-        """`text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …"."""
-        return f"{'; '.join(map(self._rule, rules))}: {text}" if rules else text
+    def cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
+        """`text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …". It is in the
+        catalogue's language already."""
+        if not rules:
+            return text
+        cited = catalogue.joined(self._rule(rule, catalogue) for rule in rules)
+        return catalogue.say("{rules}: {text}", rules=cited, text=text)
 
-    def _rule(self, rule: str) -> str:
-        name = f"rulebook {rule}" if rule.isdecimal() else rule
+    def void_cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
+        """`cited`, for a coup that is void by the first of the rules. Where no article of the house says so, the custom
+        stands behind it: "N8: a sensor failed; by custom, a coup that …"."""
+        why = self.cited(rules, text, catalogue)
+        if rules[0] in self.articles:
+            return why
+        custom = catalogue.say("by custom, {custom}", custom=catalogue.say(CUSTOMS[rules[0]]))
+        return catalogue.joined((why, custom))
+
+    def _rule(self, rule: str, catalogue: Catalogue) -> str:
+        name = catalogue.say("rulebook {section}", section=rule) if rule.isdecimal() else rule
         return f"{name}, {self.articles[rule]}" if rule in self.articles else name
 
+
+CUSTOMS: Mapping[str, str] = {
+    "N1": translatable("a coup whose ball turns with the rotor is void"),
+    "N2": translatable("a coup that is launched before the operations are done is void"),
+    "N3": translatable("a coup whose ball runs too few laps is void"),
+    "N4": translatable("a coup whose rotor stops while the ball runs is void"),
+    "N5": translatable("a coup whose rotor stops before the ball falls into a pocket is void"),
+    "N6": translatable("a coup is void when a foreign object falls into the cylinder before the number is out"),
+    "N7": translatable("the chef may declare a coup void until its number is out"),
+    "N8": translatable("a coup that was not observed to its end is void"),
+}
+"""What makes a coup void at every table, in words, for houses without an article that says so."""
 
 _ARTICLES = {
     **dict.fromkeys(("R1", "R2"), "Art. 10"),
     **dict.fromkeys(("R3", "R3b"), "Art. 11"),
     **dict.fromkeys(("N1", "N2", "N3", "N4", "N5", "N6", "N7"), "Art. 11"),
-    "N8": "Art. 15",
     "3": "Art. 11",
     "A2": "Art. 12",
     "A3": "Art. 9",
@@ -55,7 +86,8 @@ _ARTICLES = {
     "A5": "Art. 14",
     "A6": "Art. 15",
 }
-"""Those of Campione's roulette, which every table cites so far."""
+"""Those of Campione's roulette, the only regulation of the four that numbers articles. None of them voids a coup that
+was not observed whole (N8): Art. 15 lets the direction suspend play, and says nothing of the coup."""
 
 _ROULETTE = Profile(
     house="campione",
@@ -64,14 +96,15 @@ _ROULETTE = Profile(
     pockets=SINGLE_ZERO,
     min_laps=3,
     articles=_ARTICLES,
-    phrases=FRENCH,
+    language="fr",
+    void_words="rien va",
     announcements=IN_FRENCH,
 )
-_FAIR = msgspec.structs.replace(_ROULETTE, game="fair", wheel="fair", phrases=ITALIAN)
+_FAIR = msgspec.structs.replace(_ROULETTE, game="fair", wheel="fair", articles={}, language="it")
 _ALL = (
     _ROULETTE,
     _FAIR,
-    msgspec.structs.replace(_ROULETTE, house="venezia", game="roulette-francese"),
+    msgspec.structs.replace(_ROULETTE, house="venezia", game="roulette-francese", articles={}),
     msgspec.structs.replace(_FAIR, house="venezia"),
 )
 

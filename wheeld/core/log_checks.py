@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from wheeld.core.facts import Case
 from wheeld.core.instants import ClockState, from_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.observations import (
@@ -74,6 +75,9 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
             _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
         case SensorState():
             _check_sensor(seen.sensor, setting)
+        case Command(name=name, case=Case(value=case)) if name != "rien_va":
+            message = f"case {case!r} in {name}: only rien_va names a case"
+            raise ValueError(message)
         case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
             _check_head(seen, setting)
 
@@ -107,11 +111,8 @@ def _check_index(name: str, value: int, most: int) -> None:
 
 def _check_sensor(sensor: str, setting: TableSetting) -> None:
     """ValueError unless the header has that sensor."""
-    most = {"beam": len(setting.beams_deg), "reader": len(setting.readers_deg)}
-    once = ("rotor", "object", "link", *(("head", "head/sensors") if setting.head is not None else ()))
-    kind, _, place = sensor.partition("/")
-    if sensor not in once and not (place.isdecimal() and int(place) < most.get(kind, 0)):
-        message = f"sensor {sensor!r}: beam/N, reader/N, {', '.join(once)}, with N as in the header"
+    if sensor not in setting.sensors:
+        message = f"sensor {sensor!r}: the header has {', '.join(setting.sensors)}"
         raise ValueError(message)
 
 

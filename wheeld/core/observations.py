@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from wheeld.core.facts import Case
+
 Direction: TypeAlias = Literal["cw", "ccw"]
 CommandName: TypeAlias = Literal[
     "open",
@@ -22,6 +24,7 @@ CommandName: TypeAlias = Literal[
     "confirm",
     "tout_va",
     "last_coup",
+    "last_coup_off",
     "close",
     "suspend",
     "resume",
@@ -80,7 +83,10 @@ class SensorState(_Line, frozen=True, tag="sensor"):
 
 
 class Command(_Line, frozen=True, tag="command"):
-    """What a person or the table system asked for; `coup`, when given, must be the current one."""
+    """What a person or the table system asked for; `coup`, when given, must be the current one. `case`: which case of
+    C11 "rien va" names. `number`: the one that the chef confirms, where it is not the one that was seen (R3b).
+    `without`: the sensors that `resume` leaves out, by name.
+    """
 
     name: CommandName
     by: str
@@ -88,6 +94,9 @@ class Command(_Line, frozen=True, tag="command"):
     who: str | None = None
     id: str | None = None
     coup: int | None = None
+    case: Case | None = None
+    number: int | None = None
+    without: tuple[str, ...] = ()
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):

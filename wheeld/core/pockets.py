@@ -14,10 +14,16 @@ import msgspec
 Colour: TypeAlias = Literal["rouge", "noir"]
 Parity: TypeAlias = Literal["pair", "impair"]
 Half: TypeAlias = Literal["manque", "passe"]
+Pair: TypeAlias = tuple[int, int]
+"""Two numbers side by side on the cloth: what names a finale à cheval."""
 
 
 class NumberFacts(msgspec.Struct, frozen=True):
-    """What one number is. Zero has no colour, parity, half, dozen or column."""
+    """What one number is. Zero has no colour, parity, half, dozen or column.
+
+    `finals_plein`: the finale en plein that it wins in, by its last digit. `finals_cheval`: those à cheval, each by the
+    pair that names it.
+    """
 
     number: int
     pocket_index: int
@@ -27,7 +33,8 @@ class NumberFacts(msgspec.Struct, frozen=True):
     dozen: int | None
     column: int | None
     sectors: tuple[str, ...]
-    final: int
+    finals_plein: tuple[int, ...]
+    finals_cheval: tuple[Pair, ...]
     neighbours: tuple[int, int, int, int]
 
 
@@ -35,12 +42,25 @@ class PocketLayout:
     """The pockets of one kind of wheel.
 
     `order`: the numbers clockwise from zero; `index_of`: the place of each number in it; `facts`: of each number.
+    `finals_across` and `finals_down`: the finals à cheval of two numbers in one row of the cloth, and one below the
+    other.
     """
 
-    def __init__(self, order: tuple[int, ...], red: frozenset[int], sectors: Mapping[str, frozenset[int]]) -> None:
+    def __init__(
+        self,
+        order: tuple[int, ...],
+        red: frozenset[int],
+        sectors: Mapping[str, frozenset[int]],
+        finals_across: tuple[Pair, ...],
+        finals_down: tuple[Pair, ...],
+    ) -> None:
         self.order = order
         self.index_of = {number: index for index, number in enumerate(order)}
         self._red, self._sectors = red, sectors
+        self._finals = {
+            **{pair: self._final_across(*pair) for pair in finals_across},
+            **{pair: self._final_down(*pair) for pair in finals_down},
+        }
         self.facts = {number: self._facts(number) for number in order}
 
     def _facts(self, number: int) -> NumberFacts:
@@ -55,9 +75,19 @@ class PocketLayout:
             dozen=None if zero else (number - 1) // 12 + 1,
             column=None if zero else (number - 1) % 3 + 1,
             sectors=tuple(name for name, numbers in self._sectors.items() if number in numbers),
-            final=number % 10,
+            finals_plein=(number % 10,),
+            finals_cheval=tuple(pair for pair, numbers in self._finals.items() if number in numbers),
             neighbours=self._neighbours(number),
         )
+
+    def _final_across(self, left: int, right: int) -> frozenset[int]:
+        """Every number that ends as one of the two, played à cheval where both stand in one row, else en plein (V)."""
+        return frozenset(number for number in self.order if number % 10 in (left, right))
+
+    def _final_down(self, upper: int, lower: int) -> frozenset[int]:
+        """The pair itself, and ten, twenty, … further on, as far as both numbers are on the cloth (V)."""
+        tens = range(0, len(self.order) - lower, 10)
+        return frozenset(number + ten for ten in tens for number in (upper, lower))
 
     def _neighbours(self, number: int) -> tuple[int, int, int, int]:
         """Two numbers before it and two after it on the rotor, clockwise."""
@@ -83,6 +113,9 @@ SINGLE_ZERO = PocketLayout(
         "nassa": frozenset({0, 3, 12, 15, 19, 26, 32, 35}),
         "zero_spiel": frozenset({0, 3, 12, 15, 26, 32, 35}),
     },
+    # C17 and V: the finals à cheval that are accepted
+    finals_across=((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (7, 8), (8, 9)),
+    finals_down=((0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 9), (7, 10), (8, 11), (9, 12)),
 )
 # fmt: on
 ROTOR_ORDER = SINGLE_ZERO.order

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, structs
 
-from wheeld.core.houses import PROFILES, Profile
+from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.houses import PROFILES, TOUT_VA, Profile, VoidWords
 from wheeld.core.observations import Direction, HeadProduct, Source, Unproven
 from wheeld.core.pockets import POCKETS
 
@@ -87,7 +88,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     beams_deg: Annotated[tuple[float, ...], _key("wheel.beams_deg", ANGLES, default=())]
     readers_deg: Annotated[tuple[float, ...], _key("wheel.readers_deg", ANGLES, default=())]
     min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=None, row="a coup needs {} proven laps")]
-    """In the file None, the default: as many as the house asks."""
+    """In the file None, the default: as many as the house asks. More are allowed, fewer are not (R2)."""
     last_number: Annotated[
         int | None,
         _key("table.last_number", "a whole number", row="last number: {}, for a journal that is still empty"),
@@ -113,7 +114,21 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     ball: Annotated[Source, _key("wheel.ball", SOURCES)] = "sensors"
     pocket: Annotated[Source, _key("wheel.pocket", SOURCES)] = "sensors"
     unproven: Annotated[Unproven | None, _key("table.unproven", '"void" or "chef"')] = None
-    """What becomes of a coup of which the sensors cannot prove all that R1 and R2 ask."""
+    """What becomes of a coup of which the sensors cannot prove all that R1 and R2 ask. None, with beams: it is void."""
+    void_words: Annotated[VoidWords | None, _key("table.void_words", '"rien va" or "nulla vale"')] = None
+    """With which words a coup is declared void; None: those of the house."""
+    language: Annotated[Language | None, _key("table.language", '"fr", "it" or "en"')] = None
+    """Of what people read in its messages; None: the house's."""
+
+    @property
+    def table_language(self) -> Language:
+        """The language of its messages; KeyError unless `check()` is empty."""
+        return self.language or self.profile.language
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The texts of its messages, which may name the words of a void; KeyError unless `check()` is empty."""
+        return Catalogue(self.table_language, {"void": self.words, "tout_va": TOUT_VA[self.words]})
 
     @property
     def profile(self) -> Profile:
@@ -121,9 +136,28 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         return PROFILES[self.house, self.game]
 
     @property
+    def words(self) -> VoidWords:
+        """With which words a coup is declared void here; KeyError unless `check()` is empty."""
+        return self.void_words or self.profile.void_words
+
+    @property
     def lacks(self) -> tuple[str, ...]:
         """Which of R1 and R2 (docs/rulebook.md) nothing here can ever prove."""
         return HEADS[self.head].lacks if self.ball == "head" and self.head is not None else ()
+
+    @property
+    def confirmable(self) -> tuple[str, ...]:
+        """Which of R1 and R2 the chef may answer for, where they are not proven: what nothing here can prove, or laps
+        that the passes of beams only suggest."""
+        return (self.lacks or ("R2",)) if self.unproven == "chef" else ()
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """The names of all sensors whose state can be reported (`SensorState`)."""
+        beams = tuple(f"beam/{number}" for number in range(len(self.beams_deg)))
+        readers = tuple(f"reader/{number}" for number in range(len(self.readers_deg)))
+        head = ("head", "head/sensors") if self.head is not None else ()
+        return (*beams, *readers, "rotor", "object", "link", *head)
 
     def check(self) -> list[tuple[str, str]]:
         """What is wrong, as (key, problem) pairs; empty when this table can be adjudicated."""
@@ -228,7 +262,7 @@ def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
                 'happens to such a coup: "void", or "chef" if the chef confirms each'
             ),
         )
-    if setting.unproven is not None and not setting.lacks:
+    if setting.unproven is not None and not setting.lacks and setting.ball == "head":
         yield "unproven", f'is "{setting.unproven}", and these sensors prove all of {article}: leave it out'
 
 
@@ -262,11 +296,9 @@ def _readers(readers_deg: tuple[float, ...]) -> Iterator[tuple[str, str]]:
 
 def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
     profile = PROFILES.get((setting.house, setting.game))
-    if not 1 <= setting.min_laps <= LAPS_MAX:
-        asked = (
-            "" if profile is None else f" ({_article(setting, 'R2')} asks {profile.min_laps}, other jurisdictions 4)"
-        )
-        yield "min_laps", f"{setting.min_laps} is not within 1…{LAPS_MAX}{asked}"
+    if profile is not None and not profile.min_laps <= setting.min_laps <= LAPS_MAX:
+        asked = f"{_article(setting, 'R2')} asks {profile.min_laps} at least; other jurisdictions ask 4"
+        yield "min_laps", f"{setting.min_laps} is not within {profile.min_laps}…{LAPS_MAX} ({asked})"
     if not 1 <= setting.sightings_to_call <= 20:
         yield "sightings_to_call", f"{setting.sightings_to_call} is not within 1…20 (R3: 3 by default)"
     if profile is not None and setting.last_number not in (None, *profile.pockets.order):

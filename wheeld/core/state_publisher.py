@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from wheeld.core.facts import State
+from collections.abc import Sequence
+from functools import reduce
+
+from wheeld.core.catalogue import Catalogue, Text
+from wheeld.core.facts import Awaited
+from wheeld.core.law.awaited import awaited
 from wheeld.core.law.guards import Known, is_in_place
-from wheeld.core.law.rows import AFTER_VOID
-from wheeld.core.messages.phrases import Phrases
+from wheeld.core.messages.phrases import AWAITED, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
+from wheeld.core.names import sensor_texts
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import PendingStep
-from wheeld.core.table_state import TableState
+from wheeld.core.table_state import Called, TableState
 from wheeld.core.tracking.observer import Observer
-
-_OBJECT_MATTERS = (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, State.OPERATIONS, *AFTER_VOID)
-"""N6: the next coup waits until it is cleared, and a launch over it is void."""
 
 
 class StatePublisher:
@@ -27,65 +29,70 @@ class StatePublisher:
         writer: MessageWriter,
         pending: PendingStep,
     ) -> None:
-        self._min_laps, self._profile = setting.min_laps, setting.profile
+        self._setting, self._profile, self._catalogue = setting, setting.profile, setting.catalogue
         self._state, self._observer = state, observer
         self._writer, self._pending = writer, pending
 
     def publish(self, now_us: int) -> None:
         """Publish `table` if anything in it changed, and `board` with it if that changed too."""
         state, observer = self._state, self._observer
-        misplaced = self._misplaced(now_us)
-        state.object_present = observer.object_present
         state.head_game = observer.head_game
+        codes = awaited(state.state, self._owed(now_us))
         words = waiting_for(
-            state.state,
-            self._profile.phrases,
-            laps=self._min_laps,
-            object_present=state.object_present,
-            misplaced=misplaced,
+            codes,
+            self._catalogue,
+            laps=self._setting.min_laps,
+            number=state.last_number,
+            called=state.current.called,
             faults=observer.faults,
         )
         wire_name, bets = state.state.wire_name, state.state.bets
-        view = (wire_name, bets, state.last_number, state.last_coup, state.bouler, words)
+        on_board = (wire_name, bets, state.last_number, state.last_coup)
+        sensors = " ".join(observer.faults), " ".join(state.left_out)
+        view = (*on_board, state.spinning.who, words, *(state.moved_by or (None, None)), *sensors)
         if view == state.view:
             return
         before, state.view = state.view, view
-        is_on_board = before is None or view[:3] != before[:3] or bool(self._pending.verdicts)
-        self._pending.messages += self._writer.standing(now_us, words, with_board=is_on_board)
+        is_on_board = before is None or on_board != before[: len(on_board)] or bool(self._pending.verdicts)
+        self._pending.messages += self._writer.standing(now_us, words, codes, observer.faults, with_board=is_on_board)
 
-    def _misplaced(self, now_us: int) -> int | None:
-        """The number whose pocket the ball must be put in before "tout va"; None while none is waited for."""
-        state = self._state
-        if state.state not in AFTER_VOID or is_in_place(Known(state, self._observer, self._profile.pockets, now_us)):
-            return None
-        return state.last_number
+    def _owed(self, now_us: int) -> frozenset[Awaited]:
+        """What comes before the next coup."""
+        known = Known(self._state, self._observer, self._profile.pockets, now_us)
+        owed = {
+            Awaited.NO_LAUNCH: self._observer.ball_taken,
+            Awaited.CLEAR_OBJECT: self._state.object_present,
+            Awaited.REPAIR: bool(self._observer.faults),
+            Awaited.PUT_BACK: not is_in_place(known),
+            Awaited.TURN_ROTOR: not is_in_place(known) and self._observer.rotor.is_standing,
+            Awaited.RIEN_NE_VA_PLUS: self._state.follows_void,
+        }
+        return frozenset(code for code, is_owed in owed.items() if is_owed)
 
 
 def waiting_for(
-    state: State,
-    phrases: Phrases,
+    codes: tuple[Awaited, ...],
+    catalogue: Catalogue,
     *,
-    object_present: bool = False,
-    misplaced: int | None = None,
-    faults: tuple[str, ...] = (),
-    laps: int = 3,
+    laps: int,
+    number: int | None,
+    called: Called | None = None,
+    faults: Sequence[str] = (),
 ) -> str:
-    """The steps still owed, in order, as one text.
+    """The steps still owed, in order, as one text for the people at the table.
 
-    `misplaced` is the number whose pocket the ball belongs in and isn't; `laps` are those that the chef must answer for
-    where no sensor can prove them (R2).
+    `laps` are those that the chef must answer for where no sensor can prove them (R2), `number` is the last one,
+    `called` the one that awaits the chef, and `faults` are the sensors that fail.
     """
-    steps = []
-    if object_present and state in _OBJECT_MATTERS:
-        steps.append(phrases.remove_object)
-    if state is State.SUSPENDED and faults:
-        steps.append(phrases.repair.format(", ".join(faults)))
-    if state in AFTER_VOID:
-        if misplaced is not None:
-            steps.append(phrases.put_back.format(misplaced))
-        steps.append(phrases.tout_va)
-        if state is State.RIEN_VA_OPERATIONS_OWED:
-            steps.append(phrases.next_step[State.OPERATIONS])
-    else:
-        steps.append(phrases.next_step[state].format(laps))
-    return phrases.then.join(steps)
+    say, steps = catalogue.say, []
+    for code in codes:
+        if code is Awaited.PUT_BACK:
+            assert number is not None, "before the first number the ball belongs nowhere"
+            steps.append(catalogue.say_number("put the ball back in {number}", number))
+        elif code is Awaited.CONFIRM and called is not None and "R3" in called.unproven:
+            steps.append(say(NUMBER_SEEN if called.number is not None else NUMBER_UNSEEN, number=called.number))
+        elif code is Awaited.REPAIR:
+            steps.append(catalogue.say_text(Text(AWAITED[code], {"sensors": sensor_texts(faults)})))
+        else:
+            steps.append(say(AWAITED[code], laps=laps))
+    return reduce(lambda first, step: say("{first}, then {next}", first=first, next=step), steps)

@@ -7,23 +7,26 @@ depends on how often the table is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from wheeld.core.adjudicator import Adjudicator
 from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
-from wheeld.core.facts import Fact, State
+from wheeld.core.facts import Fact
 from wheeld.core.instants import ClockState, to_text
-from wheeld.core.law.registers import LaunchRegister
-from wheeld.core.law.rows import COUP
+from wheeld.core.law.guards import Known
+from wheeld.core.law.history import History
+from wheeld.core.law.standing import is_closed, is_running, may_run_still
+from wheeld.core.law.waiting import held_until_us, questions
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
     Command,
     End,
+    ForeignObject,
     HeadReport,
     Observation,
     Restarted,
@@ -34,14 +37,16 @@ from wheeld.core.observations import (
 from wheeld.core.setting import Header, TableSetting
 from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
-from wheeld.core.table_state import BOULER_US, TableState
+from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
+from wheeld.core.tracking.left_out import still_left_out
 from wheeld.core.tracking.observer import Observer, ObserverState
+from wheeld.core.waitlist import Happening, HeldUntil, Waitlist
 
 NOTHING = Step()
 FREQUENT = {Rotor, BallPass, TimePassed}
 """Kinds that come often and by themselves: they change what is published only through a fact."""
-LEVELS = (SensorState, *HeadReport.__args__)
+LEVELS = (ForeignObject, SensorState, *HeadReport.__args__)
 """Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
 and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 
@@ -57,7 +62,8 @@ class Table:
         self._late = 0
         self._memory = b""
         self._pending = pending = PendingStep()
-        self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock)
+        self._waitlist = Waitlist(snapshot.waiting)
+        self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock, self._waitlist)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
         self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
         self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
@@ -75,15 +81,15 @@ class Table:
         state = TableState(last_number=setting.last_number, since_at=to_text(started_utc_us))
         if memory is not None:
             state = msgspec.json.decode(memory, type=TableState)
-        state.launches = LaunchRegister.starting_in(state.state)
-        observed = ObserverState(object_present=state.object_present)
+        state.history = History.starting_in(state.state, state.coup, is_void=may_run_still(state))
+        state.current.move_to_clock(started_utc_us)
+        state.left_out = still_left_out(setting, state.left_out)
+        observed = ObserverState(object_present=state.object_present, left_out=[*state.left_out])
         observed.head.before = state.head_game
         if state.last_number is not None:
             observed.pocket.lying = setting.profile.pockets.index_of[state.last_number]
         table = cls(setting, boot_id, Snapshot(0, state, observed, ClockState(utc_us=started_utc_us)))
         opening = table.apply(Restarted(0))
-        if memory is not None:
-            state.launches.restart(state.state)
         table._recorder.begin(table.now_us)
         return table, opening
 
@@ -105,12 +111,12 @@ class Table:
     @property
     def is_running(self) -> bool:
         """Whether a coup runs: from the launch to its verdict."""
-        return self._state.state in COUP
+        return is_running(self._state.state)
 
     @property
     def is_closed(self) -> bool:
         """Whether no game is on."""
-        return self._state.state is State.CLOSED
+        return is_closed(self._state.state)
 
     @property
     def coup(self) -> int:
@@ -120,7 +126,7 @@ class Table:
     @property
     def bouler(self) -> str | None:
         """Who launches, by the latest command."""
-        return self._state.bouler
+        return self._state.spinning.who
 
     @property
     def counters(self) -> dict[str, int]:
@@ -141,8 +147,9 @@ class Table:
         return Step((self._writer.notice(self._now_us, kind, text, figures, person),))
 
     def apply(self, seen: Observation) -> Step:
-        """Take one observation in, and return what follows from it. One that is older than `now_us` is counted as
-        `late` and changes nothing, unless it says how something stands (`LEVELS`)."""
+        """Take one observation in, and return what follows from it. A command is taken by its own time. Anything else
+        that is older than `now_us` is counted as `late` and changes nothing, unless it says how something stands
+        (`LEVELS`)."""
         if seen.t_us < self._now_us and not isinstance(seen, Command):
             if not isinstance(seen, LEVELS):
                 self._late += 1
@@ -155,14 +162,15 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        for evidence in self._observer.observe(seen):
-            self._adjudicator.apply(evidence, self._now_us)
+        self._take(self._observer.observe(seen))
         if isinstance(seen, Command):
-            self._adjudicator.answer(seen, self._now_us)
+            self._take([seen])
         elif isinstance(seen, ClockReading):
             self._clock.read(seen)
-        matters = kind not in FREQUENT or bool(self._pending.facts)
-        if matters or not self._observer.only_postpones:
+        is_routine = self._observer.only_postpones
+        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
+        matters = kind not in FREQUENT or begins_to_turn or self._pending.is_anything
+        if matters or not is_routine:
             self._due_us = self._next_due_us()
         is_long = len(self._recorder.observations) > IDLE_MAX
         return self._finish(is_long=is_long) if matters or is_long else NOTHING
@@ -175,30 +183,62 @@ class Table:
                 self._due_us = due_us  # encoder edges had put it off
                 return
             self._now_us = max(self._now_us, due_us)
-            for evidence in self._expire(self._now_us):
-                self._adjudicator.apply(evidence, self._now_us)
+            self._take(self._expire(self._now_us))
             self._publisher.publish(self._now_us)
             self._due_us = self._next_due_us()
 
+    def _take(self, happened: Iterable[Evidence | Command]) -> None:
+        """Take in what was just shown or said. Decide, in the order of its time, all that no open question holds."""
+        for what in happened:
+            self._waitlist.put(what)
+            self._decide()
+        self._decide()
+
+    def _decide(self) -> None:
+        while self._waitlist.waiting:
+            happening = self._waitlist.take(self._now_us, self._held_until_us())
+            if happening is None:
+                return
+            what = happening.what
+            if isinstance(what, Command):
+                self._adjudicator.answer(what, self._now_us)
+                self._publisher.publish(self._now_us)  # each word that waited, though they are decided together
+            else:
+                self._adjudicator.apply(what, self._now_us)
+
+    def _held_until_us(self) -> HeldUntil:
+        """Until when something waits, by the questions that are open now."""
+        known = Known(self._state, self._observer, self.setting.profile.pockets, self._now_us)
+        open_questions = list(questions(known, self._waitlist.said))
+
+        def held(happening: Happening) -> int | None:
+            return held_until_us(happening, open_questions, self._state.state)
+
+        return held
+
     def _next_due_us(self) -> int | None:
-        """Sensing time of the earliest deadline: the observer's, or the end of the bouler's time."""
-        bouler_us = self._bouler_due_us()
-        due_us = self._observer.deadline_us()
-        return due_us if bouler_us is None else bouler_us if due_us is None else min(due_us, bouler_us)
+        """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a
+        wait."""
+        waits_us = self._waitlist.due_us(self._held_until_us()) if self._waitlist.waiting else None
+        launch_us = self._state.current.launch_due_us
+        dues_us = (self._bouler_due_us(), launch_us, self._observer.deadline_us(), waits_us)
+        return min((due_us for due_us in dues_us if due_us is not None), default=None)
 
     def _expire(self, now_us: int) -> Iterator[Evidence]:
         """What is evident because nothing came until `now_us`, each to be applied before the next is asked for."""
         bouler_us = self._bouler_due_us()
         if bouler_us is not None and bouler_us <= now_us:
-            self._state.bouler_due_reported = True
-            yield Evidence(Fact.BOULER_DUE, now_us, {"bouler": self._state.bouler or ""})
+            self._state.spinning.due_reported = True
+            yield Evidence(Fact.BOULER_DUE, now_us, {"bouler": self._state.spinning.who or ""})
+        coup = self._state.current
+        if coup.launch_due_us is not None and coup.launch_due_us <= now_us:
+            coup.launch_due_us = None
+            yield Evidence(Fact.LAUNCH_AWAITED, now_us)
         yield from self._observer.expire(now_us)
 
     def _bouler_due_us(self) -> int | None:
-        state, clock = self._state, self._clock
-        if state.bouler_since_utc_us is None or state.bouler_due_reported:
-            return None
-        return clock.t_us + state.bouler_since_utc_us + BOULER_US - clock.utc_us
+        due_utc_us, clock = self._state.spinning.due_utc_us, self._clock
+        return None if due_utc_us is None else clock.t_us + due_utc_us - clock.utc_us
 
     def _finish(self, *, is_long: bool) -> Step:
         """Publish the state of the table if it changed, and hand the step over. `is_long`: more observations are kept

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.facts import Bets, State
-from wheeld.core.law.registers import LaunchRegister
+from wheeld.core.bouler import Bouler
+from wheeld.core.facts import LastCoup, State
+from wheeld.core.law.history import History
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
 from wheeld.core.tracking.evidence import Figures
@@ -15,17 +16,19 @@ from wheeld.core.tracking.sighting import Seen
 
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (docs/interfaces.md)."""
-BOULER_US = 30 * 60 * 1_000_000
-"""A4: a bouler customarily spins for half an hour."""
+
+LAUNCH_AWAITED_US = 60 * 1_000_000
+"""docs/rulebook.md 6: a launch that is awaited for a minute is reported."""
 
 
 class Called(msgspec.Struct, frozen=True):
     """A number that came out, with what the result says of it; `laps` and `rotor_rpm` None where nothing reports them.
 
-    `t_us`: when its proof was complete. `unproven`: the rules (R1, R2) that the chef must answer for.
+    `number`: None when the ball may lie in a pocket that no reader has met. `t_us`: when the ball was first seen in
+    that pocket. `unproven`: the rules (R1, R2, R3) that the chef must answer for.
     """
 
-    number: int
+    number: int | None
     t_us: int
     laps: float | None
     rotor_rpm: float | None
@@ -35,9 +38,11 @@ class Called(msgspec.Struct, frozen=True):
 
 
 class Coup(msgspec.Struct):
-    """What the result of the coup at hand will say of its run. Times: sensing clock.
+    """What the result of the coup at hand will say of its run. Times: sensing clock; at `noted` a sensing time and what
+    it was in UTC, for a restart gives the table another sensing clock.
 
-    `called`: the number that awaits the chef.
+    `called`: the number that awaits the chef. `launch_due_us`: when a launch that is awaited since "rien ne va plus" is
+    reported as missing; None before that word, and when it was reported.
     """
 
     launched_us: int | None = None
@@ -45,22 +50,45 @@ class Coup(msgspec.Struct):
     left_track_us: int | None = None
     directions: Figures = {}
     called: Called | None = None
+    launch_due_us: int | None = None
+    noted: tuple[int, int] | None = None
+
+    def move_to_clock(self, started_utc_us: int) -> None:
+        """Date everything on a sensing clock that began at `started_utc_us`: then it lies before 0. The wait for a
+        launch begins anew."""
+        if self.launch_due_us is not None:
+            self.launch_due_us = LAUNCH_AWAITED_US
+        if self.noted is None:
+            return
+        t_us, utc_us = self.noted
+        later_us = utc_us - started_utc_us - t_us
+        self.noted = (t_us + later_us, utc_us)
+        for name in ("launched_us", "bets_closed_us", "left_track_us"):
+            if (at_us := getattr(self, name)) is not None:
+                setattr(self, name, at_us + later_us)
+        if (called := self.called) is not None:
+            sightings = [msgspec.structs.replace(seen, t_us=seen.t_us + later_us) for seen in called.sightings]
+            self.called = msgspec.structs.replace(called, t_us=called.t_us + later_us, sightings=sightings)
 
 
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `launches`: see `registers`.
-    `coup` is the number of the latest coup. A coup is numbered when bets open; a launch without open bets has a number
-    too (see `begin_coup`). Numbers never begin anew. `decided` says that coup `coup` has had its verdict. `last_coup`:
-    la dernière is announced; `closing`: it was played. `object_present` is kept for a restart, because the sensor
-    reports changes only. `head_game`: where a head's games stood. `view`: what was last published of the table.
+    `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `moved_by`: whose word led to
+    that state, and why; None when no person's did. `history`: where it stood lately. `coup` is the number of the latest
+    coup. A coup is numbered when bets open; a launch without open bets has a number too (see `begin_coup`). Numbers
+    never begin anew. `decided` says that coup `coup` has had its verdict. `last_coup_from`: la dernière is announced,
+    and is the first valid coup from this number on; `closing`: it was played. `tout_va_owed`: the latest void is not
+    over; it outlasts a closed table, for the ball goes back in any case (C11). `object_present`: an object is in the
+    cylinder, as far as is decided. `left_out`: the sensors that a person has left out. `head_game`: where a head's
+    games stood. `spinning`: the bouler and his time. `view`: what was last published of the table.
     """
 
     state: State = State.CLOSED
     resume_to: State = State.CLOSED
     since_at: str = ""
-    launches: LaunchRegister = msgspec.field(default_factory=lambda: LaunchRegister.starting_in(State.CLOSED))
+    moved_by: tuple[str, str] | None = None
+    history: History = msgspec.field(default_factory=lambda: History.starting_in(State.CLOSED, 0, is_void=False))
     head_game: HeadGameKept | None = None
     coup: int = 0
     decided: bool = True
@@ -69,14 +97,14 @@ class TableState(msgspec.Struct):
     last_number: int | None = None
     numbers: list[int] = msgspec.field(default_factory=list)
     last_void: LastVoid | None = None
-    last_coup: bool = False
+    last_coup_from: int | None = None
     closing: bool = False
+    tout_va_owed: bool = False
     object_present: bool = False
-    bouler: str | None = None
-    bouler_since_utc_us: int | None = None
-    bouler_due_reported: bool = False
+    left_out: list[str] = msgspec.field(default_factory=list)
+    spinning: Bouler = msgspec.field(default_factory=Bouler)
     current: Coup = msgspec.field(default_factory=Coup)
-    view: tuple[str, Bets, int | None, bool, str | None, str] | None = None
+    view: tuple[str | int | bool | None, ...] | None = None
 
     def begin_coup(self) -> None:
         """Number the next coup, unless the one at hand still awaits its launch."""
@@ -89,5 +117,28 @@ class TableState(msgspec.Struct):
         """A number came out: it leads the board, and la dernière is played if it was announced."""
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
-        if self.last_coup:
-            self.last_coup, self.closing = False, True
+        if self.last_coup == "this":
+            self.last_coup_from, self.closing = None, True
+
+    def announce_last(self) -> None:
+        """La dernière is the next coup to be launched that is valid: never one that runs already."""
+        is_begun = self.decided or self.current.launched_us is not None
+        self.last_coup_from = self.coup + 1 if is_begun else self.coup
+
+    def forget_last(self) -> None:
+        """La dernière is over, or was taken back."""
+        self.last_coup_from, self.closing = None, False
+
+    @property
+    def last_coup(self) -> LastCoup | None:
+        """Which coup is la dernière; None while it is not announced. A void leaves it to the next coup."""
+        if self.closing:
+            return "played"
+        if self.last_coup_from is None:
+            return None
+        return "next" if self.decided or self.coup < self.last_coup_from else "this"
+
+    @property
+    def follows_void(self) -> bool:
+        """Whether the coup before the one at hand was void: "rien ne va plus" then comes before the launch (C11)."""
+        return self.last_void is not None and self.last_void.coup == self.coup - 1

@@ -54,7 +54,9 @@ async def _run(config: Config) -> Exit:
     key_file = config.journal.signing_key_file
     try:
         signer = None if key_file is None else FileSigner(key_file)
-        journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us(), signer=signer)
+        journal = await Journal.open(
+            config.journal.path, at_utc_us=clock.utc_us(), signer=signer, language=config.table.table_language
+        )
     except (KeyFileError, OSError) as wrong:
         log.critical("signing_key.unusable", why=str(wrong))
         return Exit.BAD_CONFIG
@@ -108,6 +110,7 @@ class Daemon:
     ) -> None:
         root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         boot_id = uuid.uuid4().hex
+        self._catalogue = config.table.catalogue
         self._journal, self._clock, self._version = journal, clock, version("wheeld")
         self._table, self._opening = Table.start(
             config.table, boot_id=boot_id, started_utc_us=clock.utc_us(), memory=memory
@@ -156,6 +159,7 @@ class Daemon:
             outbox=self._outbox,
             seal=self._keeper.seal,
             submit=self._loop.put,
+            catalogue=self._catalogue,
             root=root,
             utc_us=clock.utc_us,
         )
@@ -163,7 +167,7 @@ class Daemon:
     async def run(self) -> None:
         """Until a signal asks to stop, or a task fails: then all stop, and the error is raised in a group."""
         await self._journal.append(self._opening, self._clock.utc_us())
-        await self._keeper.seal(by=DAEMON, why="the daemon starts")
+        await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -172,7 +176,7 @@ class Daemon:
             self._report_ready()
             await stop.wait()
             self._notifier.stopping()
-            await self._keeper.seal(by=DAEMON, why="the daemon stops")
+            await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
             await self._await_confirmations()
             for task in tasks:
                 task.cancel()

@@ -12,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
+from wheeld.core.catalogue import Language
 from wheeld.journal.database import Database
 from wheeld.journal.rows import JournalError, Signer
 from wheeld.journal.writer import JournalWriter
@@ -54,8 +55,10 @@ class Journal:
         self.depth = self._on_thread(writer.reader.depth)
 
     @classmethod
-    async def open(cls, path: Path, *, at_utc_us: int, signer: Signer | None = None) -> Journal:
-        """Open or create the journal at `path`; commands that an earlier run left undecided are refused.
+    async def open(
+        cls, path: Path, *, at_utc_us: int, signer: Signer | None = None, language: Language = "en"
+    ) -> Journal:
+        """Open or create the journal at `path`; commands that an earlier run left undecided are refused in `language`.
 
         With a `signer` it can be sealed.
         """
@@ -68,7 +71,7 @@ class Journal:
             raise
         journal = cls(writer, thread)
         try:
-            await journal.answer_unfinished(at_utc_us)
+            await journal.answer_unfinished(at_utc_us, language)
         except BaseException:
             await journal.close()
             raise

@@ -41,6 +41,7 @@ class JournalKeeper:
     ) -> None:
         self._journal = journal
         self._table = table
+        self._catalogue = table.setting.catalogue
         self._clock = clock
         self._setting = setting
         self._is_clock_trusted = is_clock_trusted
@@ -51,10 +52,16 @@ class JournalKeeper:
     def look(self) -> None:
         """Compare the table with what it was: a shift that ended is due to be sealed."""
         if self._table.bouler != self._bouler:
-            self._due.put_nowait(f"change of bouler: {self._bouler or 'nobody'} to {self._table.bouler}")
+            self._due.put_nowait(self._change_of_bouler())
         if self._table.is_closed and not self._is_closed:
-            self._due.put_nowait("the table closed")
+            self._due.put_nowait(self._catalogue.say("the table closed"))
         self._bouler, self._is_closed = self._table.bouler, self._table.is_closed
+
+    def _change_of_bouler(self) -> str:
+        before, now = self._bouler, self._table.bouler
+        if before is None:
+            return self._catalogue.say("first bouler: {now}", now=now)
+        return self._catalogue.say("change of bouler: {before} to {now}", before=before, now=now)
 
     async def seal_shifts(self) -> NoReturn:
         """Seal what is due; ends by the journal's error or by cancellation."""
@@ -69,7 +76,7 @@ class JournalKeeper:
             return None
         figures: Figures = {"n": sealed.n, "head": sealed.head.hex(), "key_id": sealed.key_id}
         self._log.info("journal.sealed", by=by, why=why, **figures)
-        text = f"the journal is sealed up to record {sealed.n}"
+        text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
         await self._journal.append(self._table.remark("sealed", text, figures, (by, why)), at_utc_us)
         return sealed
 

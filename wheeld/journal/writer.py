@@ -13,6 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from firmware_protocol.host import Position
+from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
@@ -27,7 +28,9 @@ REPEAT_WINDOW_S = 600
 Before or after it a sender that counts from 1 after each restart may use the id again; before it, because the host's
 date may have been set back."""
 
-UNFINISHED = "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
+UNFINISHED = translatable(
+    "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
+)
 
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
@@ -194,14 +197,15 @@ class JournalWriter:
             self._close_command(row, at_utc_us, done=False, why=why)
             self._insert_reply(command, None, at_utc_us, done=False, why=why)
 
-    def answer_unfinished(self, at_utc_us: int) -> int:
+    def answer_unfinished(self, at_utc_us: int, language: Language = "en") -> int:
         """Refuse the commands that a previous run received and did not decide; returns how many there were."""
+        why = Catalogue(language).say(UNFINISHED)
         with self.database.transaction():
             rows = self.database.rows(
                 "SELECT id, name, by FROM commands WHERE row NOT IN (SELECT row FROM answers) ORDER BY row"
             )
             for command_id, name, by in rows:
-                self._decide(Reply(0, command_id, name, by, done=False, why=UNFINISHED), at_utc_us)
+                self._decide(Reply(0, command_id, name, by, done=False, why=why), at_utc_us)
             return len(rows)
 
     # --- inside ------------------------------------------------------------------------------------------------

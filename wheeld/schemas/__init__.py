@@ -19,6 +19,8 @@ from wheeld.broker.payloads import (
     ConfirmPayload,
     Health,
     ResendPayload,
+    ResumePayload,
+    RienVaPayload,
 )
 from wheeld.core.messages.payloads import Board, Notice, ReplyPayload, Result, Table, Void
 from wheeld.core.step import SEQUENCED
@@ -40,6 +42,8 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "command-bouler": BoulerPayload,
     "command-confirm": ConfirmPayload,
     "command-resend": ResendPayload,
+    "command-rien_va": RienVaPayload,
+    "command-resume": ResumePayload,
 }
 """The structure of each payload, by the name of its schema file; `command` serves each `cmd/{name}` without its own."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.rows import (
-    COUP,
-    EVERY,
+    ELSEWHERE,
     IDLE,
-    NO_COUP,
+    RUNNING,
     ignore,
+    notice,
     on,
     void,
 )
@@ -16,10 +16,19 @@ from wheeld.core.law.rows import (
 S, F = State, Fact
 
 ROWS = (
-    void(F.SENSOR_FAULT, COUP, S.SUSPENDED, Cause.BREAKDOWN, "what observes the mechanism failed"),
+    void(F.SENSOR_FAULT, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "what observes the mechanism failed"),
+    ignore(F.SENSOR_FAULT, S.AWAITING_CHEF, "N8", "the number awaits the chef; play is suspended after his word"),
     on(F.SENSOR_FAULT, IDLE, S.SUSPENDED, "N8", "nothing is decided without the sensors"),
-    ignore(F.SENSOR_FAULT, S.SUSPENDED, "", "play is suspended already; resume waits for the sensor"),
-    ignore(F.SENSOR_MENDED, EVERY, "A6", "a person resumes, not a sensor"),
-    void(F.RESTARTED, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the restart hid a part of the coup"),
-    ignore(F.RESTARTED, NO_COUP, "", "no coup was running: the table is where it was"),
+    ignore(F.SENSOR_FAULT, ELSEWHERE, "", "play is suspended already; resume waits for the sensor"),
+    ignore(F.SENSOR_MENDED, ELSEWHERE, "A6", "a person resumes, not a sensor"),
+    notice(
+        F.LEFT_OUT_WORKS,
+        ELSEWHERE,
+        "sensor_works_again",
+        "A6",
+        'it stays left out until the next "resume" or "open": a person takes it back, not a sensor',
+    ),
+    void(F.RESTARTED, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the restart hid a part of the coup"),
+    ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number goes on awaiting the chef"),
+    ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table is where it was"),
 )

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import product
 
 from wheeld.core import law
 from wheeld.core.facts import Fact, State
 from wheeld.core.houses import PROFILES
-from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Act, Goto, Row
+from wheeld.core.law.late import LATE, Meaning
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Goto, Row, all_but
 from wheeld.core.law.table import CLAUSES, LAW, rule
+from wheeld.core.law.waiting import HOLDS
 
 _INTRO = """\
 # The law of the table
@@ -23,16 +24,17 @@ Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fail
 
 _GROUPS = {
     "any_state": tuple(State),
+    "any_other_state": all_but(State.AWAITING_CHEF),
     "any_coup": COUP,
     "any_running_state": RUNNING,
     "either_before_launch": BEFORE_LAUNCH,
 }
 """States that mostly move alike: one arrow for all of them instead of one each. Not states themselves."""
 _KEY = """\
-`any_state`, `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and
-`awaiting_chef`) and `either_before_launch` (`faites_vos_jeux`, `bets_closed_early`) stand for all of their states,
-`where_it_was` for the one that a suspension hid. What leads from any state makes a coup that was running void
-(breakdown).
+`any_state`, `any_other_state` (all but `awaiting_chef`), `any_running_state` (`ball_running`, `rien_ne_va_plus`,
+`ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and `either_before_launch` (`faites_vos_jeux`,
+`bets_closed_early`) stand for all of their states, `where_it_was` for the one that a suspension hid. What leads from
+any state makes a coup that was running void (breakdown).
 """
 
 
@@ -42,6 +44,8 @@ def document() -> str:
         [
             *(_INTRO, law.__doc__ or ""),
             *("## How the table moves on", "", _diagram(), "", _KEY),
+            *("## What waits for an answer", "", *_holds(), ""),
+            *("## A launch that comes late", "", *_late(), ""),
             *("## Each state", "", _figures(), "", *_by_state()),
             *("## Every clause", "", *_clauses(), ""),
             *("## The articles of each house", "", *_articles(), ""),
@@ -61,11 +65,9 @@ def _diagram() -> str:
 def _moves() -> dict[tuple[str, Fact], str]:
     """Where each fact leads, of those that lead elsewhere."""
     moves = {}
-    for clause in CLAUSES:
-        target = clause.row.next
-        for state, fact in product(clause.states, clause.facts):
-            if target is not state and target is not Goto.STAY:
-                moves[state.value, fact] = "where_it_was" if isinstance(target, Goto) else target.value
+    for (state, fact), row in LAW.items():
+        if row.next is not state and row.next is not Goto.STAY:
+            moves[state.value, fact] = "where_it_was" if isinstance(row.next, Goto) else row.next.value
     return moves
 
 
@@ -99,14 +101,36 @@ def _does_something(row: Row) -> bool:
 
 
 def _figures() -> str:
-    rows = LAW.values()
+    rows = [clause.row for clause in CLAUSES for _ in clause.facts for _ in clause.states or (None,)]
     refused = sum(row.refuse for row in rows)
     ignored = sum(not row.refuse and not _does_something(row) for row in rows)
     acting = len(rows) - refused - ignored
     return (
-        f"{len(rows)} rows, of {len(State)} states and {len(Fact)} facts: {acting} do something, {refused} refuse a "
-        f"command, {ignored} ignore a fact."
+        f"{len(rows)} rows for the {len(LAW)} pairs of {len(State)} states and {len(Fact)} facts: {acting} do "
+        f"something, {refused} refuse a command, {ignored} ignore a fact. A row for `elsewhere` holds in every state "
+        "that has no row of its own."
     )
+
+
+def _holds() -> list[str]:
+    """The questions, and what waits for the answer to each."""
+    lines = ["| question | in | what waits | why |", "|---|---|---|---|"]
+    for hold in HOLDS:
+        words = [f"`{word}`" for word in sorted(hold.words)]
+        facts = [fact.text for fact in Fact if fact in hold.facts]
+        lines.append(f"| {hold.topic.value} | {_states(hold.states)} | {'; '.join([*words, *facts])} | {hold.why} |")
+    return lines
+
+
+def _late() -> list[str]:
+    """What a launch does that is proven after the table moved on."""
+    lines = ["| as it was launched | and now in | then | rules | why |", "|---|---|---|---|---|"]
+    for meaning in Meaning:
+        rows = {LATE[meaning, state]: None for state in State if (meaning, state) in LATE}
+        for row in rows:
+            states = tuple(state for state in State if LATE.get((meaning, state)) is row)
+            lines.append(f"| {meaning.value} | {_states(states)} | {_then(row)} | {_rules(row)} | {_text(row)} |")
+    return [*lines, "", "In every other state it is as a launch there."]
 
 
 def _by_state() -> list[str]:
@@ -116,7 +140,7 @@ def _by_state() -> list[str]:
         rows = [(fact, rule(state, fact)) for fact in Fact]
         lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
         acting = [(fact, row) for fact, row in rows if _does_something(row)]
-        lines += [f"| {fact.text} | {_then(row)} | {_rules(row)} | {row.text} |" for fact, row in acting]
+        lines += [f"| {fact.text} | {_then(row)} | {_rules(row)} | {_text(row)} |" for fact, row in acting]
         lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
         lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
     return lines
@@ -124,7 +148,7 @@ def _by_state() -> list[str]:
 
 def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
     """How many rows, and how many for each reason."""
-    counts = Counter(f"{_rules(row)}: {row.text}" if row.rules else row.text for row in rows)
+    counts = Counter(f"{_rules(row)}: {_text(row)}" if row.rules else _text(row) for row in rows)
     return [f"{title}: {counts.total()}", "", *(f"- {count} × {reason}" for reason, count in counts.most_common())]
 
 
@@ -132,7 +156,7 @@ def _clauses() -> list[str]:
     head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     return head + [
         f"| {_facts(clause.facts)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
-        f"{clause.row.text} |"
+        f"{_text(clause.row)} |"
         for clause in CLAUSES
     ]
 
@@ -150,11 +174,18 @@ def _rules(row: Row) -> str:
     return ", ".join(row.rules) or "–"
 
 
+def _text(row: Row) -> str:
+    """Why, with the words of most tables."""
+    return row.text.format(void="rien va", tout_va="tout va")
+
+
 def _facts(facts: tuple[Fact, ...]) -> str:
     return "<br>".join(fact.text for fact in facts)
 
 
 def _states(states: tuple[State, ...]) -> str:
+    if states is ELSEWHERE:
+        return "elsewhere"
     if len(states) == len(State):
         return "any"
     missing = [state for state in State if state not in states]

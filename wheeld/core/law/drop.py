@@ -6,13 +6,11 @@ from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.guards import EvidenceGuard, Known
 from wheeld.core.law.rows import (
     AFTER_VOID,
-    COUP,
-    EVERY,
-    NO_COUP,
+    ELSEWHERE,
     ON_TRACK,
     RUNNING,
+    STAY,
     Act,
-    all_but,
     ignore,
     notice,
     on,
@@ -26,10 +24,16 @@ NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
 
 
 def _number(evidence: Evidence, known: Known) -> Fact:
-    """A number; or, after a void or in a suspension, the ball put back where it belongs."""
+    """A number; or, after a void, in a suspension or at a closed table, the ball put back where it belongs; or, while a
+    number awaits the chef (R3b), the ball in another pocket than the one where it was seen: a hand may have put it
+    there."""
     state = known.table_state.state
-    is_put_back = state in (*AFTER_VOID, S.SUSPENDED) and _is_at_home(evidence, known)
-    return F.BALL_IN_PLACE if is_put_back else evidence.fact
+    if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and _is_at_home(evidence, known):
+        return F.BALL_IN_PLACE
+    called = known.table_state.current.called if state is S.AWAITING_CHEF else None
+    if called is None or evidence.figures.get("number") == called.number:
+        return evidence.fact
+    return F.BALL_MOVED if "R3" in called.unproven else F.NUMBER_UNPROVEN
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
@@ -54,8 +58,47 @@ ROWS = (
         "the ball rests on an obstacle; no bet is added or withdrawn until it falls or the rotor stops",
         Act.CLOSE_BETS,
     ),
-    ignore(F.FALL_OVERDUE, all_but(*ON_TRACK), "", "there is nothing to lock"),
+    ignore(F.FALL_OVERDUE, ELSEWHERE, "", "there is nothing to lock"),
+    on(
+        F.NUMBER_SEEN,
+        S.BALL_RUNNING,
+        S.RIEN_NE_VA_PLUS,
+        "R3 6",
+        "bets close at the drop; it is the number only when the ball rests there",
+        Act.CLOSE_BETS,
+        Act.NOTICE,
+        kind="number_seen",
+    ),
+    notice(
+        F.NUMBER_SEEN,
+        (S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE),
+        "number_seen",
+        "R3",
+        "it is the number only when the ball rests there",
+        Act.CLOSE_BETS,
+    ),
+    notice(F.NUMBER_SEEN, S.AWAITING_CHEF, "number_seen", "R3b", "the chef's word decides"),
+    ignore(F.NUMBER_SEEN, ELSEWHERE, "", "no coup is running"),
     on(F.NUMBER, RUNNING, S.OPERATIONS, "R3", "the ball came to rest in a pocket", Act.CLOSE_BETS, Act.RESULT),
+    on(
+        F.NUMBER,
+        S.AWAITING_CHEF,
+        S.OPERATIONS,
+        "R3",
+        "readers saw the ball in the same pocket again: the number is proven",
+        Act.RESULT,
+    ),
+    on(
+        (F.NUMBER_NOT_PROVEN, F.ROTOR_STOPPED_IN_FALL),
+        RUNNING,
+        S.AWAITING_CHEF,
+        "R3b",
+        "the coup is neither void nor a result; the chef confirms the number, gives another, or says rien va",
+        Act.CLOSE_BETS,
+        Act.AWAIT,
+    ),
+    ignore(F.NUMBER_NOT_PROVEN, ELSEWHERE, "", "no coup is running, or its number awaits the chef"),
+    ignore(F.ROTOR_STOPPED_IN_FALL, ELSEWHERE, "N5", "armed until the drop only"),
     void(
         F.NUMBER_UNPROVEN,
         RUNNING,
@@ -72,8 +115,16 @@ ROWS = (
         Act.CLOSE_BETS,
         Act.AWAIT,
     ),
+    on(
+        F.NUMBER_UNCONFIRMED,
+        S.AWAITING_CHEF,
+        STAY,
+        "R3 R2",
+        "readers saw the ball in the same pocket again; the chef still answers for its laps",
+        Act.AWAIT,
+    ),
     void(
-        NUMBERS,
+        F.NUMBER_UNPROVEN,
         S.AWAITING_CHEF,
         S.SUSPENDED,
         Cause.BREAKDOWN,
@@ -115,7 +166,7 @@ ROWS = (
         "N4 N5",
         "armed until the drop; the ball rests in its pocket",
     ),
-    ignore(F.ROTOR_STOPPED_RUNNING, NO_COUP, "N4", "armed from launch to drop only"),
+    ignore(F.ROTOR_STOPPED_RUNNING, ELSEWHERE, "N4", "armed from launch to drop only"),
     void(
         F.ROTOR_STOPPED_BEFORE_DROP,
         RUNNING,
@@ -124,26 +175,29 @@ ROWS = (
         "the rotor stopped before the ball fell in a number",
     ),
     ignore(
-        F.ROTOR_STOPPED_BEFORE_DROP, NO_COUP, "A7", "between coups the bouler stops and reverses the rotor as he likes"
+        F.ROTOR_STOPPED_BEFORE_DROP,
+        ELSEWHERE,
+        "A7",
+        "between coups the bouler stops and reverses the rotor as he likes",
     ),
     void(
         F.ROTOR_WRONG_WAY,
-        COUP,
+        RUNNING,
         S.SUSPENDED,
         Cause.BREAKDOWN,
         "a fair wheel has one direction; the other is a fault",
         rules="A7",
     ),
-    ignore(F.ROTOR_WRONG_WAY, NO_COUP, "", "no coup is running"),
+    ignore(F.ROTOR_WRONG_WAY, ELSEWHERE, "", "no ball runs"),
     void(F.OBJECT_IN, RUNNING, S.RIEN_VA, Cause.FOREIGN_OBJECT, "the object fell in before the number was out"),
     notice(
         F.OBJECT_IN,
-        (*NO_COUP, S.AWAITING_CHEF),
+        ELSEWHERE,
         "foreign_object",
         "N6",
         "it voids nothing now; the next coup waits until it is cleared",
     ),
-    ignore(F.OBJECT_OUT, EVERY, "N6", "what waited for it may go on"),
+    ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "what waited for it may go on"),
     notice(
         F.BALL_MOVED,
         (S.FAITES_VOS_JEUX, S.OPERATIONS),
@@ -153,13 +207,21 @@ ROWS = (
     ),
     void(
         F.BALL_MOVED,
-        (S.BETS_CLOSED_EARLY, *COUP),
+        (S.BETS_CLOSED_EARLY, *RUNNING),
         S.SUSPENDED,
         Cause.BREAKDOWN,
         "bets are closed and the ball lies elsewhere, yet no beam saw it run",
         Act.BEGIN,
     ),
+    notice(
+        F.BALL_MOVED,
+        S.AWAITING_CHEF,
+        "number_seen",
+        "R3b",
+        "a hand may have moved the ball, or it fell only now; the chef says which number counts",
+        Act.DOUBT,
+    ),
     notice(F.BALL_MOVED, AFTER_VOID, "ball_misplaced", "3", "the ball belongs in the pocket of the last number"),
-    ignore(F.BALL_MOVED, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),
-    ignore(F.BALL_IN_PLACE, EVERY, "3", "the ball is where it belongs between coups"),
+    ignore(F.BALL_MOVED, ELSEWHERE, "", "no game is on; hands may move the ball"),
+    ignore(F.BALL_IN_PLACE, ELSEWHERE, "3", "the ball is where it belongs between coups"),
 )

@@ -1,15 +1,12 @@
-"""The launch (A1, N2, N3; docs/rulebook.md 6): what it means is decided where it was made, for it is proven only
-later."""
+"""The launch (A1, N2, N3; docs/rulebook.md 6). One that is proven after the table moved on is judged by `late`."""
 
 from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.guards import EvidenceGuard, Known
 from wheeld.core.law.rows import (
     AFTER_VOID,
     BEFORE_LAUNCH,
-    COUP,
-    EVERY,
+    ELSEWHERE,
     RUNNING,
     Act,
     ignore,
@@ -17,31 +14,11 @@ from wheeld.core.law.rows import (
     on,
     void,
 )
-from wheeld.core.tracking.evidence import Evidence
 
 S, F = State, Fact
 
 
-def _launch(evidence: Evidence, known: Known) -> Fact:
-    """A launch: made before the table came to where it is, over an object, or neither."""
-    launches = known.table_state.launches
-    if evidence.evidence_us < max(launches.ready_us, launches.void_before_us):
-        return _launch_before(evidence, known)
-    is_over_object = evidence.fact is F.LAUNCHED and known.observer.object_since(evidence.evidence_us)
-    return F.LAUNCHED_OVER_OBJECT if is_over_object else evidence.fact
-
-
-def _launch_before(evidence: Evidence, known: Known) -> Fact:
-    """A launch that is proven after the table moved on: it means what it meant when it was made."""
-    launches = known.table_state.launches
-    if evidence.evidence_us < launches.void_before_us:
-        return F.LAUNCHED_NULL
-    if launches.meaning_at(evidence.evidence_us) not in (S.CLOSED, S.SUSPENDED):
-        return F.LAUNCHED_BEFORE
-    return F.LAUNCHED_IDLE if evidence.fact is F.LAUNCHED else F.LAUNCHED_NULL
-
-
-GUARDS: dict[Fact, EvidenceGuard] = {F.LAUNCHED: _launch, F.WEAK_LAUNCH: _launch}
+_STILL_AWAITED = "it voids nothing; the table waits for the launch"
 
 ROWS = (
     on(F.LAUNCHED, S.FAITES_VOS_JEUX, S.BALL_RUNNING, "A1", "the launch starts the coup", Act.BEGIN),
@@ -54,15 +31,7 @@ ROWS = (
         Act.BEGIN,
     ),
     void(
-        F.LAUNCHED_OVER_OBJECT,
-        BEFORE_LAUNCH,
-        S.RIEN_VA,
-        Cause.FOREIGN_OBJECT,
-        "the object lay in the cylinder before the number was out",
-        Act.BEGIN,
-    ),
-    void(
-        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        F.LAUNCHED,
         S.OPERATIONS,
         S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
@@ -70,62 +39,60 @@ ROWS = (
         Act.BEGIN,
     ),
     void(
-        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        F.LAUNCHED,
         S.RIEN_VA,
         S.RIEN_VA,
         Cause.EARLY_LAUNCH,
-        'launched before "tout va"',
+        'launched before "{tout_va}"',
         Act.BEGIN,
     ),
     void(
-        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
+        F.LAUNCHED,
         S.RIEN_VA_OPERATIONS_OWED,
         S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
-        'launched before "tout va"; the operations are not finished either',
+        'launched before "{tout_va}"; the operations are not finished either',
         Act.BEGIN,
     ),
     void(
-        (F.LAUNCHED, F.LAUNCHED_OVER_OBJECT),
-        COUP,
+        F.LAUNCHED,
+        RUNNING,
         S.SUSPENDED,
         Cause.BREAKDOWN,
         "a second launch within a coup means that the first was not observed whole",
     ),
-    notice((F.LAUNCHED, F.LAUNCHED_OVER_OBJECT), S.CLOSED, "launch_while_closed", "6", "no game is on"),
-    notice((F.LAUNCHED, F.LAUNCHED_OVER_OBJECT), S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
-    # --- proven only after the table moved on: several passes prove it, its first pass dates it
-    void(
-        F.LAUNCHED_BEFORE,
-        BEFORE_LAUNCH,
-        S.RIEN_VA,
-        Cause.EARLY_LAUNCH,
-        "the ball ran before the table was ready for it",
-        Act.BEGIN,
+    notice(F.LAUNCHED, S.CLOSED, "launch_while_closed", "6", "no game is on"),
+    notice(F.LAUNCHED, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
+    notice(
+        (F.LAUNCHED, F.WEAK_LAUNCH),
+        S.AWAITING_CHEF,
+        "launch_too_early",
+        "N2",
+        "the number before awaits the chef, and its operations are not done: this launch counts for nothing",
+        Act.DISOWN,
     ),
-    void(
-        F.LAUNCHED_BEFORE,
+    # --- foretold: a launch now would be void
+    notice(
+        F.BALL_TAKEN,
         S.OPERATIONS,
+        "operations_unfinished",
+        "N2",
+        "operations are not finished: a launch now is void",
+    ),
+    notice(
+        F.BALL_TAKEN,
         S.RIEN_VA_OPERATIONS_OWED,
-        Cause.EARLY_LAUNCH,
-        "the operations of the previous coup are not finished",
-        Act.BEGIN,
+        "operations_unfinished",
+        "N2",
+        'operations are not finished, and "{tout_va}" is not said: a launch now is void',
     ),
-    ignore(F.LAUNCHED_BEFORE, AFTER_VOID, "", "it is the ball of the coup that is void already"),
-    void(
-        F.LAUNCHED_BEFORE, S.CLOSED, S.CLOSED, Cause.BREAKDOWN, "play ended while the ball ran", Act.BEGIN, rules="A6"
-    ),
-    void(
-        F.LAUNCHED_BEFORE,
-        (*RUNNING, S.SUSPENDED),
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "the coup that ran was not observed whole",
-        Act.BEGIN,
-    ),
-    # --- of no coup to come
-    notice(F.LAUNCHED_IDLE, EVERY, "launch_while_closed", "6", "no game was on when it was launched"),
-    ignore(F.LAUNCHED_NULL, EVERY, "N7", "its coup was void before the launch was proven, or hands moved the ball"),
+    notice(F.BALL_TAKEN, S.RIEN_VA, "tout_va_owed", "N2", '"{tout_va}" is not said: a launch now is void'),
+    ignore(F.BALL_TAKEN, ELSEWHERE, "", "a launch is awaited, or is no coup"),
+    # --- awaited, and it does not come
+    notice(F.LAUNCH_AWAITED, S.BETS_CLOSED_EARLY, "launch_awaited", "6", _STILL_AWAITED),
+    notice(F.LAUNCH_FAILED, BEFORE_LAUNCH, "launch_awaited", "6", _STILL_AWAITED),
+    ignore(F.LAUNCH_AWAITED, ELSEWHERE, "", "no launch is awaited any more"),
+    ignore(F.LAUNCH_FAILED, ELSEWHERE, "", "no launch is awaited"),
     # --- too few passes to be followed
     void(
         F.WEAK_LAUNCH,
@@ -144,13 +111,6 @@ ROWS = (
         "the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    void(
-        (F.WEAK_LAUNCH, F.LAUNCHED_BEFORE),
-        S.AWAITING_CHEF,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "a second launch within a coup means that the first was not observed whole",
-    ),
     ignore(F.WEAK_LAUNCH, AFTER_VOID, "3", "hands put the ball back now; a stray pulse launches nothing"),
-    ignore(F.WEAK_LAUNCH, (S.CLOSED, S.SUSPENDED), "", "no game is on; hands may move the ball"),
+    ignore(F.WEAK_LAUNCH, ELSEWHERE, "", "no game is on; hands may move the ball"),
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.guards import CommandGuard, Known, is_in_place, is_place_unseen
+from wheeld.core.law.guards import CommandGuard, Known, asked, is_in_place, is_place_unseen, is_seen_elsewhere
+from wheeld.core.law.left_out import why_not
 from wheeld.core.law.rows import (
     AFTER_VOID,
-    BEFORE_LAUNCH,
     COUP,
-    EVERY,
+    ELSEWHERE,
     IDLE,
     OPEN_IDLE,
     RETURN,
     RUNNING,
-    STAY,
     Act,
     all_but,
     ignore,
@@ -23,21 +23,24 @@ from wheeld.core.law.rows import (
     void,
 )
 from wheeld.core.observations import Command, CommandName
+from wheeld.core.pockets import PocketLayout
 
 S, F = State, Fact
 
-BY_WORD = "no sensor sees where the ball lies: the chef's word serves"
+BY_WORD = translatable("no sensor sees where the ball lies: the chef's word serves")
 """Rulebook 3 asks that it lies in the pocket of the last number."""
 
 
-def missing(command: Command) -> str:
-    """The member without which a command can't be understood; empty when it has them all."""
+def missing(command: Command, pockets: PocketLayout) -> str:
+    """The member without which a command can't be understood, or that can't be; empty when it has them all."""
     if command.name == "bouler" and not command.who:
-        return 'it names nobody: give "who"'
+        return translatable("it does not say who launches from now on")
     if command.name == "confirm" and command.coup is None:
-        return 'it names no coup, and another may have come: give "coup"'
+        return translatable("it does not say which coup it confirms, and another may have come")
     if command.name == "confirm" and not command.reason:
-        return 'it gives no reason, and the result records one: give "reason"'
+        return translatable("it gives no reason, and the result records one")
+    if command.number is not None and command.number not in pockets.order:
+        return translatable("it gives a number that is not on the wheel")
     return ""
 
 
@@ -46,55 +49,106 @@ def rests_on_word(fact: Fact, known: Known) -> bool:
     return fact in (F.TOUT_VA, F.TOUT_VA_LAST) and is_place_unseen(known)
 
 
+def reasons_of(fact: Fact, known: Known) -> tuple[Text, ...]:
+    """What a refusal adds to the reason of its row: which sensor is in the way, and what can be done; else nothing."""
+    return why_not(known) if fact in (F.RESUME_FAULTY, F.OPEN_FAULTY) else ()
+
+
 def _tout_va(known: Known) -> Fact:
-    if known.observer.object_present:
+    if known.table_state.object_present:
         return F.TOUT_VA_OBJECT
     if not is_in_place(known):
-        return F.TOUT_VA_MISPLACED
+        return F.TOUT_VA_MISPLACED if is_seen_elsewhere(known) else F.TOUT_VA_UNSEEN
     return F.TOUT_VA_LAST if known.table_state.closing else F.TOUT_VA
 
 
 def _operations_done(known: Known) -> Fact:
-    if known.observer.object_present:
+    if known.table_state.object_present:
         return F.OPERATIONS_DONE_OBJECT
     return F.OPERATIONS_DONE_LAST if known.table_state.closing else F.OPERATIONS_DONE
 
 
 def _resume(known: Known) -> Fact:
-    return F.RESUME_FAULTY if known.observer.faults else F.RESUME
+    if why_not(known):
+        return F.RESUME_FAULTY
+    return F.RESUME_RUNNING if known.observer.ball_runs() else F.RESUME
 
 
 def _open(known: Known) -> Fact:
-    return F.OPEN_FAULTY if known.observer.faults else F.OPEN
+    if why_not(known):
+        return F.OPEN_FAULTY
+    return F.OPEN_OWED if known.table_state.tout_va_owed else F.OPEN
 
 
-def _rien_va(known: Known) -> Fact:
-    return F.CHEF_VOID_AT_LAUNCH if known.observer.passes_pending() else F.CHEF_VOID
+def _last_coup(known: Known) -> Fact:
+    return F.LAST_COUP if known.table_state.last_coup is None else F.UNCHANGED
+
+
+def _last_coup_off(known: Known) -> Fact:
+    return F.UNCHANGED if known.table_state.last_coup is None else F.LAST_COUP_OFF
+
+
+def _bouler(known: Known) -> Fact:
+    """Another bouler; named again he goes on: nobody spins longer because a button was pressed twice."""
+    bouler = known.table_state.spinning
+    if asked(known).who == bouler.who:
+        return F.UNCHANGED
+    return F.BOULER_EARLY if bouler.is_early_to_go else F.BOULER
+
+
+def _confirm(known: Known) -> Fact:
+    """The number that the chef gives, or the one that was seen; without either there is nothing to confirm."""
+    called = known.table_state.current.called
+    is_named = asked(known).number is not None or (called is not None and called.number is not None)
+    return F.CONFIRM if is_named else F.CONFIRM_UNNAMED
 
 
 GUARDS: dict[CommandName, CommandGuard] = {
+    "bouler": _bouler,
+    "confirm": _confirm,
     "tout_va": _tout_va,
     "operations_done": _operations_done,
     "resume": _resume,
     "open": _open,
-    "rien_va": _rien_va,
+    "last_coup": _last_coup,
+    "last_coup_off": _last_coup_off,
 }
 
 
-def fact_of(command: Command, known: Known) -> Fact:
-    """The fact that a command is at this table now. Without a guard it has the command's own name."""
-    guard = GUARDS.get(command.name)
-    return Fact[command.name.upper()] if guard is None else guard(known)
+def fact_of(known: Known) -> Fact:
+    """The fact that the command at hand is at this table now. Without a guard it has the command's own name."""
+    name = asked(known).name
+    guard = GUARDS.get(name)
+    return Fact[name.upper()] if guard is None else guard(known)
 
 
-VOIDS = (F.CHEF_VOID, F.CHEF_VOID_AT_LAUNCH)
-TOUT_VA = (F.TOUT_VA, F.TOUT_VA_LAST, F.TOUT_VA_MISPLACED, F.TOUT_VA_OBJECT)
+CONFIRMS = (F.CONFIRM, F.CONFIRM_UNNAMED)
+TOUT_VA = (F.TOUT_VA, F.TOUT_VA_LAST, F.TOUT_VA_MISPLACED, F.TOUT_VA_UNSEEN, F.TOUT_VA_OBJECT)
 OPERATIONS_DONE = (F.OPERATIONS_DONE, F.OPERATIONS_DONE_LAST, F.OPERATIONS_DONE_OBJECT)
 
+_RESUME_FIRST = "play is suspended; it is resumed first"
+
 ROWS = (
-    on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux"),
-    refuse((F.OPEN, F.OPEN_FAULTY), all_but(S.CLOSED), "", "the table is open"),
-    refuse(F.OPEN_FAULTY, S.CLOSED, "N8", "a sensor still fails: no coup could be observed whole"),
+    on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux", Act.BEGIN_PLAY, Act.USE_SENSORS),
+    on(
+        F.OPEN_OWED,
+        S.CLOSED,
+        S.RIEN_VA,
+        "3",
+        'a coup was void when play ended: the ball goes back, and "{tout_va}" is still owed',
+        Act.BEGIN_PLAY,
+        Act.USE_SENSORS,
+    ),
+    on(
+        F.OPEN,
+        S.BETS_CLOSED_EARLY,
+        S.FAITES_VOS_JEUX,
+        "6",
+        'faites vos jeux again: "rien ne va plus" was said by mistake, and no ball was launched',
+    ),
+    refuse((F.OPEN, F.OPEN_OWED, F.OPEN_FAULTY), S.SUSPENDED, "A6", _RESUME_FIRST),
+    refuse((F.OPEN, F.OPEN_OWED, F.OPEN_FAULTY), ELSEWHERE, "", "the table is open"),
+    refuse(F.OPEN_FAULTY, S.CLOSED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
     on(
         F.RIEN_NE_VA_PLUS,
         S.FAITES_VOS_JEUX,
@@ -102,6 +156,7 @@ ROWS = (
         "6",
         "said before the launch, bets close",
         Act.CLOSE_BETS,
+        Act.AWAIT_LAUNCH,
     ),
     on(F.RIEN_NE_VA_PLUS, S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, "A1 A2", "no bet is withdrawn now", Act.CLOSE_BETS),
     ignore(
@@ -110,97 +165,123 @@ ROWS = (
         "6",
         "bets are closed already; saying it again changes nothing",
     ),
-    refuse(F.RIEN_NE_VA_PLUS, (S.CLOSED, S.OPERATIONS, *AFTER_VOID, S.SUSPENDED), "", "no bets are open"),
-    void(VOIDS, COUP, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
+    refuse(F.RIEN_NE_VA_PLUS, ELSEWHERE, "", "no bets are open"),
+    void(F.RIEN_VA, COUP, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
     void(
-        VOIDS,
+        F.RIEN_VA,
         S.BETS_CLOSED_EARLY,
         S.RIEN_VA,
         Cause.CHEF,
         "the chef declares the coup void before its launch",
         Act.BEGIN,
     ),
-    refuse(VOIDS, S.OPERATIONS, "N7", "the number is out, a result stands"),
-    refuse(VOIDS, (S.CLOSED, *AFTER_VOID, S.SUSPENDED), "N7", "no coup is running"),
-    refuse(F.CHEF_VOID, S.FAITES_VOS_JEUX, "N7", "no ball runs and bets are open: there is no coup to void"),
-    void(
-        F.CHEF_VOID_AT_LAUNCH,
-        S.FAITES_VOS_JEUX,
-        S.RIEN_VA,
-        Cause.CHEF,
-        "the chef declares the coup that begins void",
-        Act.BEGIN,
-    ),
+    refuse(F.RIEN_VA, S.OPERATIONS, "N7", "the number is out, a result stands"),
+    refuse(F.RIEN_VA, ELSEWHERE, "N7", "no coup is running"),
+    refuse(F.RIEN_VA, S.FAITES_VOS_JEUX, "N7", "no ball runs and bets are open: there is no coup to void"),
     on(
         F.CONFIRM,
         S.AWAITING_CHEF,
         S.OPERATIONS,
-        "R3 R1 R2",
-        "the chef confirms what no sensor of this table proves",
-        Act.RESULT,
+        "R3b R1 R2",
+        "the chef answers for what no sensor has proven",
+        Act.CONFIRM,
+        Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
     ),
-    refuse(F.CONFIRM, RUNNING, "R3", "no number is out yet, and nobody confirms what sensors can prove"),
-    refuse(F.CONFIRM, S.OPERATIONS, "", "the coup is a result already"),
-    refuse(F.CONFIRM, AFTER_VOID, "2", "a void coup never becomes a result"),
-    refuse(F.CONFIRM, (S.CLOSED, *BEFORE_LAUNCH, S.SUSPENDED), "", "no number awaits the chef"),
-    on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on"),
-    on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.FORGET_LAST),
+    refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", "the readers do not prove which number it is: name the number"),
+    refuse(CONFIRMS, RUNNING, "R3", "no number is out yet, and nobody confirms what sensors can prove"),
+    refuse(CONFIRMS, S.OPERATIONS, "", "the coup is a result already"),
+    refuse(CONFIRMS, AFTER_VOID, "2", "a void coup never becomes a result"),
+    refuse(CONFIRMS, ELSEWHERE, "", "no number awaits the chef"),
+    on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA),
+    on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.TOUT_VA, Act.END_PLAY),
     on(
         (F.TOUT_VA, F.TOUT_VA_LAST),
         S.RIEN_VA_OPERATIONS_OWED,
         S.OPERATIONS,
         "6",
         "after an early launch operations are owed too",
+        Act.TOUT_VA,
     ),
     refuse(F.TOUT_VA_MISPLACED, AFTER_VOID, "3", "put the ball in the pocket of the last number first"),
+    refuse(F.TOUT_VA_UNSEEN, AFTER_VOID, "3", "no reader has seen the ball in its pocket yet: does the rotor turn?"),
     refuse(F.TOUT_VA_OBJECT, AFTER_VOID, "N6", "clear the foreign object first"),
+    refuse((*TOUT_VA, *OPERATIONS_DONE), S.SUSPENDED, "A6", _RESUME_FIRST),
     refuse(
         TOUT_VA,
-        all_but(*AFTER_VOID),
+        ELSEWHERE,
         "",
         "nothing was void",
     ),
     on(F.OPERATIONS_DONE, S.OPERATIONS, S.FAITES_VOS_JEUX, "A1", "the coup is paid, faites vos jeux"),
-    on(F.OPERATIONS_DONE_LAST, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.FORGET_LAST),
+    on(F.OPERATIONS_DONE_LAST, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.END_PLAY),
     on(
         OPERATIONS_DONE,
         S.RIEN_VA_OPERATIONS_OWED,
         S.RIEN_VA,
         "6",
-        '"tout va" is still owed',
+        '"{tout_va}" is still owed',
     ),
     refuse(F.OPERATIONS_DONE_OBJECT, S.OPERATIONS, "N6", "the next coup waits until the foreign object is cleared"),
     refuse(
         OPERATIONS_DONE,
-        all_but(S.OPERATIONS, S.RIEN_VA_OPERATIONS_OWED),
+        ELSEWHERE,
         "",
         "no operations are owed",
     ),
     refuse(F.LAST_COUP, S.CLOSED, "A5", "the table is closed"),
-    on(
+    notice(
         F.LAST_COUP,
         all_but(S.CLOSED),
-        STAY,
+        "last_coup",
         "A5",
-        "announced; the next valid coup is the last",
+        "announced; the next coup to be launched that is valid is the last",
         Act.NOTE_LAST,
     ),
-    void(F.CLOSE, COUP, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.FORGET_LAST, rules="A6"),
+    notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
+    void(F.CLOSE, RUNNING, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, rules="A6"),
     on(
         F.CLOSE,
         (*OPEN_IDLE, S.SUSPENDED),
         S.CLOSED,
         "A6",
         "the direction may end play at any moment",
-        Act.FORGET_LAST,
+        Act.END_PLAY,
     ),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
-    void(F.SUSPEND, COUP, S.SUSPENDED, Cause.BREAKDOWN, "suspended; what was running is void", rules="A6"),
+    refuse(
+        (F.CLOSE, F.SUSPEND),
+        S.AWAITING_CHEF,
+        "R3b",
+        'a number that people saw awaits the chef: he confirms it or says "{void}" first',
+    ),
+    void(F.SUSPEND, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "suspended; what was running is void", rules="A6"),
     on(F.SUSPEND, IDLE, S.SUSPENDED, "A6", "the direction may suspend play at any moment"),
     refuse(F.SUSPEND, S.SUSPENDED, "", "play is suspended already"),
-    on(F.RESUME, S.SUSPENDED, RETURN, "A6", "resumed; a coup that was running is void"),
-    refuse(F.RESUME_FAULTY, S.SUSPENDED, "N8", "a sensor still fails: no coup could be observed whole"),
-    refuse((F.RESUME, F.RESUME_FAULTY), all_but(S.SUSPENDED), "", "play is not suspended"),
-    notice(F.BOULER, EVERY, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
-    notice(F.BOULER_DUE, EVERY, "bouler_change_due", "A4", "a bouler customarily spins for half an hour"),
+    on(
+        F.RESUME,
+        S.SUSPENDED,
+        RETURN,
+        "A6",
+        "play goes on; a coup that the suspension made void stays void",
+        Act.USE_SENSORS,
+    ),
+    refuse(F.RESUME_FAULTY, S.SUSPENDED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
+    refuse(
+        F.RESUME_RUNNING,
+        S.SUSPENDED,
+        "6",
+        "a ball runs: nobody may bet on a coup that was not observed whole; wait until it has left the track",
+    ),
+    refuse((F.RESUME, F.RESUME_FAULTY, F.RESUME_RUNNING), ELSEWHERE, "", "play is not suspended"),
+    notice(F.BOULER, ELSEWHERE, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
+    notice(
+        F.BOULER_EARLY,
+        ELSEWHERE,
+        "bouler_early",
+        "A4",
+        "the change is recorded; it is early, and the inspector is warned",
+        Act.NOTE_BOULER,
+    ),
+    notice(F.BOULER_DUE, ELSEWHERE, "bouler_change_due", "A4", "a bouler customarily spins for half an hour"),
+    ignore(F.UNCHANGED, ELSEWHERE, "", "it is so already; saying it again changes nothing"),
 )

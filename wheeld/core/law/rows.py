@@ -29,10 +29,18 @@ class Act(Enum):
     BEGIN = "begin a coup"
     RESULT = "publish the result"
     AWAIT = "keep the number for the chef"
+    DOUBT = "forget the number that awaits the chef"
+    CONFIRM = "publish the result by the chef's word"
+    DISOWN = "let the run belong to no coup to come"
     CLOSE_BETS = "note that bets closed"
+    AWAIT_LAUNCH = "await the launch for a minute"
     NOTE_LAST = "note la dernière"
-    FORGET_LAST = "la dernière is over"
+    FORGET_LAST = "la dernière is taken back"
+    TOUT_VA = "the void is over"
+    BEGIN_PLAY = "the bouler's time runs"
+    END_PLAY = "la dernière is over, the bouler's time stands still"
     NOTE_BOULER = "note the bouler"
+    USE_SENSORS = "leave out the sensors that are named, use again those that work again"
     NOTICE = "publish a notice"
 
 
@@ -70,10 +78,13 @@ def all_but(*states: State) -> tuple[State, ...]:
 
 
 NO_COUP = all_but(*COUP)
+ELSEWHERE: tuple[State, ...] = ()
+"""In a clause: in every state in which another clause says nothing of the fact. One for each fact that is of no
+consequence in most states."""
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """The same row for several facts in several states."""
+    """The same row for several facts in several states; `ELSEWHERE`: in every state that has no row of its own."""
 
     facts: tuple[Fact, ...]
     states: tuple[State, ...]
@@ -86,9 +97,11 @@ States: TypeAlias = State | Iterable[State]
 # In the functions below `rules` names rules of docs/rulebook.md, separated by spaces. A digit is a section of it.
 
 
-def on(facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act) -> Clause:
-    """The table goes somewhere, or does something."""
-    return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts))
+def on(
+    facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act, kind: str | None = None
+) -> Clause:
+    """The table goes somewhere, or does something; `kind` of the notice that an act publishes."""
+    return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts, notice=kind))
 
 
 def void(facts: Facts, states: States, to: State, cause: Cause, text: str, *acts: Act, rules: str = "") -> Clause:

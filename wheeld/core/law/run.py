@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.rows import (
-    COUP,
-    EVERY,
-    NO_COUP,
+    ELSEWHERE,
     RUNNING,
     Act,
-    all_but,
     ignore,
     notice,
     on,
@@ -19,10 +16,10 @@ from wheeld.core.law.rows import (
 S, F = State, Fact
 
 ROWS = (
-    void(F.SAME_DIRECTION, COUP, S.RIEN_VA, Cause.SAME_DIRECTION, "the ball must run against the rotor", rules="R1"),
-    ignore(F.SAME_DIRECTION, NO_COUP, "", "no coup is running; it would have been void"),
-    ignore(F.STRAY_PULSE, EVERY, "", "a sensor may pulse by itself; no ball made this pulse"),
-    ignore(F.OPPOSITE_DIRECTION, EVERY, "R1", "as it must be"),
+    void(F.SAME_DIRECTION, RUNNING, S.RIEN_VA, Cause.SAME_DIRECTION, "the ball must run against the rotor", rules="R1"),
+    ignore(F.SAME_DIRECTION, ELSEWHERE, "", "no coup is running; it would have been void"),
+    ignore(F.STRAY_PULSE, ELSEWHERE, "", "a sensor may pulse by itself; no ball made this pulse"),
+    ignore(F.OPPOSITE_DIRECTION, ELSEWHERE, "R1", "as it must be"),
     on(
         F.BALL_SLOWED,
         S.BALL_RUNNING,
@@ -31,25 +28,26 @@ ROWS = (
         "the ball has slowed to the configured speed",
         Act.CLOSE_BETS,
     ),
-    ignore(F.BALL_SLOWED, all_but(S.BALL_RUNNING), "", "bets are closed, or no coup is running"),
+    ignore(F.BALL_SLOWED, ELSEWHERE, "", "bets are closed, or no coup is running"),
     notice(
         F.VOID_FORESEEN, RUNNING, "void_foreseen", "R2", "a forecast voids nothing; the ball may be stopped by hand"
     ),
     notice(F.LEAVING_FORESEEN, RUNNING, "leaving_foreseen", "", "a forecast decides nothing"),
     ignore(
         (F.VOID_FORESEEN, F.LEAVING_FORESEEN),
-        all_but(*RUNNING),
+        ELSEWHERE,
         "",
         "no coup is running, or its number is known",
     ),
     void(
         F.LEFT_TRACK_SHORT,
-        COUP,
+        RUNNING,
         S.RIEN_VA,
         Cause.TOO_FEW_LAPS,
         "fewer full laps are proven than a valid coup needs",
         rules="R2",
     ),
-    ignore(F.LEFT_TRACK_SHORT, NO_COUP, "", "no coup is running"),
-    ignore(F.LEFT_TRACK, EVERY, "", "the number, or an obstacle, decides"),
+    ignore(F.LEFT_TRACK_SHORT, ELSEWHERE, "", "no coup is running"),
+    ignore(F.LEFT_TRACK_UNPROVEN, ELSEWHERE, "R2", "the chef answers for its laps, once its number is out"),
+    ignore(F.LEFT_TRACK, ELSEWHERE, "", "the number, or an obstacle, decides"),
 )

@@ -10,19 +10,26 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wheeld.core.facts import Bets, Cause, StateName
+from wheeld.core.catalogue import Language
+from wheeld.core.facts import Awaited, Bets, Case, Cause, LastCoup, StateName, VoidRule
 from wheeld.core.observations import Direction
-from wheeld.core.pockets import Colour, Half, Parity
+from wheeld.core.pockets import Colour, Half, Pair, Parity
 from wheeld.core.tracking.evidence import Figures
 from wheeld.core.tracking.margin import Measure
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """Where and when, in every message. `schema` is the topic and its version: "result/1"."""
+    """Where and when, in every message. `schema` is the topic and its version: "result/1".
+
+    `language`: of its texts for people. `house` and `game`: by whose regulation the table is played.
+    """
 
     schema: str
+    language: Language
     site: str
     table: str
+    house: str
+    game: str
     boot_id: str
     coup: int
     coup_id: str
@@ -39,11 +46,13 @@ class SightingFigures(msgspec.Struct, frozen=True):
 
 
 class Result(Common, frozen=True, kw_only=True):
-    """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones.
+    """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones,
+    `laps_needed` those that the table asks (R2).
 
-    What no sensor of the table reports is null. `unproven`: the rules (R1, R2) that no sensor could prove, for
+    What no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove, for
     which the chef answers (`confirmed_by`, `confirmed_reason`); empty where sensors proved all.
     `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
+    `without`: the sensors that were left out, by name.
     """
 
     seq: int
@@ -56,9 +65,11 @@ class Result(Common, frozen=True, kw_only=True):
     dozen: int | None
     column: int | None
     sectors: tuple[str, ...]
-    final: int
+    finals_plein: tuple[int, ...]
+    finals_cheval: tuple[Pair, ...]
     neighbours: tuple[int, int, int, int]
     laps: float | None
+    laps_needed: int
     ball_direction: Direction | None
     rotor_direction: Direction | None
     rotor_rpm: float | None
@@ -72,44 +83,61 @@ class Result(Common, frozen=True, kw_only=True):
     confirmed_reason: str | None
     margin: float | None
     margin_of: Measure | None
+    without: tuple[str, ...]
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
 
 
 class Void(Common, frozen=True, kw_only=True):
-    """A void coup: cause, article, the moment and figures of the evidence, and who declared it if a person did.
+    """A void coup: cause, rule, article, the moment and figures of the evidence, and who declared it if a person did.
 
-    `margin` as in a result; null where nothing measured decided.
+    `article` is null where no article of the house makes such a coup void: then `why` names the custom. `case`: which
+    case of C11 the chef named (N7). `margin` as in a result; null where nothing measured decided. `without`: the
+    sensors that were left out, by name.
     """
 
     seq: int
     cause: Cause
-    article: str
+    rule: VoidRule
+    case: Case | None
+    article: str | None
     words: str
     why: str
+    laps_needed: int
     evidence_at: str
     evidence: Figures
     by: str | None
     reason: str | None
     margin: float | None
     margin_of: Measure | None
+    without: tuple[str, ...]
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
 
 
 class Table(Common, frozen=True, kw_only=True):
-    """Where the table stands. `last_coup`: la dernière is announced (A5)."""
+    """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
+    people at the table, `waiting_codes` says the same to programs. `failing`: the sensors that stop play now.
+    `without`: those that are left out.
+
+    `by` and `reason`: whose word led to this state, and why; null when no person's did (A6).
+    """
 
     seq: int
     state: StateName
     bets: Bets
     since: str
     last_number: int | None
-    last_coup: bool
+    last_coup: LastCoup | None
     bouler: str | None
     waiting_for: str
+    waiting_codes: tuple[Awaited, ...]
+    failing: tuple[str, ...]
+    without: tuple[str, ...]
+    by: str | None
+    reason: str | None
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
@@ -126,21 +154,23 @@ class Notice(Common, frozen=True, kw_only=True):
 
 
 class LastVoid(msgspec.Struct, frozen=True):
-    """The latest void coup, for a display."""
+    """The latest void coup, for a display. `rule` is null in one that an older version has stored."""
 
     coup: int
     cause: str
-    article: str
+    article: str | None
     words: str
     at: str
+    rule: VoidRule | None = None
 
 
 class Board(Common, frozen=True, kw_only=True):
-    """For displays: state, the last twenty numbers (newest first), the last void."""
+    """For displays: state, the last twenty numbers (newest first), la dernière as in `Table`, the last void."""
 
     state: StateName
     bets: Bets
     numbers: tuple[int, ...]
+    last_coup: LastCoup | None
     last_void: LastVoid | None
 
 

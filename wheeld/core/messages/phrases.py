@@ -1,4 +1,4 @@
-"""What is said at the table, in French and Italian: the words of a void, the next steps, and the number (R4)."""
+"""What is said at the table: what it waits for, and the number in French and Italian (R4)."""
 
 from __future__ import annotations
 
@@ -6,72 +6,33 @@ from collections.abc import Mapping
 
 import msgspec
 
-from wheeld.core.facts import State
+from wheeld.core.catalogue import translatable
+from wheeld.core.facts import Awaited
 from wheeld.core.pockets import NumberFacts
 
-
-class Phrases(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table says in `language`.
-
-    `void` declares a coup void; `next_step` says what each state waits for, with {} for the laps that the chef must
-    answer for. `remove_object`, `put_back` (with {} for the number), `tout_va` and `repair` (with {} for the sensors)
-    are steps that may come first, and `then` stands between two steps.
-    """
-
-    language: str
-    void: str
-    next_step: dict[State, str]
-    remove_object: str
-    put_back: str
-    tout_va: str
-    repair: str
-    then: str
-
-
-FRENCH = Phrases(
-    language="French",
-    void="rien va",
-    next_step={
-        State.CLOSED: "ouverture de la table",
-        State.FAITES_VOS_JEUX: "lancement de la bille",
-        State.BETS_CLOSED_EARLY: "lancement de la bille",
-        State.BALL_RUNNING: "« rien ne va plus », puis le numéro",
-        State.RIEN_NE_VA_PLUS: "le numéro",
-        State.BALL_ON_OBSTACLE: "chute de la bille ou arrêt du cylindre ; aucune mise ajoutée ni retirée",
-        State.AWAITING_CHEF: (
-            "confirmation du chef : au moins {} tours de la bille, qu'aucun capteur ne prouve ; sinon « rien va »"
-        ),
-        State.OPERATIONS: "fin des opérations",
-        State.SUSPENDED: "reprise par la direction",
-    },
-    remove_object="enlever le corps étranger",
-    put_back="remettre la bille dans le {}",
-    tout_va="« tout va »",
-    repair="réparer {}",
-    then=", puis ",
+AWAITED: dict[Awaited, str] = {
+    Awaited.NO_LAUNCH: translatable("do not launch yet: a launch would be void"),
+    Awaited.CLEAR_OBJECT: translatable("remove the foreign object"),
+    Awaited.REPAIR: translatable("repair {sensors}"),
+    Awaited.TURN_ROTOR: translatable("turn the rotor, so that a reader can see the ball"),
+    Awaited.TOUT_VA: translatable('"{tout_va}"'),
+    Awaited.OPERATIONS_DONE: translatable("end of operations"),
+    Awaited.OPEN: translatable("opening of the table"),
+    Awaited.LAUNCH: translatable("launch of the ball"),
+    Awaited.RIEN_NE_VA_PLUS: translatable('"rien ne va plus"'),
+    Awaited.NUMBER: translatable("the number"),
+    Awaited.FALL_OR_STOP: translatable("fall of the ball or stop of the rotor; no bet is added or withdrawn"),
+    Awaited.CONFIRM: translatable(
+        'confirmation by the chef: at least {laps} laps of the ball, which no sensor proves; otherwise "{void}"'
+    ),
+    Awaited.RESUME: translatable("resumption by the direction"),
+}
+"""What a table waits for. `laps`: what the chef must answer for. The words of `PUT_BACK` depend on its number."""
+NUMBER_SEEN = translatable(
+    'confirmation by the chef: the number seen ({number}), which is not proven, or another; otherwise "{void}"'
 )
-ITALIAN = Phrases(
-    language="Italian",
-    void="nulla vale",
-    next_step={
-        State.CLOSED: "apertura del tavolo",
-        State.FAITES_VOS_JEUX: "lancio della pallina",
-        State.BETS_CLOSED_EARLY: "lancio della pallina",
-        State.BALL_RUNNING: "«rien ne va plus», poi il numero",
-        State.RIEN_NE_VA_PLUS: "il numero",
-        State.BALL_ON_OBSTACLE: "caduta della pallina o arresto del cilindro; nessuna puntata aggiunta o tolta",
-        State.AWAITING_CHEF: (
-            "conferma del capo tavolo: almeno {} giri della pallina, che nessun sensore prova; se no, «nulla vale»"
-        ),
-        State.OPERATIONS: "fine delle operazioni",
-        State.SUSPENDED: "ripresa da parte della direzione",
-    },
-    remove_object="togliere il corpo estraneo",
-    put_back="rimettere la pallina nel {}",
-    tout_va="«tutto vale»",
-    repair="riparare {}",
-    then=", poi ",
-)
+NUMBER_UNSEEN = translatable('the number by the chef, for the readers do not prove which one it is; otherwise "{void}"')
+"""What `CONFIRM` is where the number itself is not proven (R3b)."""
 
 
 class Announcements(msgspec.Struct, frozen=True, kw_only=True):

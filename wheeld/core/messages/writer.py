@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import TypeAlias, TypedDict
 
 import msgspec
 
-from wheeld.core.facts import Cause
+from wheeld.core.catalogue import Language
+from wheeld.core.facts import Awaited, Case, Cause
 from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
@@ -30,8 +32,11 @@ def coup_id(site: str, table: str, coup: int) -> str:
 
 class _Common(TypedDict):
     schema: str
+    language: Language
     site: str
     table: str
+    house: str
+    game: str
     boot_id: str
     coup: int
     coup_id: str
@@ -46,13 +51,13 @@ class MessageWriter:
         self._setting, self._boot_id = setting, boot_id
         self._state, self._clock = state, clock
         profile = setting.profile
-        self._void_words, self._articles, self._facts = profile.phrases.void, profile.articles, profile.pockets.facts
+        self._articles, self._facts = profile.articles, profile.pockets.facts
         self._announcements = {
             number: profile.announcements.announce(facts) for number, facts in profile.pockets.facts.items()
         }
 
-    def result(self, now_us: int, called: Called, confirmed: Person) -> Message:
-        """The valid coup at hand; `confirmed` is who answers for what no sensor proved, and why."""
+    def result(self, now_us: int, number: int, called: Called, confirmed: Person) -> Message:
+        """The valid coup at hand, whose `number` came out; `confirmed` is who answers for what no sensor proved."""
         coup, sure = self._state.current, called.margin
         ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
         sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)
@@ -64,9 +69,10 @@ class MessageWriter:
         payload = messages.Result(
             **common,
             seq=self._state.seq,
-            **msgspec.structs.asdict(self._facts[called.number]),
-            announcement=self._announcements[called.number],
+            **msgspec.structs.asdict(self._facts[number]),
+            announcement=self._announcements[number],
             laps=called.laps,
+            laps_needed=self._setting.min_laps,
             ball_direction=ball,
             rotor_direction=rotor,
             rotor_rpm=None if called.rotor_rpm is None else round(called.rotor_rpm, 2),
@@ -80,37 +86,47 @@ class MessageWriter:
             confirmed_reason=confirmed[1] if confirmed else None,
             margin=sure.value if sure else None,
             margin_of=sure.of if sure else None,
+            without=tuple(self._state.left_out),
             prev=self._state.prev,
         )
         message, self._state.prev = chained("result", payload)
         return message
 
-    def void(self, now_us: int, cause: Cause, why: str, evidence: Evidence, person: Person = None) -> Message:
-        """The coup at hand, void; `person` is who declared it and why."""
+    def void(
+        self, now_us: int, cause: Cause, why: str, evidence: Evidence, person: Person = None, case: Case | None = None
+    ) -> Message:
+        """The coup at hand, void; `person` is who declared it and why, and `case` which of C11's cases he named."""
         state, sure = self._state, evidence.margin
-        article, words = self._articles.get(cause.rule, ""), self._void_words
+        article, words = self._articles.get(cause.rule), self._setting.words
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
-        state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"])
+        state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"], cause.rule)
         payload = messages.Void(
             **common,
             seq=state.seq,
             cause=cause,
+            rule=cause.rule,
+            case=case,
             article=article,
             words=words,
             why=why,
+            laps_needed=self._setting.min_laps,
             evidence_at=evidence_at,
             evidence=evidence.figures,
             by=person[0] if person else None,
             reason=person[1] if person else None,
             margin=sure.value if sure else None,
             margin_of=sure.of if sure else None,
+            without=tuple(self._state.left_out),
             prev=state.prev,
         )
         message, self._state.prev = chained("void", payload)
         return message
 
-    def standing(self, now_us: int, waiting_for: str, *, with_board: bool) -> list[Message]:
-        """Where the table stands; `with_board`: what a display shows as well."""
+    def standing(
+        self, now_us: int, waiting_for: str, codes: tuple[Awaited, ...], failing: Sequence[str], *, with_board: bool
+    ) -> list[Message]:
+        """Where the table stands, what it waits for, in words and codes, and the sensors that fail; `with_board`: what
+        a display shows too."""
         state = self._state
         common, _ = self._common("table", now_us)
         payload = messages.Table(
@@ -121,8 +137,13 @@ class MessageWriter:
             since=state.since_at,
             last_number=state.last_number,
             last_coup=state.last_coup,
-            bouler=state.bouler,
+            bouler=state.spinning.who,
             waiting_for=waiting_for,
+            waiting_codes=codes,
+            failing=tuple(failing),
+            without=tuple(state.left_out),
+            by=state.moved_by[0] if state.moved_by else None,
+            reason=state.moved_by[1] if state.moved_by else None,
             prev=state.prev,
         )
         message, self._state.prev = chained("table", payload)
@@ -134,6 +155,7 @@ class MessageWriter:
             state=state.state.wire_name,
             bets=state.state.bets,
             numbers=tuple(state.numbers),
+            last_coup=state.last_coup,
             last_void=state.last_void,
         )
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
@@ -156,18 +178,20 @@ class MessageWriter:
 
         A topic of the feed takes the next number in it.
         """
-        site, table, coup = self._setting.site, self._setting.table, self._state.coup
-        identity = coup_id(site, table, coup)
+        setting, coup = self._setting, self._state.coup
         at, *texts = self._clock.texts(now_us, *times_us)
         if topic in SEQUENCED:
             self._state.seq += 1
         common: _Common = {
             "schema": f"{topic}/1",
-            "site": site,
-            "table": table,
+            "language": setting.table_language,
+            "site": setting.site,
+            "table": setting.table,
+            "house": setting.house,
+            "game": setting.game,
             "boot_id": self._boot_id,
             "coup": coup,
-            "coup_id": identity,
+            "coup_id": coup_id(setting.site, setting.table, coup),
             "at": at,
             "t_us": now_us,
         }

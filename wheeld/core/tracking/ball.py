@@ -8,6 +8,7 @@ when it comes later.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -30,6 +31,8 @@ least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the
 reaches a pocket (N3)."""
 GONE_US = 2_400_000
 """A slow ball that no beam met for this long has left, even with two beams: it may be in a pocket after 2.5 s (N3)."""
+HAND_DEG = 120.0
+"""A hand that puts the ball on the track makes two passes nearer to each other than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
 SURE_PASSES = 4
@@ -48,6 +51,8 @@ on)."""
 REST_US = 2_000_000
 """No ball takes less time from the last pass to rest (2.5 s in every recorded evening). If it is seen in a pocket
 sooner, it bounces."""
+FALL_US_MIN = 2_500_000
+"""No ball came to rest sooner after its last pass, in any recorded evening."""
 FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 CHAINS_MAX = 12
@@ -58,13 +63,15 @@ class BallState(msgspec.Struct):
     """What the tracker remembers: the run in progress, the readings of the pulses, and what it counted.
 
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
-    found again. `strays`, `doubles`: pulses that count for nothing, since the start.
+    found again; `earlier_most_deg`: the most that it can have run until it was found. `strays`,
+    `doubles`: pulses that count for nothing, since the start.
     """
 
     run: Run = msgspec.field(default_factory=Run)
     chains: list[Chain] = msgspec.field(default_factory=list)
     pulse_us: dict[int, int] = msgspec.field(default_factory=dict)
     earlier_deg: float = 0.0
+    earlier_most_deg: float = 0.0
     strays: int = 0
     doubles: int = 0
 
@@ -89,15 +96,33 @@ class BallTracker:
 
     def __init__(self, beams_deg: tuple[float, ...], state: BallState | None = None) -> None:
         self._beams = Beams(beams_deg)
-        self._skip_max = 1 if len(beams_deg) < 6 else 2
         self.state = state or BallState()
         self.run = self.state.run
         self.overdue_us = self._overdue_us()
+
+    def leave_out(self, beams: frozenset[int]) -> None:
+        """From now on these beams report nothing: no pass of them is awaited, and none is missed."""
+        self._beams.leave_out(beams)
+        self.overdue_us = self._overdue_us()
+
+    @property
+    def _skip_max(self) -> int:
+        """How many beams in a row may miss the ball."""
+        return 1 if self._beams.count < 6 else 2
 
     @property
     def launched(self) -> bool:
         """Whether a run has begun and has not been forgotten yet."""
         return self.run.launched_us is not None
+
+    def suspected_us(self) -> Iterator[tuple[int, int]]:
+        """Of each reading that may yet prove a launch, the first pulse, and until when its next pass is awaited."""
+        if self.launched and self.run.phase is Phase.ON_TRACK and not self.run.disowned:
+            return
+        since_us = self.state.chains[0].last_us if self.launched else -1
+        for chain in self.state.chains:
+            if chain.first_us > since_us:
+                yield chain.first_us, self._chain_overdue_us(chain)
 
     @property
     def leading(self) -> Chain | None:
@@ -107,20 +132,28 @@ class BallTracker:
     def record(self) -> RunRecord:
         """The laps that passes prove since the launch, 0 without one, and by how many passes the leading reading leads
         the best one that has the ball turn the other way."""
-        best, laps, lead = self._best(), 0.0, 0
+        best, laps, most, lead = self._best(), 0.0, 0.0, 0
         if best is not None and self.launched:
             lead = self._lead_passes(best)
             laps = (self.state.earlier_deg + best.proven_deg) / 360
+            most = self._laps_at_most(best)
         figures: Figures = {
             "laps_proven": int(laps * 100 + 1e-6) / 100,
             "first_pass_us": self.run.first_us or 0,
             "last_pass_us": self.run.last_us or 0,
         }
-        return RunRecord(figures, laps, lead)
+        return RunRecord(figures, laps, lead, most)
 
     def laps_suggested(self, chain: Chain) -> float:
         """Turns if every pass of this reading was the ball's, the first and the last too."""
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
+
+    def _laps_at_most(self, chain: Chain) -> float:
+        """Turns if the ball was launched just after the beam behind its first pass, and left just before the beam after
+        its last one."""
+        begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
+        last = chain.passes[-1]
+        return (begun_deg + last.turn_deg + self._beams.nth_ahead_deg(last.beam, 0, chain.direction)) / 360
 
     def take(self, t_us: int, beam: int) -> Pulse:
         """Take one pulse in."""
@@ -175,7 +208,8 @@ class BallTracker:
 
     def is_weak(self) -> bool:
         """Whether pulses too few for a launch look like a ball that left the track at once: two beams that stand side
-        by side, met at the speed of a ball about to leave. Two strays seldom do."""
+        by side, farther from each other than a hand reaches, met at the speed of a ball about to leave. Two strays
+        seldom do."""
         return not self.launched and any(_is_weak(chain) for chain in self.state.chains)
 
     def _find_again(self) -> bool:
@@ -183,7 +217,11 @@ class BallTracker:
         chain = self._fresh()
         if chain is None or self.run.phase is not Phase.OFF_TRACK or self.run.disowned or self._long_gone(chain):
             return False
-        self.state.earlier_deg += self.state.chains[0].proven_deg
+        lost = self.state.chains[0]
+        unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
+        most_deg = self._laps_at_most(lost) * 360 - self._beams.nth_ahead_deg(lost.passes[-1].beam, 0, lost.direction)
+        self.state.earlier_deg += lost.proven_deg
+        self.state.earlier_most_deg = most_deg + unseen_deg
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
         return True
@@ -219,8 +257,19 @@ class BallTracker:
         """The run is over, and its pulses with it."""
         self.run.clear()
         self.state.chains = []
-        self.state.earlier_deg = 0.0
+        self.state.earlier_deg = self.state.earlier_most_deg = 0.0
         self.overdue_us = None
+
+    def forget_run(self) -> None:
+        """The run is over. Pulses after it may be those of the next launch: they are kept."""
+        if not self.launched:
+            return
+        since_us = self.state.chains[0].last_us
+        fresh = [chain for chain in self.state.chains if chain.first_us > since_us]
+        self.forget()
+        self.state.chains = fresh
+        self.run.phase = Phase.SUSPECTED if fresh else Phase.NONE
+        self._follow()
 
     def _follow(self) -> None:
         """The readings have changed: note which passes the run has now, and until when the next one is awaited."""
@@ -347,4 +396,6 @@ class BallTracker:
 
 def _is_weak(chain: Chain) -> bool:
     speed = chain.speed_rev_s()
-    return speed is not None and not chain.skipped and speed <= WEAK_REV_S_MAX
+    if speed is None or chain.skipped or chain.passes[-1].turn_deg < HAND_DEG - 1e-9:
+        return False
+    return speed <= WEAK_REV_S_MAX

@@ -20,6 +20,7 @@ class BallFromBeams:
 
     def __init__(self, setting: TableSetting, state: BallState, habit: Habit) -> None:
         self._min_laps, self._slow_rev_s = setting.min_laps, setting.auto_rien_ne_va_plus_rev_s
+        self._chef_answers = "R2" in setting.confirmable
         self._habit = habit
         self.tracker = BallTracker(setting.beams_deg, state)
         self.run = self.tracker.run
@@ -39,7 +40,7 @@ class BallFromBeams:
         if self.run.phase is Phase.ON_TRACK:
             self.run.disowned = True
         else:
-            self.tracker.forget()
+            self.tracker.forget_run()
 
     def launch(self) -> Evidence:
         """The launch that a pulse has proven."""
@@ -55,7 +56,8 @@ class BallFromBeams:
         return evidence
 
     def leave(self) -> Evidence:
-        """The launched ball is gone from the track: with its laps proven, or without (N3)."""
+        """The launched ball is gone from the track: with its laps proven, or without (N3). Laps that are only suggested
+        wait for the chef, where the setting says so."""
         tracker, run = self.tracker, self.run
         tracker.leave()
         chain, record = tracker.leading, tracker.record()
@@ -64,8 +66,11 @@ class BallFromBeams:
         last_us = run.last_us or 0
         if not record.is_short_of(self._min_laps):
             return Evidence(Fact.LEFT_TRACK, last_us, record.figures)
+        figures = record.figures | {"laps_at_most": round(record.laps_at_most or 0, 2)}
+        if self._chef_answers and record.may_have(self._min_laps):
+            return Evidence(Fact.LEFT_TRACK_UNPROVEN, last_us, figures)
         sure = margin.laps_under(tracker.laps_suggested(chain), self._min_laps)
-        return Evidence(Fact.LEFT_TRACK_SHORT, last_us, record.figures, sure)
+        return Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure)
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:
         """No pass came in time: the ball left the track, or there was none. Passes too few to know wait until a reader

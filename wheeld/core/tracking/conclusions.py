@@ -44,19 +44,22 @@ class Conclusions:
         sure = None if record.lead_passes is None else margin.direction(record.lead_passes)
         return Evidence(fact, self._run.first_us or t_us, figures, sure)
 
-    def rotor_stopped(self, last_us: int | None) -> list[Evidence]:
-        """N4, N5: the rotor stopped, or stopped and turned back; it was last seen turning at `last_us`."""
+    def rotor_stopped(self, last_us: int | None, *, may_lie_unseen: bool = False) -> list[Evidence]:
+        """N4, N5: the rotor stopped, or stopped and turned back; it was last seen turning at `last_us`. If the ball
+        `may_lie_unseen` in a pocket, only people know whether the coup is void or has its number (R3b)."""
         run = self._run
         if run.launched_us is None or run.has_reported(*ROTOR_FACTS):
             return []
         if last_us is None:
             # The fault is reported in place of a stop. It counts as one, so that it is reported once a run.
             run.report(Fact.ROTOR_STOPPED_RUNNING)
-            what = "it has reported nothing yet: whether the rotor turns is not known"
-            return [Evidence(Fact.SENSOR_FAULT, run.launched_us, {"sensor": "rotor", "what": what})]
+            silent: Figures = {"sensor": "rotor", "what": "silent_since_start"}
+            return [Evidence(Fact.SENSOR_FAULT, run.launched_us, silent)]
         last_pass_us = run.last_us or 0
         running = run.phase is Phase.ON_TRACK or last_pass_us > last_us
         fact = Fact.ROTOR_STOPPED_RUNNING if running else Fact.ROTOR_STOPPED_BEFORE_DROP
-        run.report(fact)
         figures: Figures = {"last_tick_us": last_us, "last_pass_us": last_pass_us}
+        if not running and may_lie_unseen and run.opposite:
+            fact, figures = Fact.ROTOR_STOPPED_IN_FALL, {**figures, **self._ball.record().figures, "unproven": "R3"}
+        run.report(fact)
         return [Evidence(fact, last_us, figures, self._rotor.stop_margin())]

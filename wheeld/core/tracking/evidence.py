@@ -14,9 +14,14 @@ Figures: TypeAlias = dict[str, int | float | str]
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """One fact, the sensing time at which it was evident, the few figures that show it, and how sure it is."""
+    """One fact, the sensing time of what shows it, the few figures that show it, and how sure it is.
+
+    `earliest_us`: it may have happened as early as this, because its source reports it later and does not say when;
+    None when it happened at `evidence_us`.
+    """
 
     fact: Fact
     evidence_us: int
     figures: Figures = {}
     margin: Margin | None = None
+    earliest_us: int | None = None

@@ -81,13 +81,15 @@ class HeadState(msgspec.Struct):
     """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
 
     `spin`: the number of its present game. `last_number`: the game and the number that it reported last.
-    `same_direction`: its warning stands. `over_us`: when it last reported that a run was over without a number.
+    `same_direction`, `launch_failed`: that warning stands. `over_us`: when it last reported that a run was over
+    without a number.
     `before`: where its games stood before a restart. It is kept until the first line after the restart.
     """
 
     phase: HeadPhase | None = None
     spin: int = 0
     same_direction: bool = False
+    launch_failed: bool = False
     last_number: tuple[int, int | None] | None = None
     over_us: int = -1
     before: HeadGameKept | None = None
@@ -189,13 +191,21 @@ class HeadGames:
         """Its warnings; one of them may declare the game void."""
         head, against = self._head, self._head.of_run.against
         head.same_direction = "same_direction" in seen.warnings
-        evidence = self._same_direction(seen.t_us)
+        evidence = self._launch_failed(seen) + self._same_direction(seen.t_us)
         if seen.void and Fact.WHEEL_VOID not in against:
             if head.has_run:
                 against.append(Fact.WHEEL_VOID)
             figures: Figures = {"warnings": " ".join(seen.warnings), "spin": head.spin}
             evidence += [*self.begin_coup(), Evidence(Fact.WHEEL_VOID, seen.t_us, figures)]
         return evidence
+
+    def _launch_failed(self, seen: HeadWarning) -> list[Evidence]:
+        """Its launch failed and no ball runs, each time that the warning begins to stand."""
+        head = self._head
+        before, head.launch_failed = head.launch_failed, "launch_failed" in seen.warnings
+        if before or not head.launch_failed or head.has_run:
+            return []
+        return [Evidence(Fact.LAUNCH_FAILED, seen.t_us, {"spin": head.spin})]
 
     def take_jump(self, seen: HeadJump) -> list[Evidence]:
         """Its count of games leapt."""
@@ -236,7 +246,8 @@ class HeadGames:
         fact = Fact.LAUNCHED if self._head.of_run.from_launch else Fact.LAUNCH_UNSEEN
         run.report(fact)
         figures: Figures = {"spin": self._head.of_run.number, "said_by": "head"}
-        return [Evidence(fact, max(0, run.launched_us - FIRST_LAP_US), figures)]
+        latest_us, earliest_us = (max(0, run.launched_us - before_us) for before_us in (FIRST_LAP_US, LAUNCH_LATE_US))
+        return [Evidence(fact, latest_us, figures, earliest_us=earliest_us)]
 
     def end(self, t_us: int, what: str) -> list[Evidence]:
         """The head's game ends without a number to rely on."""

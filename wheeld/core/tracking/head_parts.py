@@ -11,6 +11,7 @@ from wheeld.core.tracking.ball import REST_US
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.head_game import BEAMS_LATE_US, HeadGames, HeadState
 from wheeld.core.tracking.parts import BallPart, RotorPart
+from wheeld.core.tracking.questions import Question
 from wheeld.core.tracking.run import Phase, RunRecord
 from wheeld.core.tracking.sighting import Seen
 
@@ -41,7 +42,7 @@ class BallFromHead:
         figures: Figures = {"spin": spin.number}
         if spin.laps is not None:
             figures["laps_proven"] = spin.laps
-        return RunRecord(figures, spin.laps, None)
+        return RunRecord(figures, spin.laps, None, spin.laps)
 
     def disown(self) -> None:
         """The run in progress belongs to no coup to come."""
@@ -56,7 +57,7 @@ class PocketFromHead:
     ) -> None:
         self._head, self._ball, self._rotor, self._games = head, ball, rotor, games
         self._min_laps, self._ball_by_head = setting.min_laps, setting.ball == "head"
-        self._confirmable = frozenset(setting.lacks if setting.unproven == "chef" else ())
+        self._confirmable = frozenset(setting.confirmable)
 
     @property
     def sightings(self) -> list[Seen]:
@@ -71,6 +72,34 @@ class PocketFromHead:
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
         """False while a ball runs; else nobody knows, and the chef's statement serves."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
+
+    def place(self, now_us: int) -> int | None:  # noqa: ARG002  a head does not see where it lies
+        """Nobody knows."""
+        return None
+
+    def rest_question(self) -> Question | None:
+        """None: the head reports the number, and no sighting before it."""
+        return None
+
+    @property
+    def was_glimpsed(self) -> bool:
+        """No: no reader looks."""
+        return False
+
+    def may_hold_unseen(self, stopped_us: int) -> bool:  # noqa: ARG002  a head looks into every pocket
+        """No: a head that sees the ball at rest reports its number."""
+        return False
+
+    def miss_proof(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  no sighting awaits a proof
+        """Nothing: no reader saw the ball."""
+        return []
+
+    def give_up(self) -> list[Evidence]:
+        """Nothing: no reader saw the ball."""
+        return []
+
+    def leave_out(self, readers: frozenset[int]) -> None:
+        """Nothing to leave out: no reader looks."""
 
     def begin_run(self) -> None:
         """Nothing to forget: nobody knew where the ball lay."""
@@ -97,7 +126,7 @@ class PocketFromHead:
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
             return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": run.last_us or 0})
-        return Evidence(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "the wheel saw no ball run"})
+        return Evidence(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "no_ball_seen"})
 
     def take(self, seen: HeadNumber) -> list[Evidence]:
         """What a report of the number proves."""
@@ -123,7 +152,7 @@ class PocketFromHead:
         if not open_rows:
             return [Evidence(Fact.NUMBER, seen.t_us, figures, margin.run(laps, self._min_laps, record.lead_passes))]
         figures["unproven"] = " ".join(open_rows)
-        if laps is None and self._confirmable.issuperset(open_rows):
+        if self._confirmable.issuperset(open_rows) and record.may_have(self._min_laps):
             return [Evidence(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]
         # A head that counts laps reports them finally with its number: not before the ball lies there (N3).
         few = [Evidence(Fact.LEFT_TRACK_SHORT, seen.t_us, record.figures)] if laps is not None and short else []

@@ -7,7 +7,8 @@ their deadline passes on the sensing clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,38 +38,41 @@ from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGameKept, HeadGames, HeadState
 from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
 from wheeld.core.tracking.head_rotor import RotorFromHead
+from wheeld.core.tracking.left_out import OBJECT, numbers_of, sensor_of
 from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
+from wheeld.core.tracking.pick_up import PickUp, PickUpState
 from wheeld.core.tracking.pocket import PocketFromReaders, PocketState
+from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
 from wheeld.core.tracking.run import ROTOR_FACTS, Phase
 
 
 class ObserverState(msgspec.Struct):
-    """All that the observer remembers, whichever parts it has.
-
-    `object_last_us`: when the object sensor last changed; `faults`: the sensors that fail, by name.
-    """
+    """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
+    that a person has left out, by name."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
     pocket: PocketState = msgspec.field(default_factory=PocketState)
+    pick_up: PickUpState = msgspec.field(default_factory=PickUpState)
     habit: Habit = msgspec.field(default_factory=Habit)
     head: HeadState = msgspec.field(default_factory=HeadState)
     object_present: bool = False
-    object_last_us: int = -1
     faults: list[str] = msgspec.field(default_factory=list)
+    left_out: list[str] = msgspec.field(default_factory=list)
 
 
 class Dues(NamedTuple):
     """When each absence becomes evidence; None of what is not awaited. In the order in which they are expired.
 
     `launch_us`: beams' proof of a launch that a head reports. `pass_us`: the ball's next pass. `tick_us`: an encoder's
-    next tick. `fall_us`: the ball's fall into a pocket.
+    next tick. `rest_us`: the proof of the pocket where the ball was seen. `fall_us`: the ball's fall into a pocket.
     """
 
     launch_us: int | None
     pass_us: int | None
     tick_us: int | None
+    rest_us: int | None
     fall_us: int | None
 
 
@@ -76,13 +80,12 @@ class Observer:
     """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
 
     `only_postpones`: whether the latest observation can only have moved deadlines to a later time. Most encoder edges
-    do this. `launch_late_us`: the longest time from a launch to its report, if nothing shows the launch before. It is 0
-    with beams, because their pulses show it. `rotor_rpm`, `lies_in`: asked of the part itself (see `RotorPart.rpm`,
-    `PocketPart.lies_in`).
+    do this. `rotor_rpm`, `lies_in`, `place`: asked of the part itself (see `RotorPart.rpm`, `PocketPart.lies_in`,
+    `PocketPart.place`).
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
-        self.state = state or ObserverState()
+        self.setting, self.state = setting, state or ObserverState()
         self.only_postpones = False
         head = self.state.head
         self._encoder = RotorFromEncoder(setting.rotor_ticks, self.state.rotor) if setting.rotor == "sensors" else None
@@ -90,10 +93,10 @@ class Observer:
         self.rotor: RotorPart = self._encoder or RotorFromHead(head.rotor, head.run)
         self.ball: BallPart = self._beams or BallFromHead(head)
         self.run = self.ball.run
-        self.launch_late_us = 0 if self._beams else LAUNCH_LATE_US
         self._conclusions = Conclusions(setting, self.ball, self.rotor)
         self._head: HeadState | None = None
         self._games: HeadGames | None = None
+        self._pick_up: PickUp | None = None
         self._take: dict[type, Callable[[Any], list[Evidence]]] = {
             ForeignObject: self._object,
             SensorState: self._sensor,
@@ -104,14 +107,16 @@ class Observer:
         if self._beams is not None:
             self._take[BallPass] = self._pulse
         self.pocket: PocketPart = self._readers(setting) if setting.head is None else self._follow_head(setting)
-        self.rotor_rpm, self.lies_in = self.rotor.rpm, self.pocket.lies_in
+        self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
+        self.leave_out(self.left_out)
 
     def _readers(self, setting: TableSetting) -> PocketFromReaders:
         """The pocket by readers, which need beams and an encoder beside them."""
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
         pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder)
-        self._take[Sighting] = pocket.take
+        self._pick_up = PickUp(setting.readers_deg, self.state.rotor, self.state.pick_up)
+        self._take[Sighting] = partial(self._sighting, pocket, self._pick_up)
         return pocket
 
     def _follow_head(self, setting: TableSetting) -> PocketFromHead:
@@ -133,13 +138,27 @@ class Observer:
 
     @property
     def object_present(self) -> bool:
-        """Whether a foreign object lies in the cylinder."""
-        return self.state.object_present
+        """Whether a foreign object lies in the cylinder. Where its sensor is left out, the chef looks."""
+        return self.state.object_present and OBJECT not in self.state.left_out
+
+    @property
+    def ball_taken(self) -> bool:
+        """Whether the ball was taken from its pocket, and no reader has seen it since."""
+        return self.state.pick_up.taken
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The sensors that fail, by name."""
-        return tuple(self.state.faults)
+        """The sensors that fail and are not left out, by name."""
+        return tuple(sensor for sensor in self.state.faults if sensor not in self.state.left_out)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The sensors whose reports count for nothing, by name."""
+        return tuple(self.state.left_out)
+
+    def is_faulty(self, sensor: str) -> bool:
+        """Whether a sensor fails. An object sensor that sees an object may be stuck: the chef knows by his eyes."""
+        return sensor in self.state.faults or (sensor == OBJECT and self.state.object_present)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -151,13 +170,18 @@ class Observer:
         """Where a head's games stand, as reported last; None where there is no head, or it has reported nothing."""
         return None if self._head is None else self._head.kept
 
-    def object_since(self, t_us: int) -> bool:
-        """Whether a foreign object was in the cylinder at any time from `t_us` on."""
-        return self.state.object_present or self.state.object_last_us >= t_us
+    def ball_runs(self) -> bool:
+        """Whether a ball is seen running on the track, of whichever coup, or of none."""
+        return self.run.phase is Phase.ON_TRACK
 
-    def passes_pending(self) -> bool:
-        """Whether pulses came that may yet prove a launch."""
-        return self.run.phase is Phase.SUSPECTED
+    def questions(self, now_us: int) -> Iterator[Question]:
+        """What the sensors have begun to show, and not proven yet."""
+        if self._beams is None:
+            yield Question(Topic.UNREPORTED, now_us - LAUNCH_LATE_US, wait_us=LAUNCH_LATE_US)
+        else:
+            yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.tracker.suspected_us())
+        if (rest := self.pocket.rest_question()) is not None:
+            yield rest
 
     def is_idle(self, now_us: int) -> bool:
         """Whether no coup to come needs the latest observations. Then no ball runs, and there is no recent pass. A
@@ -169,18 +193,22 @@ class Observer:
 
     # --- what the table orders ----------------------------------------------------------------------------------------
 
-    def new_game(self) -> None:
-        """The table is ready for a launch: a run that ended in somebody's hand must not hide the next one."""
-        if self.run.launched_us is not None:
-            self.ball.disown()
-        if self._head is not None:
-            self._head.disown()
-
     def disown(self) -> None:
-        """The run in progress belongs to no coup to come: it must not hide the next launch."""
+        """The run in progress, or one that ended in somebody's hand, belongs to no coup to come: it must not hide the
+        next launch."""
         self.ball.disown()
         if self._head is not None:
             self._head.disown()
+
+    def leave_out(self, sensors: tuple[str, ...]) -> None:
+        """From now on what these sensors report counts for nothing, and what any other reports counts."""
+        self.state.left_out = [*sensors]
+        if self._beams is not None:
+            self._beams.tracker.leave_out(numbers_of("beam", sensors))
+        readers = numbers_of("reader", sensors)
+        self.pocket.leave_out(readers)
+        if self._pick_up is not None:
+            self._pick_up.leave_out(readers)
 
     # --- observations and deadlines -----------------------------------------------------------------------------------
 
@@ -188,7 +216,9 @@ class Observer:
         """What one observation proves; commands and clock readings prove nothing."""
         self.only_postpones = False
         take = self._take.get(type(seen))
-        return [] if take is None else take(seen)
+        if take is None or (self.state.left_out and sensor_of(seen) in self.state.left_out):
+            return []
+        return take(seen)
 
     def deadline_us(self) -> int | None:
         """When the next absence would be a fact; None while nothing is awaited."""
@@ -197,7 +227,7 @@ class Observer:
     def expire(self, now_us: int) -> list[Evidence]:
         """What is evident because nothing came until `now_us`."""
         evidence: list[Evidence] = []
-        handlers = (self._begin_unseen, self._miss_pass, self._stop, self._miss_fall)
+        handlers = (self._begin_unseen, self._miss_pass, self._stop, self.pocket.miss_proof, self._miss_fall)
         for due_us, handle in zip(self.dues(), handlers, strict=True):
             if due_us is not None and due_us <= now_us:
                 evidence += handle(now_us)
@@ -209,6 +239,7 @@ class Observer:
             launch_us=None if self._games is None else self._games.due_us(),
             pass_us=None if self._beams is None else self._pass_due_us(self._beams),
             tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
+            rest_us=self._rest_due_us(),
             fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
         )
 
@@ -224,6 +255,7 @@ class Observer:
         if pulse.is_launch:
             launch = beams.launch()
             self.pocket.begin_run()
+            self.state.pick_up.forget()
             if games is None or games.take_launch():
                 evidence.append(launch)
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
@@ -247,11 +279,28 @@ class Observer:
         assert self._games is not None, "only a head reports a ball that beams have not seen"
         return self._games.begin_coup()
 
+    def _rest_due_us(self) -> int | None:
+        """When the pocket where the ball was seen should have been proven."""
+        rest = self.pocket.rest_question()
+        return None if rest is None else rest.until_us
+
     def _fall_due_us(self) -> int | None:
         """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
         run = self.run
-        awaited = run.last_us is not None and not run.has_reported(Fact.FALL_OVERDUE)
+        if self.pocket.rest_question() is not None:
+            return None  # it was met
+        is_over = run.has_reported(Fact.NUMBER_NOT_PROVEN) or (
+            run.has_reported(Fact.FALL_OVERDUE) and not self.pocket.was_glimpsed
+        )
+        awaited = run.last_us is not None and not is_over
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
+
+    def _picked_up(self, t_us: int) -> list[Evidence]:
+        """While no ball runs: the rotor has turned so far that readers should have met the ball that lay."""
+        taken = [] if self._pick_up is None else self._pick_up.turn(t_us)
+        if taken:
+            self.pocket.forget_place()
+        return taken
 
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
@@ -268,16 +317,17 @@ class Observer:
         if surprise == "slipped":
             return self._slipped(seen.t_us)
         if launched_us is None:
-            return []
+            return self._picked_up(seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
         stopped = surprise == "turned_back" and encoder.state.opposite_us > launched_us
-        evidence = self._conclusions.rotor_stopped(last_us) if stopped else []
+        evidence = self._rotor_stopped(last_us) if stopped else []
         return evidence + self._conclusions.directions(seen.t_us)
 
     def _slipped(self, t_us: int) -> list[Evidence]:
         """The encoder lost its place: until someone has seen to it no pocket can be known (N8)."""
+        seen = self.pocket.give_up()
         self.pocket.forget_place()
-        return [Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "rotor", "what": "the encoder slipped"})]
+        return [*seen, Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "rotor", "what": "slipped"})]
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
         """When the encoder's silence is a stop; None after it was reported of this run."""
@@ -288,8 +338,21 @@ class Observer:
     def _stop(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the last tick
         encoder = self._encoder
         assert encoder is not None, "only an encoder falls silent"
-        evidence = self._conclusions.rotor_stopped(encoder.state.last_tick_us)
+        evidence = self._rotor_stopped(encoder.state.last_tick_us)
         encoder.stand()
+        return evidence
+
+    def _rotor_stopped(self, last_us: int | None) -> list[Evidence]:
+        """The encoder shows that the rotor stopped; it was last seen turning at `last_us`."""
+        may_lie_unseen = last_us is not None and self.pocket.may_hold_unseen(last_us)
+        return self._conclusions.rotor_stopped(last_us, may_lie_unseen=may_lie_unseen)
+
+    # --- pocket -------------------------------------------------------------------------------------------------------
+
+    def _sighting(self, pocket: PocketFromReaders, pick_up: PickUp, seen: Sighting) -> list[Evidence]:
+        """What a reader saw; a ball that readers see lying may be taken."""
+        evidence = pocket.take(seen)
+        pick_up.see(pocket.sightings)
         return evidence
 
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
@@ -299,7 +362,9 @@ class Observer:
         state = self.state
         if seen.present == state.object_present:
             return []
-        state.object_present, state.object_last_us = seen.present, seen.t_us
+        state.object_present = seen.present
+        if OBJECT in state.left_out:
+            return []
         return [Evidence(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
 
     def _sensor(self, seen: SensorState) -> list[Evidence]:
@@ -309,8 +374,14 @@ class Observer:
             self._games.take_sensor(seen)
         if seen.ok == (seen.sensor not in faults):
             return []
+        is_left_out = seen.sensor in self.state.left_out
         if seen.ok:
             faults.remove(seen.sensor)
-            return [Evidence(Fact.SENSOR_MENDED, seen.t_us, {"sensor": seen.sensor})]
+            fact = Fact.LEFT_OUT_WORKS if is_left_out else Fact.SENSOR_MENDED
+            return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
         faults.append(seen.sensor)
-        return [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]
+        if is_left_out:
+            return []
+        # Without these nobody can prove any more where the ball lies (R3b).
+        given_up = self.pocket.give_up() if seen.sensor in ("link", "rotor") else []
+        return [*given_up, Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]

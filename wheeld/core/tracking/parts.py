@@ -7,6 +7,7 @@ from typing import Protocol
 from wheeld.core.observations import Direction
 from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.questions import Question
 from wheeld.core.tracking.run import Run, RunRecord
 from wheeld.core.tracking.sighting import Seen
 
@@ -82,8 +83,37 @@ class PocketPart(Protocol):
         """Whether the ball lies in that pocket now; None where nothing watches that."""
         ...
 
+    def place(self, now_us: int) -> int | None:
+        """Index of the pocket where the ball is seen to lie now; None where it is not seen, or nothing watches it."""
+        ...
+
+    def rest_question(self) -> Question | None:
+        """Whether the pocket where the ball was seen is the number, while that is open (R3)."""
+        ...
+
+    @property
+    def was_glimpsed(self) -> bool:
+        """Whether the fallen ball was seen once in a pocket, where no reader met it again."""
+        ...
+
+    def may_hold_unseen(self, stopped_us: int) -> bool:
+        """Whether the ball may have come to rest before the rotor stopped, in a pocket that no reader has met."""
+        ...
+
+    def miss_proof(self, now_us: int) -> list[Evidence]:
+        """The sightings should have proven the number by now, and have not."""
+        ...
+
+    def give_up(self) -> list[Evidence]:
+        """The proof of the number can't be completed: what is evident of it then (R3b)."""
+        ...
+
     def begin_run(self) -> None:
         """A launch was proven: the ball lies nowhere."""
+        ...
+
+    def leave_out(self, readers: frozenset[int]) -> None:
+        """From now on these readers report nothing."""
         ...
 
     def forget_place(self) -> None:

@@ -118,14 +118,23 @@ class Chain(msgspec.Struct):
 
 
 class Beams:
-    """Where the beams stand on the track, and what lies between them in the ball's direction."""
+    """Where the beams stand on the track, and what lies between them in the ball's direction.
+
+    Beams keep their numbers when one is left out: `count` and what is counted are those that are left.
+    """
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
-        self.count = len(beams_deg)
+        self._all = range(len(beams_deg))
+        self.leave_out(frozenset())
         self._ahead_deg: dict[Direction, list[list[float]]] = {
             "cw": [[(other - beam) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
             "ccw": [[(beam - other) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
         }
+
+    def leave_out(self, beams: frozenset[int]) -> None:
+        """From now on these beams report nothing."""
+        self._left = [beam for beam in self._all if beam not in beams]
+        self.count = len(self._left)
 
     def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
         """Degrees from `beam` to `other` in the ball's direction, in (0, 360]."""
@@ -134,11 +143,16 @@ class Beams:
     def between(self, beam: int, other: int, direction: Direction) -> int:
         """How many beams stand between `beam` and `other`, in that direction."""
         ahead = self._ahead_deg[direction][beam]
-        return sum(ahead[k] < ahead[other] - 1e-9 for k in range(self.count) if k != beam)
+        return sum(ahead[k] < ahead[other] - 1e-9 for k in self._left if k != beam)
+
+    def behind_deg(self, beam: int, direction: Direction) -> float:
+        """Degrees from the beam before `beam`, in that direction."""
+        return self.nth_ahead_deg(beam, 0, "ccw" if direction == "cw" else "cw")
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
         """Degrees from `beam` to the beam after the next `skipped` ones."""
-        return sorted(self._ahead_deg[direction][beam])[skipped]
+        ahead = self._ahead_deg[direction][beam]
+        return sorted(ahead[k] for k in self._left)[skipped]
 
 
 def hop_rev_s(before: Pass, last: Pass) -> float:

@@ -9,9 +9,11 @@ from wheeld.core.observations import Sighting
 from wheeld.core.pockets import ROTOR_ORDER
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
-from wheeld.core.tracking.ball import FALL_US, REST_US
+from wheeld.core.tracking.ball import FALL_US, FALL_US_MIN, REST_US
 from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.evidence import Evidence, Figures
+from wheeld.core.tracking.pick_up import widest_gap_deg
+from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.run import Phase
 from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
@@ -31,10 +33,21 @@ SIGHTINGS_KEPT = 8
 PICKED_UP_TURNS = 1.3
 """In times that a reader needs to meet a lying ball. If no reader sees the ball for this long, it lies in no pocket: a
 hand has it, or it runs."""
+PROOF_TURNS = 1.5
+"""Docs/rulebook.md 6: so long a sighting may take to prove to be the number."""
+PROOF_US_MAX = 25_000_000
+"""That much at 3.6 turns a minute; nobody plays with a slower rotor: a hand is stopping it."""
+TURNS_US = 500_000
+"""An encoder of 37 sectors shows at 4 turns a minute that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
 """How often readers see one pocket filled while the ball runs; one sighting may be a glint. After `FILLED_SIGHTINGS`
 times it holds something else. After `FILLED_BEFORE` times it may hold something else, and a number called in it is not
 proven."""
+PASSES_FROM_UNKNOWN = 2
+"""Where the ball lay before was not known: it may lie where it lay. One pulse may be a stray then, two passes that
+agree are a launch."""
+RESTED_US = 500_000
+"""A ball that bounces leaves a pocket sooner: one that readers met there again so long after lies in it."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
@@ -43,37 +56,56 @@ ball that ran."""
 class PocketState(msgspec.Struct):
     """What is remembered of the sightings.
 
-    `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all. `called`:
-    this streak has called its pocket. `lying`: the pocket that was called last. At a start it is the pocket of the last
-    number, where the ball belongs. `last_us`: when the latest sighting came that counted. `latest`: the latest sighting
-    of each reader. `filled`: how often each pocket was seen filled while the ball ran. `glimpsed`: the pockets that
-    were seen filled since the ball's latest pass. `unplaced`: how many sightings count for nothing.
+    `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all.
+    `proof_due_us`: until when they should have proven a number. `called`: this streak has called its pocket. `lying`:
+    the pocket that was called last. At a start it is the pocket of the last number, where the ball belongs. `last_us`:
+    when the latest sighting came that counted. `latest`: the latest sighting of each reader. `filled`: how often each
+    pocket was seen filled while the ball ran. `glimpsed`: the pockets that were seen filled since the ball's latest
+    pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
+    rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second. `rested_in`: the first
+    pocket where readers saw that the fallen ball had stopped bouncing. `unplaced`: how many sightings count for
+    nothing.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
     streak_length: int = 0
+    proof_due_us: int = 0
     lying: int | None = None
     called: bool = False
     last_us: int | None = None
     latest: dict[int, Seen] = msgspec.field(default_factory=dict)
     filled: dict[int, int] = msgspec.field(default_factory=dict)
     glimpsed: list[int] = msgspec.field(default_factory=list)
+    glimpse: list[Seen] = msgspec.field(default_factory=list)
+    at_pass: tuple[float, float] | None = None
+    rested_in: int | None = None
     unplaced: int = 0
 
 
 class PocketTracker:
-    """Calls a pocket when `needed` consecutive sightings agree. All state is in `state`."""
+    """Calls a pocket when `needed` consecutive sightings agree, or one reader sees the ball there again a whole turn
+    later (R3). All state is in `state`."""
 
     def __init__(self, readers_deg: tuple[float, ...], needed: int, state: PocketState | None = None) -> None:
         self._readers_deg = readers_deg
         self._needed = needed
-        self._widest_deg = _widest_gap_deg(readers_deg)
+        self.widest_deg = widest_gap_deg(readers_deg)
         self.state = state or PocketState()
+
+    def leave_out(self, readers: frozenset[int]) -> None:
+        """From now on these readers report nothing."""
+        self.widest_deg = widest_gap_deg(self._readers_deg, readers)
 
     @property
     def pocket(self) -> int | None:
         """Index of the pocket where the ball was seen last, however few times; None before."""
         return self.state.streak[-1].pocket_index if self.state.streak else None
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether readers met the ball in that pocket for longer than it bounces."""
+        streak = self.state.streak
+        return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
 
     @property
     def number(self) -> int | None:
@@ -92,7 +124,7 @@ class PocketTracker:
         if before is not None and _same_pass(before, seen, rotor.state.begun_us):
             return False
         state.latest[reader] = seen
-        return self._count(seen, rotor.state.begun_us)
+        return self._count(seen, rotor)
 
     def lies_in(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> bool:
         """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
@@ -113,31 +145,44 @@ class PocketTracker:
         rpm = rotor.rpm(t_us)
         if not rpm:
             return 5_000_000
-        return round(self._widest_deg / (rpm * 6) * 1e6)
+        return round(self.widest_deg / (rpm * 6) * 1e6)
 
-    def _count(self, seen: Seen, begun_us: int) -> bool:
+    def _count(self, seen: Seen, rotor: RotorFromEncoder) -> bool:
         state = self.state
         state.last_us = seen.t_us
         if self.pocket != seen.pocket_index:
             self.restart()
+        if not state.streak:
+            state.glimpse = []
+            state.proof_due_us = seen.t_us + min(PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (rotor.rpm(seen.t_us) or 1)))
         state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
         state.streak_length += 1
-        spanned = _turned_deg(state.streak[0], seen, begun_us) >= HALF_TURN_DEG
-        if state.called or state.streak_length < self._needed or (self._needed > 1 and not spanned):
+        if state.called or not self._is_proven(rotor.state.begun_us):
             return False
         state.called = True
         state.lying = seen.pocket_index
         return True
+
+    def _is_proven(self, begun_us: int) -> bool:
+        """Whether the streak proves its pocket. A reader that is in it twice saw the ball there again a whole turn
+        later (`_same_pass`): a ball that bounces, or lies on an obstacle, can't be seen so."""
+        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # nobody knows how far it turned before
+        first, last = streak[0], streak[-1]
+        again = any(seen.reader == last.reader for seen in streak[:-1])
+        spanned = self._needed == 1 or _turned_deg(first, last, begun_us) >= HALF_TURN_DEG
+        is_enough = len(streak) >= min(self._needed, SIGHTINGS_KEPT)
+        return again or (is_enough and spanned)
 
 
 class PocketFromReaders:
     """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
 
     def __init__(self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder) -> None:
-        self._min_laps = setting.min_laps
+        self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self.state = state
         self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, state)
         self._ball, self._pulses, self._rotor, self._run = ball, ball.tracker, rotor, ball.run
+        self.leave_out = self.tracker.leave_out
 
     @property
     def sightings(self) -> list[Seen]:
@@ -153,10 +198,73 @@ class PocketFromReaders:
         """Whether the readers see the ball in that pocket."""
         return self.tracker.lies_in(pocket_index, self._rotor, now_us)
 
+    def place(self, now_us: int) -> int | None:
+        """The pocket where the readers see the ball."""
+        place = self.tracker.pocket
+        return place if place is not None and self.lies_in(place, now_us) else None
+
+    def rest_question(self) -> Question | None:
+        """Since the first sighting of the latest ones in one pocket, until it should have been proven."""
+        run, state = self._run, self.state
+        if run.phase is not Phase.OFF_TRACK or not state.streak or state.called:
+            return None
+        if run.has_reported(Fact.NUMBER_NOT_PROVEN) or self._began_before((run.last_us or 0) + REST_US):
+            return None
+        return Question(Topic.REST, state.streak[0].t_us, state.proof_due_us)
+
+    def give_up(self) -> list[Evidence]:
+        """The number that was seen, not proven, if its run was."""
+        if self.rest_question() is None:
+            return []
+        return [self._not_proven(self.state.streak)]
+
+    @property
+    def was_glimpsed(self) -> bool:
+        """Whether one sighting showed the ball, and none after it."""
+        return bool(self.state.glimpse)
+
+    def may_hold_unseen(self, stopped_us: int) -> bool:
+        """Whether some pocket has not passed a reader since the ball was at rest at the latest. How far the rotor had
+        turned by then follows from its speed at the last pass; a hand can only have slowed it since."""
+        left_us, at_pass = self._run.last_us or 0, self.state.at_pass
+        if stopped_us <= left_us + FALL_US_MIN or self._run.has_reported(Fact.FALL_OVERDUE):
+            return False
+        if at_pass is None or self._rotor.state.begun_us > left_us:
+            return True
+        turned_deg = abs(self._rotor.turned_deg - at_pass[0])
+        return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.tracker.widest_deg
+
+    def miss_proof(self, now_us: int) -> list[Evidence]:
+        """The proof should be complete. A ball that only one sighting shows, and that readers did not see again while
+        the rotor turned, does not lie there: it bounced on, or a hand has it."""
+        rotor, streak = self._rotor.state, self.state.streak
+        is_turning = now_us - (rotor.last_tick_us or 0) < TURNS_US and rotor.begun_us <= streak[-1].t_us
+        if len(streak) == 1 and is_turning:
+            self.state.glimpse = streak
+            self.tracker.restart()
+            return []
+        return self.give_up()
+
+    def _not_proven(self, sightings: list[Seen]) -> Evidence:
+        self._run.report(Fact.NUMBER_NOT_PROVEN)
+        number = self._number(sightings)
+        unproven = {Fact.NUMBER: "R3", Fact.NUMBER_UNCONFIRMED: "R2 R3"}.get(number.fact)
+        if unproven is None:
+            return number
+        figures: Figures = {**number.figures, "unproven": unproven}
+        return msgspec.structs.replace(number, fact=Fact.NUMBER_NOT_PROVEN, figures=figures)
+
+    def _moved_by_hand(self) -> Evidence:
+        """The ball rested in another pocket before, and people saw it there: which number counts, the chef says
+        (R3b)."""
+        evidence = self._not_proven(self.state.streak)
+        figures = {name: value for name, value in evidence.figures.items() if name not in ("number", "pocket_index")}
+        return msgspec.structs.replace(evidence, figures=figures)
+
     def begin_run(self) -> None:
         """A launch was proven: the ball lies in no pocket, and none was seen filled yet."""
-        self.state.filled, self.state.glimpsed = {}, []
-        self.state.lying = None
+        self.state.filled, self.state.glimpsed, self.state.glimpse = {}, [], []
+        self.state.lying = self.state.rested_in = None
         self.tracker.restart()
 
     def forget_place(self) -> None:
@@ -169,6 +277,7 @@ class PocketFromReaders:
         Another ball, or dirt: its number would be called in place of the running ball's (N8).
         """
         state = self.state
+        state.at_pass = self._rotor.fit(t_us)
         self.tracker.restart()
         for pocket in state.glimpsed:
             state.filled[pocket] = state.filled.get(pocket, 0) + 1
@@ -177,8 +286,8 @@ class PocketFromReaders:
         if not filled:
             return []
         state.filled[filled[0]] += 1  # reported once
-        what = f"readers see the pocket of {ROTOR_ORDER[filled[0]]} filled while the ball runs"
-        return [Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "reader", "what": what})]
+        figures: Figures = {"sensor": "reader", "what": "filled_pocket", "filled_number": ROTOR_ORDER[filled[0]]}
+        return [Evidence(Fact.SENSOR_FAULT, t_us, figures)]
 
     def gone_from_us(self, overdue_us: int) -> int:
         """Not while the readers may still meet the ball where it lay."""
@@ -195,26 +304,37 @@ class PocketFromReaders:
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """The ball rests on an obstacle, perhaps (N5)."""
+        """The ball rests on an obstacle, perhaps (N5); or a hand took it from the pocket where it was seen (R3b)."""
+        if self.state.glimpse:
+            return self._not_proven(self.state.glimpse)
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
 
     def take(self, seen: Sighting) -> list[Evidence]:
         """What one sighting proves."""
         run, state = self._run, self.state
         lay_in, before_us, is_launched = state.lying, state.last_us, run.launched_us is not None
-        if is_launched and seen.t_us < (run.last_us or 0) + REST_US:
+        bounces_until_us = (run.last_us or 0) + REST_US
+        if is_launched and (seen.t_us < bounces_until_us or self._began_before(bounces_until_us)):
             self.tracker.restart()
         called = self.tracker.sighting(seen.t_us, seen.reader, self._rotor)
+        if run.phase is Phase.OFF_TRACK and state.rested_in is None and self.tracker.is_at_rest:
+            state.rested_in = self.tracker.pocket
         if run.phase is Phase.ON_TRACK and state.last_us != before_us and state.streak:
             state.glimpsed.append(state.streak[-1].pocket_index)
         if not is_launched:
             return self._at_rest(lay_in, seen.t_us, called=called)
         if not called:
-            return []
+            counted = state.last_us == seen.t_us and self._is_open
+            return [Evidence(Fact.NUMBER_SEEN, seen.t_us, self._sighted())] if counted else []
         evidence = [self._ball.leave()] if run.phase is Phase.ON_TRACK else []
-        evidence.append(self._number(seen.t_us, state.streak))
+        if state.rested_in not in (None, self.tracker.pocket) and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
+            return [*evidence, self._moved_by_hand()]
+        evidence.append(self._number(state.streak))
         self._pulses.forget()
         return evidence
+
+    def _began_before(self, t_us: int) -> bool:
+        return bool(self.state.streak) and self.state.streak[0].t_us < t_us
 
     def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
@@ -230,18 +350,42 @@ class PocketFromReaders:
             return []
         evidence = []
         began_us = streak[0].t_us
-        if lay_in is not None and (self._run.last_us or 0) <= began_us and self._pulses.few_passes(began_us):
+        passes = self._pulses.few_passes(began_us) if (self._run.last_us or 0) <= began_us else 0
+        if passes >= (PASSES_FROM_UNKNOWN if lay_in is None else 1):
             evidence.append(self._ball.weak_launch())
         self._pulses.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
 
-    def _number(self, t_us: int, streak: list[Seen]) -> Evidence:
+    @property
+    def _is_open(self) -> bool:
+        """Whether the ball is off the track, and its number is not proven yet."""
+        return self._run.phase is Phase.OFF_TRACK and not self.state.called
+
+    def _sighted(self) -> Figures:
+        """What the readers saw, for a panel."""
+        last = self.state.streak[-1]
+        return {
+            "number": ROTOR_ORDER[last.pocket_index],
+            "pocket_index": last.pocket_index,
+            "reader": last.reader,
+            "sightings": self.state.streak_length,
+        }
+
+    def _number(self, streak: list[Seen]) -> Evidence:
+        """The number, dated by the first sighting of those that prove it (R3)."""
+        t_us = streak[0].t_us
         placed, record = _placed(streak), self._pulses.record()
         figures: Figures = {**record.figures, **placed}
         filled = self.state.filled.get(streak[-1].pocket_index, 0) >= FILLED_BEFORE
-        if filled or not self._run.opposite or record.is_short_of(self._min_laps):
+        is_short = record.is_short_of(self._min_laps)
+        by_chef = is_short and self._chef_answers and record.may_have(self._min_laps)
+        if filled or not self._run.opposite or (is_short and not by_chef):
             return Evidence(Fact.NUMBER_UNPROVEN, t_us, figures)
+        if by_chef:
+            figures |= {"unproven": "R2", "laps_at_most": round(record.laps_at_most or 0, 2)}
+            sure = margin.least(margin.direction(record.lead_passes or 0), margin.pocket(streak))
+            return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
         sure = margin.least(margin.run(record.laps, self._min_laps, record.lead_passes), margin.pocket(streak))
         return Evidence(Fact.NUMBER, t_us, figures, sure)
 
@@ -265,8 +409,3 @@ def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
 def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
     """How far the rotor turned between two sightings; a whole turn when it stood still in between, as nobody knows."""
     return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0
-
-
-def _widest_gap_deg(angles_deg: tuple[float, ...]) -> float:
-    angles = sorted(angles_deg)
-    return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))

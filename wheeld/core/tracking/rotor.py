@@ -82,6 +82,11 @@ class RotorFromEncoder:
         return state.direction if not state.stopped and len(state.points) >= REVERSAL_TICKS else None
 
     @property
+    def turned_deg(self) -> float:
+        """How far it has turned since it began to turn this way, in degrees, clockwise positive."""
+        return self.state.points[-1][1] if self.state.points else 0.0
+
+    @property
     def is_standing(self) -> bool:
         """Whether it is known to stand, or not known to turn."""
         return self.state.stopped

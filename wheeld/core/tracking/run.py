@@ -13,7 +13,12 @@ from wheeld.core.tracking.evidence import Figures
 
 LAUNCH_FACTS = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN)
 DIRECTION_FACTS = (Fact.SAME_DIRECTION, Fact.OPPOSITE_DIRECTION)
-ROTOR_FACTS = (Fact.ROTOR_WRONG_WAY, Fact.ROTOR_STOPPED_RUNNING, Fact.ROTOR_STOPPED_BEFORE_DROP)
+ROTOR_FACTS = (
+    Fact.ROTOR_WRONG_WAY,
+    Fact.ROTOR_STOPPED_RUNNING,
+    Fact.ROTOR_STOPPED_BEFORE_DROP,
+    Fact.ROTOR_STOPPED_IN_FALL,
+)
 """These are three groups of facts. A run reports at most one fact of each group, once."""
 
 
@@ -81,12 +86,19 @@ class RunRecord(NamedTuple):
 
     `figures`: what evidence of the run carries. `laps`: proven by passes, or as a head counts them; None where nobody
     counts. `lead_passes`: by how many passes its direction leads the other one; None where that is not measured.
+    `laps_at_most`: what the ball can have run if nothing missed it where the run began and ended; None where nobody
+    counts.
     """
 
     figures: Figures
     laps: float | None
     lead_passes: int | None
+    laps_at_most: float | None
 
     def is_short_of(self, laps_needed: int) -> bool:
         """Whether fewer laps are proven, or none are counted. Sums of angles lose the last digits of a lap."""
         return self.laps is None or self.laps < laps_needed - 1e-6
+
+    def may_have(self, laps_needed: int) -> bool:
+        """Whether the ball may have run so many laps, proven or not."""
+        return self.laps_at_most is None or self.laps_at_most >= laps_needed

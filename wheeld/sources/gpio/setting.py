@@ -25,8 +25,19 @@ _Three: TypeAlias = Annotated[
     tuple[_Pin, _Pin, _Pin], Meta(description="the GPIO numbers of the encoder's lines A, B and Z, like [17, 27, 22]")
 ]
 
-BUTTONS: tuple[CommandName, ...] = ("rien_va", "tout_va", "operations_done", "open", "rien_ne_va_plus", "last_coup")
-"""Commands that a button may give, each with a key `button_…`."""
+BUTTONS: tuple[CommandName, ...] = (
+    "rien_va",
+    "tout_va",
+    "operations_done",
+    "open",
+    "rien_ne_va_plus",
+    "last_coup",
+    "last_coup_off",
+    "close",
+    "suspend",
+    "resume",
+)
+"""Commands that a button may give, each with a key `button_…`: all that need no member, a button has none to give."""
 OUTPUTS = ("lamp", "buzzer", "bets_closed")
 
 
@@ -49,6 +60,10 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     button_open: _Pin | None = None
     button_rien_ne_va_plus: _Pin | None = None
     button_last_coup: _Pin | None = None
+    button_last_coup_off: _Pin | None = None
+    button_close: _Pin | None = None
+    button_suspend: _Pin | None = None
+    button_resume: _Pin | None = None
     lamp: _Pin | None = None
     buzzer: _Pin | None = None
     bets_closed: _Pin | None = None

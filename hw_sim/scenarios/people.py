@@ -1,0 +1,181 @@
+"""People who press early, late, wrongly, or who touch the wheel while the number is being proven.
+
+Each is played only where people do such things (`hasty`). The truth is what docs/rulebook.md makes of it: once a reader
+has met the ball in its pocket the number is out, and what can't be proven awaits the chef.
+"""
+
+from __future__ import annotations
+
+from hw_sim.scenarios.interruptions import resume
+from hw_sim.scenarios.registry import scenario
+from hw_sim.scenarios.valid import drop, run_and_close
+from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore
+from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
+from hw_sim.wheel import POCKETS
+
+LOOK_S = (0.5, 2.0)
+"""How long the chef looks at what the machine asks before he answers. It asks when the proof is overdue: a turn and a
+half after the first sighting."""
+BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")
+WHILE_RUNNING = ("open", "operations_done", "tout_va", "resume")
+AFTER_A_NUMBER = ("open", "rien_ne_va_plus", "tout_va", "rien_va", "resume")
+AFTER_A_VOID = ("open", "operations_done", "rien_ne_va_plus", "rien_va", "resume")
+"""Commands that mean nothing at such a time: each is refused and changes nothing."""
+
+
+def at_rest(table: SimTable) -> int:
+    """A coup to where one reader has met the ball in its pocket; its number."""
+    run_and_close(table)
+    number = table.fall()
+    table.wait_between_sightings()
+    return number
+
+
+def _proven(table: SimTable, number: int) -> None:
+    table.result(number)
+    table.operations()
+
+
+def _chefs_number(table: SimTable, number: int) -> None:
+    """The chef confirms the number, and mostly says which."""
+    named = table.rng.random() < 0.7
+    table.confirm(number if named else None)
+    table.number_out(number)
+
+
+@scenario(weight=0, hasty=1)
+def operations_done_before_proof(table: SimTable) -> None:
+    """Operations done is pressed while the ball rests and nothing proves its number: it counts from the proof on."""
+    number = at_rest(table)
+    table.command("operations_done", by="table")
+    table.result(number)
+    table.wait(0.2, 1)
+
+
+@scenario(weight=0, hasty=1)
+def rien_va_at_rest(table: SimTable) -> None:
+    """The chef says rien va when the ball rests and its number is not proven yet: too late, it is valid."""
+    number = at_rest(table)
+    table.command("rien_va", reason="late bet disputed")
+    _proven(table, number)
+
+
+@scenario(weight=0, hasty=1)
+def suspend_at_rest(table: SimTable) -> None:
+    """The direction suspends play when the ball rests and its number is not proven yet: it is valid."""
+    number = at_rest(table)
+    table.command("suspend", by="direction", reason="order of the direction")
+    table.result(number)
+    resume(table, "order of the direction")
+    table.operations()
+
+
+@scenario(weight=0, hasty=0.5)
+def beam_fails_at_rest(table: SimTable) -> None:
+    """A beam fails its self-test when the ball rests and its number is not proven yet: it is valid."""
+    number = at_rest(table)
+    failed_s = table.now_s
+    table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 4, 12)
+    back_s, table.now_s = table.now_s, failed_s
+    table.result(number)
+    table.wait_until(back_s)
+    resume(table, "repaired")
+    table.operations()
+
+
+@scenario(weight=0, hasty=1)
+def rotor_stopped_at_rest(table: SimTable) -> None:
+    """A hand stops the rotor when the ball rests, before the proof: the chef may have to confirm it."""
+    number = at_rest(table)
+    asked_s = table.now_s + READER_TURNS * table.turn_s()
+    table.stop_rotor()
+    table.wait_until(max(asked_s, table.now_s + STOP_KNOWN_S))
+    table.wait(*LOOK_S)
+    _chefs_number(table, number)
+    table.spin_rotor()
+    table.operations()
+
+
+@scenario(weight=0, hasty=1)
+def ball_lifted_at_rest(table: SimTable) -> None:
+    """The ball is lifted before its number is proven: the chef confirms the number, or says rien va."""
+    number = at_rest(table)
+    table.lift_ball()
+    table.now_s += READER_TURNS * table.turn_s()
+    table.wait(*LOOK_S)
+    if table.rng.random() < 0.3:
+        chef(table)
+        restore(table)
+        return
+    _chefs_number(table, number)
+    table.put_ball_back()
+    table.operations()
+
+
+@scenario(weight=0, hasty=0.5)
+def confirmed_too_early(table: SimTable) -> None:
+    """The chef confirms wrong numbers while the ball runs and before the proof: the proven one counts."""
+    run_and_close(table)
+    table.confirm(table.rng.choice(POCKETS))
+    number = table.fall()
+    table.wait_between_sightings()
+    table.confirm(table.rng.choice(POCKETS))
+    _proven(table, number)
+
+
+@scenario(weight=0, hasty=1)
+def tout_va_at_once(table: SimTable) -> None:
+    """After a void the chef says tout va before any reader has met the ball: it is granted when one has."""
+    run_and_close(table, seconds=6)
+    chef(table)
+    table.wait(0.3, 0.8)
+    table.block_ball()
+    table.wait(2, 5)
+    table.spin_rotor()
+    wanted = table.last_number
+    table.put_ball_in(table.rng.choice(POCKETS) if wanted is None else wanted)
+    table.wait(0.02, 0.3)
+    table.command("tout_va")
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    table.wait(0.3, 1)
+
+
+@scenario(weight=0, hasty=1)
+def rien_ne_va_plus_by_mistake(table: SimTable) -> None:
+    """Rien ne va plus is said by mistake before the launch, faites vos jeux undoes it: a valid coup."""
+    table.wait(1, 3)
+    table.command("rien_ne_va_plus")
+    table.wait(0.8, 3)
+    table.command("open")
+    table.wait(0.8, 2)
+    run_and_close(table)
+    drop(table)
+
+
+@scenario(weight=0, hasty=2)
+def wrong_presses(table: SimTable) -> None:
+    """People press what means nothing, at every step of a valid coup: each is refused and changes nothing."""
+    _fumble(table, BETWEEN_COUPS)
+    run_and_close(table, seconds=5)
+    _fumble(table, WHILE_RUNNING)
+    table.result(table.fall())
+    _fumble(table, AFTER_A_NUMBER)
+    table.operations()
+
+
+@scenario(weight=0, hasty=1)
+def wrong_presses_after_void(table: SimTable) -> None:
+    """People press what means nothing after a void: each is refused and changes nothing."""
+    run_and_close(table, seconds=6)
+    chef(table)
+    table.wait(0.3, 0.8)
+    table.block_ball()
+    _fumble(table, AFTER_A_VOID)
+    restore(table)
+
+
+def _fumble(table: SimTable, names: tuple[str, ...]) -> None:
+    """One to three of these, within a second or so."""
+    for name in table.rng.sample(names, table.rng.randint(1, 3)):
+        table.wait(0.1, 0.4)
+        table.command(name, reason="pressed by mistake")

@@ -1,0 +1,90 @@
+"""What people read, in the language of the table: gettext catalogues of the English texts that stand in the code.
+
+An English text in the code is the key of its translations. They stand in `wheeld/locale/{language}`; `python -m
+wheeld.locale` brings them up to date after a text has changed.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+import pkgutil
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, reduce
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Language: TypeAlias = Literal["fr", "it", "en"]
+"""The languages that a table's messages may have."""
+LANGUAGE_NAMES: dict[Language, str] = {"fr": "French", "it": "Italian", "en": "English"}
+"""For technicians, whose tools speak English."""
+
+NO_WORDS: Mapping[str, str] = MappingProxyType({})
+
+
+def translatable(text: str) -> str:
+    """Marks a text for the catalogues that is not a literal where it is said; the text itself."""
+    return text
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A text for people that has no language yet: an English text of the code, and its parts. A part is what stands
+    there in every language, or a `Text`, or several."""
+
+    english: str
+    parts: Mapping[str, Part] = {}
+
+
+Part: TypeAlias = "str | int | Text | tuple[Text, ...]"
+
+
+class Catalogue:
+    """The texts of one language. `words`: parts that every text may name, such as the house's words of a void."""
+
+    def __init__(self, language: Language, words: Mapping[str, str] = NO_WORDS) -> None:
+        self.language = language
+        self._texts, self._words = _load(language), words
+
+    def say(self, text: str, /, **parts: object) -> str:
+        """An English text of the code in this language, with `parts` in the places that it names: "{coup}"."""
+        return self._texts.gettext(text).format(**self._words, **parts)
+
+    def say_number(self, text: str, number: int) -> str:
+        """The same, of a text whose words depend on its one part, `{number}`: Italian says "nel 7", but "nell'8"."""
+        return self._texts.ngettext(text, text, number).format(number=number)
+
+    def say_text(self, text: Text) -> str:
+        """A text that was made where no language is known."""
+        return self.say(text.english, **{name: self._part(part) for name, part in text.parts.items()})
+
+    def _part(self, part: Part) -> str | int:
+        if isinstance(part, Text):
+            return self.say_text(part)
+        return self.listed([self.say_text(each) for each in part]) if isinstance(part, tuple) else part
+
+    def listed(self, items: Sequence[str]) -> str:
+        """One or more things as one text: "a, b and c"."""
+        if len(items) == 1:
+            return items[0]
+        return self.say("{first} and {last}", first=", ".join(items[:-1]), last=items[-1])
+
+    def joined(self, texts: Iterable[str]) -> str:
+        """Texts of this language one after the other: "a; b"."""
+        return reduce(lambda first, second: self.say("{first}; {second}", first=first, second=second), texts)
+
+    def decimal(self, value: float) -> str:
+        """A number with as many decimals as it needs, after a comma, in English after a point."""
+        text = f"{value:g}"
+        return text if self.language == "en" else text.replace(".", ",")
+
+
+@cache
+def _load(language: Language) -> gettext.NullTranslations:
+    """The compiled catalogue, which the package holds. English needs none: its texts stand in the code."""
+    if language == "en":
+        return gettext.NullTranslations()
+    compiled = pkgutil.get_data("wheeld", f"locale/{language}/LC_MESSAGES/wheeld.mo")
+    assert compiled is not None, "files of the package can be read"
+    return gettext.GNUTranslations(io.BytesIO(compiled))

@@ -1,0 +1,38 @@
+"""What a table waits for in each state, as codes, in order. Their words are in the phrases of each language."""
+
+from __future__ import annotations
+
+from wheeld.core.facts import Awaited, State
+from wheeld.core.law.rows import AFTER_VOID
+
+A, S = Awaited, State
+
+AWAITED: dict[State, tuple[Awaited, ...]] = {
+    S.CLOSED: (A.OPEN,),
+    S.FAITES_VOS_JEUX: (A.LAUNCH,),
+    S.BETS_CLOSED_EARLY: (A.LAUNCH,),
+    S.BALL_RUNNING: (A.RIEN_NE_VA_PLUS, A.NUMBER),
+    S.RIEN_NE_VA_PLUS: (A.NUMBER,),
+    S.BALL_ON_OBSTACLE: (A.FALL_OR_STOP,),
+    S.AWAITING_CHEF: (A.CONFIRM,),
+    S.OPERATIONS: (A.OPERATIONS_DONE,),
+    S.RIEN_VA: (A.TOUT_VA,),
+    S.RIEN_VA_OPERATIONS_OWED: (A.TOUT_VA, A.OPERATIONS_DONE),
+    S.SUSPENDED: (A.RESUME,),
+}
+"""What leads on from each state."""
+BEFORE: dict[Awaited, tuple[State, ...]] = {
+    A.NO_LAUNCH: (S.OPERATIONS, *AFTER_VOID),
+    A.CLEAR_OBJECT: (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY, S.OPERATIONS, *AFTER_VOID),  # N6: a launch over it is void
+    A.REPAIR: (S.CLOSED, S.SUSPENDED),
+    A.PUT_BACK: AFTER_VOID,
+    A.TURN_ROTOR: AFTER_VOID,
+    A.RIEN_NE_VA_PLUS: (S.FAITES_VOS_JEUX,),
+}
+"""What must come first if it is owed, and in which states."""
+
+
+def awaited(state: State, owed: frozenset[Awaited] = frozenset()) -> tuple[Awaited, ...]:
+    """What `state` waits for, in order; `owed`: which of `BEFORE` is to be done now."""
+    first = [code for code, states in BEFORE.items() if code in owed and state in states]
+    return (*first, *AWAITED[state])

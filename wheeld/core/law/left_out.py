@@ -1,0 +1,53 @@
+"""Which sensors `resume` and `open` leave out, and why they may not (docs/rulebook.md 6)."""
+
+from __future__ import annotations
+
+from wheeld.core.catalogue import Text, translatable
+from wheeld.core.law.guards import Known
+from wheeld.core.names import sensor_texts
+from wheeld.core.tracking.left_out import objection
+
+CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the chef's word serves")
+"""N6: "tout va" and "operations done" rest on it while the object sensor is left out."""
+
+
+def without_text(sensors: tuple[str, ...]) -> Text:
+    """What a notice says of the sensors that are left out now."""
+    if not sensors:
+        return Text("every sensor is used again")
+    return Text(
+        "play goes on, and what only these sensors prove is not proven: {sensors}", {"sensors": sensor_texts(sensors)}
+    )
+
+
+def left_out_after(known: Known) -> tuple[str, ...]:
+    """The sensors that the table goes on without after the command at hand: those that it names, and those that are
+    left out already and still fail. One that works again is used again."""
+    named = known.command.without if known.command is not None else ()
+    observer = known.observer
+    kept = (sensor for sensor in observer.left_out if observer.is_faulty(sensor))
+    return tuple(dict.fromkeys((*kept, *named)))
+
+
+def why_not(known: Known) -> tuple[Text, ...]:
+    """Why no coup could be observed whole after the command at hand, sensor by sensor; empty if it could."""
+    observer = known.observer
+    sensors, after = observer.setting.sensors, left_out_after(known)
+    if unknown := [sensor for sensor in after if sensor not in sensors]:
+        return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
+    if working := [sensor for sensor in after if not observer.is_faulty(sensor)]:
+        return (
+            Text("only a sensor that fails is left out; these work: {sensors}", {"sensors": sensor_texts(working)}),
+        )
+    if why := objection(observer.setting, after):
+        return (why,)
+    failing = [sensor for sensor in observer.faults if sensor not in after]
+    objections = {sensor: objection(observer.setting, (*after, sensor)) for sensor in failing}
+    reasons: list[Text] = []
+    for why in objections.values():
+        if why is not None and why not in reasons:
+            reasons.append(why)
+    optional = sensor_texts(sensor for sensor, why in objections.items() if why is None)
+    if optional:
+        return *reasons, Text("these fail, and play can go on without them: {sensors}", {"sensors": optional})
+    return tuple(reasons)

@@ -1,0 +1,50 @@
+"""Names that people read in place of those that stand in messages and logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wheeld.core.catalogue import Catalogue, Text, translatable
+from wheeld.core.observations import CommandName
+
+COMMAND_NAMES: dict[CommandName, str] = {
+    "open": translatable("faites vos jeux"),
+    "operations_done": translatable("operations done"),
+    "rien_ne_va_plus": translatable("rien ne va plus"),
+    "rien_va": "{void}",
+    "confirm": translatable("confirmation"),
+    "tout_va": "{tout_va}",
+    "last_coup": translatable("la dernière"),
+    "last_coup_off": translatable("la dernière taken back"),
+    "close": translatable("closing of the table"),
+    "suspend": translatable("suspension of play"),
+    "resume": translatable("resumption of play"),
+    "bouler": translatable("change of bouler"),
+}
+_SENSORS = {
+    "rotor": translatable("the rotor's sensor"),
+    "reader": translatable("the readers"),
+    "object": translatable("the object sensor"),
+    "link": translatable("the line to the sensors"),
+    "head": translatable("the wheel head"),
+    "head/sensors": translatable("the wheel head's sensors"),
+}
+_NUMBERED = {"beam": translatable("beam {number}"), "reader": translatable("reader {number}")}
+
+
+def command_name(name: CommandName, catalogue: Catalogue) -> str:
+    """What people call a command."""
+    return catalogue.say(COMMAND_NAMES[name])
+
+
+def sensor_text(sensor: str) -> Text:
+    """What people call a sensor, whose beams and readers they count from 1; "beam/2" is beam 3."""
+    kind, _, index = sensor.partition("/")
+    if kind in _NUMBERED and index.isdecimal():
+        return Text(_NUMBERED[kind], {"number": int(index) + 1})
+    return Text(_SENSORS[sensor])
+
+
+def sensor_texts(sensors: Iterable[str]) -> tuple[Text, ...]:
+    """The same of several."""
+    return tuple(map(sensor_text, sensors))

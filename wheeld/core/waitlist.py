@@ -1,0 +1,77 @@
+"""What was shown or said and waits to be decided, in the order in which it happened."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+from wheeld.core.observations import Command, CommandName
+from wheeld.core.tracking.evidence import Evidence
+
+WAITING_MAX = 256
+"""Kept at once. A question is open for some seconds: nobody says more in that time, and sensors show far less. The
+oldest is decided without an answer when more comes, so that memory stays bounded."""
+
+
+class Happening(msgspec.Struct, frozen=True):
+    """Something that happened at `t_us`: shown by sensors (`evidence`), or said by a person (`command`)."""
+
+    t_us: int
+    evidence: Evidence | None = None
+    command: Command | None = None
+
+    @property
+    def what(self) -> Evidence | Command:
+        """Whichever it is."""
+        what = self.evidence or self.command
+        assert what is not None, "a happening is one of the two"
+        return what
+
+
+HeldUntil: TypeAlias = Callable[[Happening], int | None]
+"""Until when this waits; None: it need not."""
+
+
+class Waitlist:
+    """Gives out what happened in the order of its time, each when no open question holds it any more."""
+
+    def __init__(self, waiting: list[Happening]) -> None:
+        self.waiting = waiting
+
+    def put(self, what: Evidence | Command) -> None:
+        """Something was shown or said. Of two at the same time what was shown is first, then what came first."""
+        if isinstance(what, Command):
+            happening = Happening(what.t_us, command=what)
+        else:
+            happening = Happening(what.evidence_us, evidence=what)
+        insort(self.waiting, happening, key=_order)
+
+    @property
+    def said(self) -> frozenset[CommandName]:
+        """The words that wait."""
+        return frozenset(happening.command.name for happening in self.waiting if happening.command is not None)
+
+    def take(self, now_us: int, held_until_us: HeldUntil) -> Happening | None:
+        """The first that need not wait, taken out; None while each must. Words keep their order: each waits behind an
+        earlier one that waits."""
+        is_behind = False
+        for place, happening in enumerate(self.waiting):
+            until_us = held_until_us(happening)
+            is_word = happening.command is not None
+            is_held = (until_us is not None and until_us >= now_us) or (is_behind and is_word)
+            if not is_held or len(self.waiting) > WAITING_MAX:
+                return self.waiting.pop(place)
+            is_behind |= is_word
+        return None
+
+    def due_us(self, held_until_us: HeldUntil) -> int | None:
+        """When the first of them has waited long enough; None while nothing waits."""
+        ends = (held_until_us(happening) for happening in self.waiting)
+        return min((until_us + 1 for until_us in ends if until_us is not None), default=None)
+
+
+def _order(happening: Happening) -> tuple[int, bool]:
+    return happening.t_us, happening.command is not None
