@@ -35,8 +35,9 @@ DOUBLED = 0.05
 DOUBLED_MAX = 0.5
 CAMPAIGN_PAUSE_FACTOR = 0.2
 """The rotor turns on between coups: long pauses of the people cost a campaign many log lines and test nothing."""
-GAP_S = 0.001
-"""Between two scenarios, so that a mark begins after every command of the scenario before."""
+GAP_S = 2.5
+"""Between two scenarios. People look whether the machine has taken their last word before they go on: where a pulse
+makes it ask whether a ball runs, the word waits up to 2.4 s for the answer."""
 STARTED = "2026-11-20T18:00:00Z"
 """A fixed date: the same seed gives the same bytes on any day."""
 

@@ -16,6 +16,8 @@ from hw_sim.wheel import POCKETS
 LOOK_S = (0.5, 2.0)
 """How long the chef looks at what the machine asks before he answers. It asks when the proof is overdue: a turn and a
 half after the first sighting."""
+PLACE_AWAITED_S = 10.0
+"""For so long "tout va" waits for a reader to see the ball (docs/rulebook.md 6)."""
 BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")
 WHILE_RUNNING = ("open", "operations_done", "tout_va", "resume")
 AFTER_A_NUMBER = ("open", "rien_ne_va_plus", "tout_va", "rien_va", "resume")
@@ -136,7 +138,10 @@ def tout_va_at_once(table: SimTable) -> None:
     table.put_ball_in(table.rng.choice(POCKETS) if wanted is None else wanted)
     table.wait(0.02, 0.3)
     table.command("tout_va")
+    refused_s = table.now_s + PLACE_AWAITED_S
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    if table.now_s > refused_s:  # a slow rotor: the chef says it again
+        table.command("tout_va")
     table.wait(0.3, 1)
 
 
