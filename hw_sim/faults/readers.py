@@ -30,18 +30,22 @@ def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: 
 
 
 def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A reader sees the ball once or twice before it rests, in any pocket but the one in which it will rest.
+    """A reader sees the ball once or twice before it rests, in any pocket but the one in which it will rest, and in no
+    pocket twice: a ball that readers meet twice in one pocket lies there.
 
     A sighting in that pocket would be no fault. The number would only be proven one sighting sooner than the truth of
     the scenario says, which was written for readers that do not see it.
     """
     for fall in clean.evening.world.falls:
+        seen_at: list[float] = []
         if rng.random() < rate:
             for _ in range(rng.randint(1, 2)):
                 t_s = rng.uniform(min(fall.left_s + POCKETS_AFTER_S, fall.rest_s), fall.rest_s)
                 reader = _any_reader(clean, rng)
-                if abs(_off_pockets(clean, t_s, fall.number, reader)) > 1:
+                rests_at = _off_pockets(clean, t_s, fall.number, reader)
+                if all(_apart(rests_at, before) > 1 for before in (0.0, *seen_at)):
                     _false_sighting(us(t_s), reader, "bounce", effects)
+                    seen_at.append(rests_at)
 
 
 def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -51,6 +55,11 @@ def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
             for reader in range(len(clean.evening.world.layout.readers_deg)):
                 if abs(_off_pockets(clean, t_s, number, reader)) < VIEW_POCKETS and rng.random() < rate:
                     _false_sighting(us(t_s), reader, "touch", effects)
+
+
+def _apart(pockets: float, others: float) -> float:
+    """How far two places on the rotor are from each other, in pockets."""
+    return abs((pockets - others + len(POCKETS) / 2) % len(POCKETS) - len(POCKETS) / 2)
 
 
 def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> float:
