@@ -158,12 +158,12 @@ class Demo:
         return "\n".join([wheel, *rest, f"port = {served.port}", f'protocol = "{served.protocol}"', ""])
 
     async def _listen(self, client: aiomqtt.Client) -> None:
-        """Show the messages until there are enough verdicts."""
+        """Show the messages until there are enough verdicts, and what the table waits for after the last."""
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
                 self._show_message(self.subscriber.take(leaf, message.payload))
-            if 0 < self._coups <= len(self.subscriber.verdicts):
+            if leaf == "table" and 0 < self._coups <= len(self.subscriber.verdicts):
                 return
 
     async def _play(self, pty: Pty) -> None:
