@@ -29,6 +29,8 @@ MORE   ?=
 # Of faults and evenings: how much is tried, short, middle (CI) or long; tests/faults/conftest.py says how much that is.
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600
+# Of the whole: how many evenings.
+EVENINGS ?= 10000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
 # clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
 export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
@@ -38,7 +40,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults evenings whole lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -85,6 +87,9 @@ faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, ou
 
 evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)
+
+whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=300 is CI's
+	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS)
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }

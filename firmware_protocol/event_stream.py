@@ -58,7 +58,8 @@ class EventStream:
             yield from self._release_watermark()
 
     def _release_watermark(self) -> Iterator[Watermark]:
-        if self._waiting and self._waiting.next_seq <= self.next_seq:
-            self._watermark_us = self._waiting.board_us
+        beat = self._waiting
+        if beat and beat.next_seq <= self.next_seq:
+            self._watermark_us = beat.board_us
             self._waiting = None
-            yield Watermark(self._watermark_us)
+            yield Watermark(beat.board_us, beat.levels if beat.next_seq == self.next_seq else None)

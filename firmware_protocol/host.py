@@ -41,7 +41,12 @@ HELLO_RETRY_NS = 250_000_000
 """Longer than an answer takes behind a full output buffer (4 kB at 115200 baud take 350 ms, but only unread)."""
 REFUSED_RETRY_NS = 2_000_000_000
 """A refused board is asked again: someone may have put the right one on the cable."""
-REPLAY_RETRY_NS = 250_000_000
+REPLAY_RETRY_NS_MIN = 40_000_000
+"""A host that reads every 20 ms sees nothing sooner. What is missing must have come within the second after which a
+line counts as silent, so a damaged one needs many attempts in it."""
+REPLAY_RETRY_NS_MAX = 250_000_000
+"""Before a round trip was measured, and behind full buffers: each request makes the board send everything again."""
+REPLAY_ROUND_TRIPS = 2
 """A request is repeated only after the answer to the first had time to come through the same buffers."""
 ACK_INTERVAL_NS = 200_000_000
 """Acknowledgements only bound what a new host process gets again; five a second cost 100 B/s."""
@@ -117,6 +122,8 @@ class HostSession:
     ) -> None:
         self.identity: m.Identity | None = None
         """The accepted board, None while there is none."""
+        self.heard_ns: int | None = None
+        """When the latest message of any board came; None before the first."""
         self._state = BoardState.UNKNOWN
         self._pins: dict[Pin, str | None] = {"board_serial": board_serial, "config_hash": config_hash}
         self._boot_id = resume_at.boot_id if resume_at else _NO_BOOT
@@ -128,6 +135,9 @@ class HostSession:
         """Every event before it was acknowledged by the caller."""
         self._ack_after_ns = 0
         self._replay_from: int | None = None
+        self._replay_begun = False
+        """The board has answered the latest request: what it sends now begins with the missing event."""
+        self._round_trip_ns: int | None = None
         self._sync_sent_ns: int | None = None
         self._sync_burst = 0
         self._due_ns: dict[Task, int] = {Task.HELLO: 0}
@@ -146,6 +156,11 @@ class HostSession:
         return None if self._boot_id == _NO_BOOT else Position(self._boot_id, self._stream.next_seq)
 
     @property
+    def misses_events(self) -> bool:
+        """Whether events are missing that have been asked for again."""
+        return self._replay_from is not None and self._replay_from == self._stream.next_seq
+
+    @property
     def next_tick_ns(self) -> int:
         """When `tick` is due."""
         return min(self._due_ns.values())
@@ -155,6 +170,12 @@ class HostSession:
         """Since this session began, by the names of `COUNTERS`; and damaged frames by cause, the line's fault."""
         counted = {"events": self._stream.reported, "duplicate_events": self._stream.duplicates}
         return {**dict.fromkeys(COUNTERS, 0), **self._counts, **counted, **self._decoder.rejected}
+
+    @property
+    def _replay_retry_ns(self) -> int:
+        if self._round_trip_ns is None:
+            return REPLAY_RETRY_NS_MAX
+        return min(max(REPLAY_ROUND_TRIPS * self._round_trip_ns, REPLAY_RETRY_NS_MIN), REPLAY_RETRY_NS_MAX)
 
     def data_to_send(self) -> bytes:
         """What to write to the line now; asking twice gives nothing twice."""
@@ -187,6 +208,7 @@ class HostSession:
             except MessageError as error:
                 self._counts[error.fault] += 1
             else:
+                self.heard_ns = host_ns
                 events.extend(self._message(message, host_ns))
         return events
 
@@ -273,7 +295,7 @@ class HostSession:
                 yield BoardReset(old_boot_id, identity.boot_id)
         self.identity, self._state = identity, BoardState.ACCEPTED
         self._stream.next_seq = max(self._stream.next_seq, identity.acked_seq)
-        self._next_seq_at_hello = self._replay_from = None
+        self._next_seq_at_hello = self._replay_from = self._round_trip_ns = None
         yield Identified(identity)
         yield from self._stream.skip_lost(identity.oldest_seq)
         self._sync_burst = SYNC_BURST
@@ -300,6 +322,8 @@ class HostSession:
             yield from self._stream.take_heartbeat(beat)
         if beat.sent_seq > self._stream.next_seq:
             self._request_replay(host_ns)
+        elif beat.sent_seq == self._replay_from:
+            self._replay_begun = True
         if beat.acked_seq < self._safe_seq:
             self._due_ns.setdefault(Task.ACK, self._ack_after_ns)
 
@@ -308,6 +332,7 @@ class HostSession:
             self._unasked()
             return
         self._sync_sent_ns = None
+        self._round_trip_ns = host_ns - reply.token
         yield SyncSample(reply.token, host_ns, reply.board_rx_us, reply.board_tx_us)
 
     def _self_test_result(self, result: m.SelfTestResult) -> Iterator[SessionEvent]:
@@ -341,8 +366,9 @@ class HostSession:
         self._due_ns[Task.HELLO] = host_ns + HELLO_RETRY_NS
 
     def _request_replay(self, host_ns: int) -> None:
-        """At once for each new place where something is missing; repeated after a time."""
-        if self._replay_from != self._stream.next_seq:
+        """At once for each new place where something is missing, and when the answer was damaged too; else repeated
+        after a time."""
+        if self._replay_from != self._stream.next_seq or self._replay_begun:
             self._replay_from = self._stream.next_seq
             self._send_replay(host_ns)
 
@@ -351,8 +377,9 @@ class HostSession:
             self._replay_from = None
             return
         self._counts["replay_requests"] += 1
+        self._replay_begun = False
         self._send(m.Replay(self._boot_id, self._stream.next_seq))
-        self._due_ns[Task.REPLAY] = host_ns + REPLAY_RETRY_NS
+        self._due_ns[Task.REPLAY] = host_ns + self._replay_retry_ns
 
     def _send_ack(self, host_ns: int) -> None:
         self._send(m.Ack(self._boot_id, self._safe_seq))

@@ -34,9 +34,11 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 class Watermark(msgspec.Struct, frozen=True):
-    """Every event before `board_us` has been reported."""
+    """Every event before `board_us` has been reported. `levels`: how the sensors stood then; None where events that
+    came since, or were lost since, have made them old."""
 
     board_us: int
+    levels: m.Levels | None = m.Levels()
 
 
 class SyncSample(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 
 Direction: TypeAlias = Literal["cw", "ccw"]
 SensorKind: TypeAlias = Literal["beam", "reader", "rotor", "object"]
+ObjectLevel: TypeAlias = Literal["clear", "present", "unknown"]
 Button: TypeAlias = Literal[
     "open",
     "operations_done",
@@ -28,6 +29,7 @@ Button: TypeAlias = Literal[
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 SENSOR_KINDS: tuple[SensorKind, ...] = get_args(SensorKind)
 BUTTONS: tuple[Button, ...] = get_args(Button)
+OBJECT_LEVELS: tuple[ObjectLevel, ...] = get_args(ObjectLevel)
 
 VERSION = 1
 BEAMS_MAX = 16
@@ -43,7 +45,7 @@ SPAN_US_MAX = 2**32 - 1
 COUNT_MAX = 2**64 - 1
 """Event numbers and board times: 64 bits never wrap, so no code is needed for that."""
 HEARTBEAT_US = 100_000
-"""Ten a second: three can be lost before the host's silence time-out of a second is near; 570 B/s."""
+"""Ten a second: three can be lost before the host's silence time-out of a second is near; 700 B/s."""
 BATCH_US_MAX = 10_000
 """An edge waits at most so long for others: a fifth of the 50 ms within which some voids must be published."""
 RING_EVENTS_MIN = 1024
@@ -179,8 +181,22 @@ class Events(msgspec.Struct, frozen=True):
     events: tuple[TimedEvent, ...]
 
 
+class Levels(msgspec.Struct, frozen=True):
+    """How sensors and buttons stand: what is not named is free, or not held. Numbers and buttons in order, each once.
+
+    `object`: "unknown" where there is no object sensor, or it has failed.
+    """
+
+    beams_blocked: tuple[int, ...] = ()
+    readers_blocked: tuple[int, ...] = ()
+    buttons_held: tuple[Button, ...] = ()
+    object: ObjectLevel = "unknown"
+
+
 class Heartbeat(msgspec.Struct, frozen=True):
     """Board → host: every event before `board_us` has a number below `next_seq`; below `sent_seq` all were sent.
+
+    `levels`: how everything stands at `board_us`, after all events below `next_seq` and before all others.
 
     `rejected_frames`: frames from the host that the board could not read. `overwritten_events`: lost from the ring
     before a host confirmed them. `missed_edges`: edges the board saw too late to date.
@@ -195,6 +211,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
     rejected_frames: int = 0
     overwritten_events: int = 0
     missed_edges: int = 0
+    levels: Levels = Levels()
 
 
 class SyncReply(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -25,6 +25,7 @@ _EVENTS_HEAD = struct.Struct("<IQQ")
 _RECORD = struct.Struct("<IBBH")
 _RESULT_HEAD = struct.Struct("<IIQ")
 _SENSOR = struct.Struct("<BBH")
+_HEARTBEAT = struct.Struct("<IQQQQQIIIHHHB")
 _IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sBBHB")
 _INDEX_LIMITS: dict[m.SensorKind, int] = {"beam": m.BEAMS_MAX, "reader": m.READERS_MAX, "rotor": 1, "object": 1}
 
@@ -218,8 +219,33 @@ def _unpack_identity(body: bytes) -> m.Identity:
     return identity
 
 
-def _check_heartbeat(beat: m.Heartbeat) -> None:
+def _pack_heartbeat(beat: m.Heartbeat) -> bytes:
+    *numbers, levels = msgspec.structs.astuple(beat)
+    held = (m.BUTTONS.index(button) for button in levels.buttons_held)
+    bits = (_bits(levels.beams_blocked), _bits(levels.readers_blocked), _bits(held))
+    return _HEARTBEAT.pack(*numbers, *bits, m.OBJECT_LEVELS.index(levels.object))
+
+
+def _unpack_heartbeat(body: bytes) -> m.Heartbeat:
+    *numbers, beams, readers, buttons, thing = _HEARTBEAT.unpack(body)
+    held = tuple(_pick(m.BUTTONS, place, "button") for place in _places(buttons))
+    levels = m.Levels(_places(beams), _places(readers), held, _pick(m.OBJECT_LEVELS, thing, "object level"))
+    values: list[Any] = [*numbers, levels]
+    beat = m.Heartbeat(*values)
     _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a number beyond the next event")
+    return beat
+
+
+def _bits(places: Iterable[int]) -> int:
+    """Bit by bit what is named; bit 0 is the lowest."""
+    bits = 0
+    for place in places:
+        bits |= 1 << place
+    return bits
+
+
+def _places(bits: int) -> tuple[int, ...]:
+    return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
 
 
 def _check_sync(reply: m.SyncReply) -> None:
@@ -256,7 +282,7 @@ _FROM_BOARD: dict[int, _Form] = {
     for form in (
         _Form(0x81, m.Identity, _pack_identity, _unpack_identity),
         _Form(0x82, m.Events, _pack_events, _unpack_events),
-        _plain(0x83, m.Heartbeat, "IQQQQQIII", _check_heartbeat),
+        _Form(0x83, m.Heartbeat, _pack_heartbeat, _unpack_heartbeat),
         _plain(0x84, m.SyncReply, "IQQQ", _check_sync),
         _Form(0x85, m.SelfTestResult, _pack_result, _unpack_result),
     )

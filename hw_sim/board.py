@@ -3,13 +3,18 @@
 No I/O and no clock: events go in at their times, bytes come out on request, time is an argument. `t_us` is the time of
 the simulated world; the board's own clock counts from its last boot, so the two differ after a reset.
 
+How the sensors stand belongs to the world: an object that falls in while the board is off is in its next heartbeat.
+
 Its faults: `reset` (a new boot: empty ring, clock at 0), `silent` (the program hangs: it receives, observes and sends
-nothing, and the edges of that time are lost), `babble` (random bytes on the line), and those of its `cable`.
+nothing, and the edges of that time are lost), `deaf` (it hears nothing and goes on sending), `wraps_us` (its clock
+begins again there, as a counter of 32 bits does that nobody carries on), `babble` (random bytes on the line), and those
+of its `cable`.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from firmware_protocol import messages as m
@@ -18,6 +23,8 @@ from firmware_protocol.wire import MessageError, decode_from_host, encode
 from hw_sim import events as sim
 from hw_sim.cable import Cable
 
+HELD_US = 150_000
+"""How long a pressed button is held down."""
 SELF_TEST_US = 20_000
 """How long the simulated self-test takes; the specification allows half a second."""
 ROOM_BYTES = 4096
@@ -40,18 +47,31 @@ class BoardSetup:
 class SimBoard:
     """One board from power-up on. Feed it the events in order of time, and carry its bytes."""
 
-    def __init__(self, setup: BoardSetup, *, boot_id: int = 1, cable: Cable | None = None) -> None:
+    def __init__(self, setup: BoardSetup, *, boot_id: int = 1, cable: Cable | None = None, up_us: int = 0) -> None:
+        """`up_us`: how long it has been on when the world begins."""
         self.setup = setup
         self.cable = cable or Cable()
         self.silent = False
+        self.deaf = False
+        self.wraps_us: int | None = None
         self._now_us = 0
         self._babble = bytearray()
         self._faulty: set[str] = set()
+        self._is_object_in = False
+        self._held_until_us: dict[m.Button, int] = {}
         self._boot(boot_id)
+        self._booted_us -= up_us
+        self._beat_us = up_us
 
     def reset(self) -> None:
         """Start again, as after a watchdog or a loss of power: the ring is lost, clock and numbers begin again."""
         self._boot((self.boot_id + 1) % 2**32)
+
+    def restart_clock(self) -> None:
+        """Begin at 0 again in the midst of a boot, as a clock does that is too short; events of before are lost. No
+        board may do this."""
+        self._booted_us, self._beat_us = self._now_us, 0
+        self._ring.clear()
 
     def _boot(self, boot_id: int) -> None:
         self.boot_id = boot_id
@@ -120,7 +140,7 @@ class SimBoard:
 
     def receive(self, data: bytes) -> None:
         """Take bytes of the host, which arrive now."""
-        if self.silent:
+        if self.silent or self.deaf:
             return
         for frame in self._decoder.feed(self.cable.carry(data)):
             try:
@@ -149,10 +169,12 @@ class SimBoard:
             case sim.Sighting():
                 return m.PocketSighting(event.reader)
             case sim.ForeignObject():
+                self._is_object_in = event.present
                 return m.ObjectSeen(event.present)
             case sim.SensorState():
                 return self._sensor(event)
             case sim.TableCommand(name=name) if name in _BUTTONS:
+                self._held_until_us[_BUTTONS[name]] = event.t_us + HELD_US
                 return m.ButtonPress(_BUTTONS[name])
         return None
 
@@ -193,13 +215,14 @@ class SimBoard:
     def _answer(self) -> m.FromBoard | None:
         if self._sync:
             (token, rx_us), self._sync = self._sync, None
-            return m.SyncReply(self.boot_id, token, rx_us, self.board_us)
+            tx_us = self._shown_us(self.board_us)
+            return m.SyncReply(self.boot_id, token, min(self._shown_us(rx_us), tx_us), tx_us)
         if self._hello:
             hello, self._hello = self._hello, None
             return self._identity(hello)
         if self._test and self._test[1] <= self.board_us:
             (token, _), self._test = self._test, None
-            return m.SelfTestResult(self.boot_id, token, self.board_us, tuple(self._sensors()))
+            return m.SelfTestResult(self.boot_id, token, self._shown_us(self.board_us), tuple(self._sensors()))
         return None
 
     def _identity(self, hello: m.Hello) -> m.Identity:
@@ -233,14 +256,29 @@ class SimBoard:
         self._beat_us = self.board_us + m.HEARTBEAT_US
         return m.Heartbeat(
             boot_id=self.boot_id,
-            board_us=self.board_us,
+            board_us=self._shown_us(self.board_us),
             oldest_seq=self.oldest_seq,
             acked_seq=self.acked_seq,
             sent_seq=self._sent_seq,
             next_seq=self.next_seq,
             rejected_frames=self._rejected + sum(self._decoder.rejected.values()),
             overwritten_events=self._overwritten,
+            levels=self._levels(),
         )
+
+    def _levels(self) -> m.Levels:
+        """How everything stands now. A beam or a reader that has failed is blocked."""
+        blocked = {kind: tuple(sorted(self._faulty_of(kind))) for kind in ("beam", "reader")}
+        held = tuple(button for button in m.BUTTONS if self._held_until_us.get(button, -1) > self._now_us)
+        thing: m.ObjectLevel = "present" if self._is_object_in else "clear"
+        can_tell = self.setup.layout.object_sensor and "object" not in self._faulty
+        return m.Levels(blocked["beam"], blocked["reader"], held, thing if can_tell else "unknown")
+
+    def _faulty_of(self, kind: str) -> Iterator[int]:
+        for sensor in self._faulty:
+            of, _, number = sensor.partition("/")
+            if of == kind:
+                yield int(number)
 
     def _events(self) -> m.Events | None:
         """The next batch, if it is full or its oldest event has waited long enough."""
@@ -254,8 +292,17 @@ class SimBoard:
         start = self._sent_seq - self.oldest_seq
         batch = [self._ring[at] for at in range(start, start + min(waiting, m.EVENTS_MAX))]
         batch = [timed for timed in batch if timed.board_us - first_us <= m.SPAN_US_MAX]
+        first_shown_us = self._shown_us(first_us)  # where the clock begins again, so does a frame
+        batch = [timed for timed in batch if self._shown_us(timed.board_us) >= first_shown_us]
         first_seq, self._sent_seq = self._sent_seq, self._sent_seq + len(batch)
-        return m.Events(self.boot_id, first_seq, tuple(batch))
+        return m.Events(self.boot_id, first_seq, tuple(map(self._shown, batch)))
+
+    def _shown_us(self, board_us: int) -> int:
+        """What its messages say of that time."""
+        return board_us if self.wraps_us is None else board_us % self.wraps_us
+
+    def _shown(self, timed: m.TimedEvent) -> m.TimedEvent:
+        return m.TimedEvent(self._shown_us(timed.board_us), timed.event)
 
     def _unsent_us(self) -> int:
         at = max(self._sent_seq, self.oldest_seq) - self.oldest_seq

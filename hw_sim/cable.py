@@ -1,7 +1,8 @@
 """The cable between board and host, and its faults.
 
-The fault model: a cut (no byte passes in either direction until it is repaired), bytes that are lost, bytes that nobody
-sent. Each has its own rate and is drawn from a seed; no fault depends on the meaning of the bytes.
+The fault model: a cut (no byte passes in either direction until it is repaired), bytes that are lost, bytes that
+arrive as others, bytes that nobody sent. Each has its own rate and is drawn from a seed; no fault depends on the
+meaning of the bytes.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ NOISE_BYTES_MAX = 8
 
 
 class Cable:
-    """Carries bytes, in both directions alike. `drop` and `noise` are probabilities for each byte. They and `cut` may
-    be set at any time."""
+    """Carries bytes, in both directions alike. `drop`, `noise` and `damage` are probabilities for each byte. They and
+    `cut` may be set at any time."""
 
-    def __init__(self, seed: int = 0, *, drop: float = 0.0, noise: float = 0.0) -> None:
+    def __init__(self, seed: int = 0, *, drop: float = 0.0, noise: float = 0.0, damage: float = 0.0) -> None:
         self.cut = False
         self.drop = drop
         self.noise = noise
+        self.damage = damage
         self._rng = random.Random(seed)  # noqa: S311  where a fault falls is no secret
 
     def carry(self, data: bytes) -> bytes:
         """The bytes of `data` that arrive at the other end."""
         if self.cut:
             return b""
-        if not self.drop and not self.noise:
+        if not self.drop and not self.noise and not self.damage:
             return data
         return b"".join(self._disturbed(data))
 
@@ -35,5 +37,9 @@ class Cable:
         for at in range(len(data)):
             if self._rng.random() < self.noise:
                 yield self._rng.randbytes(self._rng.randint(1, NOISE_BYTES_MAX))
-            if self._rng.random() >= self.drop:
+            if self._rng.random() < self.drop:
+                continue
+            if self._rng.random() < self.damage:
+                yield bytes([data[at] ^ self._rng.randint(1, 255)])
+            else:
                 yield data[at : at + 1]

@@ -1,10 +1,15 @@
-"""Programs that run beside the demo: each in a session of its own, ended by its pid, with its output in a file."""
+"""Programs that run beside the demo: each in a session of its own, ended by its pid, with its output in a file. None
+outlives the demo, however that ends: a daemon left behind would hold its journal, and open the next demo's port.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import ctypes
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,6 +19,9 @@ END_S_MAX = 5.0
 """An orderly end takes a fraction of a second; a child that takes longer is killed."""
 LOG_LINES_SHOWN = 6
 """The last lines of its output, when a child ended by itself."""
+
+PR_SET_PDEATHSIG = 1
+"""Source: prctl(2)."""
 
 
 class DemoError(UnavailableError):
@@ -46,13 +54,30 @@ class Child:
             await self._process.wait()
 
 
+def _killed_with(parent: int) -> Callable[[], None]:
+    """What a child does before it becomes its program, so that the system kills it when `parent` is killed, or was."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+    def set_up() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return set_up
+
+
 @asynccontextmanager
 async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child]:
     """Run `command` until this is left. In a session of its own, so that Ctrl-C reaches the demo only, which then ends
     its children."""
     with log.open("wb") as file:
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            preexec_fn=_killed_with(os.getpid()),
         )
     running = Child(name, process, log)
     try:

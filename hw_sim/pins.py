@@ -35,6 +35,10 @@ class SimPins:
         self._listened[pin] = 0
         return self._levels.setdefault(pin, pull == "up")
 
+    def level(self, pin: int) -> bool:
+        """As the line was left by what has happened by now."""
+        return self._levels[pin]
+
     def drive(self, pin: int, *, level: bool) -> None:
         """Keep the level in `out`."""
         if pin in self._listened:
@@ -48,8 +52,10 @@ class SimPins:
         return Taken(reported, lost)
 
     def close(self) -> None:
-        """Set `closed`."""
+        """Set `closed`. Lines go on changing, and can be claimed again."""
         self.closed = True
+        self._listened.clear()
+        self._reported.clear()
 
     # What a test makes happen
 

@@ -2,12 +2,22 @@
 
 The host's end is a path of your choice. A host may close and reopen it. A host that does not read blocks the board's
 transmitter as USB does; the board keeps its events until it can send them.
+
+The path is a symbolic link to this process's own descriptor of the terminal, `/proc/PID/fd/N`, never to `/dev/pts/N`.
+The system gives the number of a pseudo-terminal to the next program that asks: a link to it that a killed simulator
+left would lead into somebody's terminal, and a host would write there. A link to a descriptor leads nowhere as soon as
+its process has ended.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import fcntl
 import os
+import random
+import re
+import resource
 import tty
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,6 +33,11 @@ NAP_S_MIN = 0.001
 """At high speeds the board would wake more often than this machine can schedule; it then sends more at once."""
 NAP_S_MAX = 0.02
 """How often a blocked transmitter is tried again."""
+DESCRIPTORS = 1024
+"""The descriptor that the link names is drawn from the upper half of those that a process may have, this many at most.
+Processes take theirs from below: if another gets the number of a killed one, it has none there."""
+OURS = re.compile(r"/proc/\d+/fd/\d+")
+"""Where a simulator's link leads. While it leads anywhere its simulator runs."""
 LINGER_S = 5.0
 """How long a host has to confirm the last event: longer than the daemon takes to reopen a line."""
 
@@ -30,8 +45,8 @@ LINGER_S = 5.0
 class Pty:
     """A raw pseudo-terminal whose host side appears at `path` while this is entered.
 
-    A symbolic link at `path`, which a killed run may have left, is replaced. Anything else there is somebody's file:
-    FileExistsError.
+    A symbolic link at `path`, which a killed run may have left, is replaced. The link of a simulator that runs, and
+    anything else, is somebody's: FileExistsError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,12 +55,16 @@ class Pty:
 
     def __enter__(self) -> Self:
         if self.path.is_symlink():
+            if OURS.fullmatch(str(self.path.readlink())) and self.path.exists():
+                raise FileExistsError(errno.EEXIST, "another simulator plays there", str(self.path))
             self.path.unlink()
-        self.master, self._slave = os.openpty()
+        self.master, slave = os.openpty()
+        self._slave = _high(slave)
+        self._target = Path(f"/proc/{os.getpid()}/fd/{self._slave}")
         try:
             tty.setraw(self._slave)
             os.set_blocking(self.master, False)
-            self.path.symlink_to(os.ttyname(self._slave))
+            self.path.symlink_to(self._target)
         except OSError:
             self._close()
             raise
@@ -54,7 +73,8 @@ class Pty:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.path.unlink(missing_ok=True)
+        if self.path.is_symlink() and self.path.readlink() == self._target:
+            self.path.unlink()
         self._close()
 
     def _close(self) -> None:
@@ -82,6 +102,15 @@ class Pty:
                 self._unsent = data
             if self._unsent:
                 return
+
+
+def _high(descriptor: int) -> int:
+    """The same file at a number where no other program has one; the old number is closed."""
+    limit = min(DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    lowest = random.SystemRandom().randrange(limit // 2, limit - limit // 8)
+    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
+    os.close(descriptor)
+    return high
 
 
 class Player:

@@ -32,6 +32,8 @@ ROTOR_LEAST_REV_S = 0.05
 """A rotor that is slower is pushed before anything else."""
 LAPS_NEEDED = 3.0
 """C10: the laps that a daemon must prove."""
+MANY_BEAMS = 4
+"""From so many beams on a daemon must not be deceived by two strays; with fewer, by one."""
 LAPS_MOST = 24.0
 """No launched ball runs longer."""
 SIGHTINGS_TO_CALL = 3
@@ -71,11 +73,12 @@ def laps_safe(beams_deg: Sequence[float]) -> float:
     """The laps of a run whose passes prove three, wherever it begins and ends.
 
     Before the first pass the ball runs up to one gap between beams, and the same after the last pass. A third gap is
-    lost because no later pass confirms that the last one was the ball's.
+    lost because no later pass confirms that the last one was the ball's; with four beams or more two passes must.
     """
     angles = sorted(beams_deg)
     gaps = [after - before for before, after in pairwise([*angles, angles[0] + 360])]
-    return LAPS_NEEDED + 3 * max(gaps) / 360 + 0.05
+    unproven = 4 if len(angles) >= MANY_BEAMS else 3
+    return LAPS_NEEDED + unproven * max(gaps) / 360 + 0.05
 
 
 class SimTable:

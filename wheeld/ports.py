@@ -104,6 +104,10 @@ class Pins(Protocol):
         """Collect every edge of `pin` from now on; returns its level."""
         ...
 
+    def level(self, pin: int) -> bool:
+        """The level now of a `pin` that is listened to."""
+        ...
+
     def drive(self, pin: int, *, level: bool) -> None:
         """Put `level` out on `pin`, which is an output from the first call on."""
         ...

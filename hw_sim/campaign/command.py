@@ -150,6 +150,9 @@ def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:
     )
     yield ", ".join(f"{kind} {number:,}" for kind, number in found["counts"].items() if number)
     yield f"false voids: {voids['count']} of {voids['valid_coups']:,} valid coups, {voids['share']:.2e}"
+    idle = found["idle_suspensions"]
+    yield f"idle suspensions: {idle['count']} of {found['coups']:,} coups, {idle['share']:.2e}"
+    yield from (f"  suspended by {', '.join(one['failing'])}; {one['replay']}" for one in idle["all"][:NAMED_MOST])
     # Unexplained ones first: they are defects of the daemon.
     disagreements = sorted(found["disagreements"], key=lambda each: each["explained"])
     for each in disagreements[:NAMED_MOST]:

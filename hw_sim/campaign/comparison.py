@@ -82,11 +82,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class ComparedSpan:
-    """One span with its comparisons, and its notices in order."""
+    """One span with its comparisons, and its notices in order. `suspensions`: the messages by which no person suspended
+    the table, while no coup ran."""
 
     span: Span
     comparisons: tuple[Comparison, ...]
     notices: tuple[Message, ...]
+    suspensions: tuple[Message, ...] = ()
 
     @property
     def agrees(self) -> bool:
@@ -110,6 +112,7 @@ class SpanComparer:
     beams_deg: tuple[float, ...]
     compared: list[ComparedSpan] = field(default_factory=list)
     _messages: list[Message] = field(default_factory=list)
+    _suspensions: list[Message] = field(default_factory=list)
     _state: str = ""
     _starts: list[int] = field(init=False)
 
@@ -125,7 +128,9 @@ class SpanComparer:
         """Take one message. Returns False when no more are wanted."""
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
-            self._state = str(message.payload["state"])
+            before, self._state = self._state, str(message.payload["state"])
+            if before != self._state == "suspended" and message.payload.get("by") is None:
+                self._suspensions.append(message)
         elif message.topic in ("result", "void", "notice"):
             self._messages.append(message)
         return not self.out_of_step
@@ -142,8 +147,10 @@ class SpanComparer:
             comparisons = compare(span.outcomes, verdicts, self.beams_deg)
             if self._state in WAITING and all(each.in_step for each in comparisons):
                 comparisons = (*comparisons, Comparison("stranded", None, None))
-            self.compared.append(ComparedSpan(span, comparisons, notices))
-            self._messages = []
+            void_us = {verdict.t for verdict in verdicts}
+            idle = tuple(message for message in self._suspensions if message.t not in void_us)
+            self.compared.append(ComparedSpan(span, comparisons, notices, idle))
+            self._messages, self._suspensions = [], []
 
 
 def compare(

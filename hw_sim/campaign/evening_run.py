@@ -11,7 +11,7 @@ from pathlib import Path
 from hw_sim.campaign.black_box import Ended, replay
 from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
-from hw_sim.campaign.rows import EarlyWarning, Row, early_warnings, rows
+from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, Row, early_warnings, idle_suspensions, rows
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
@@ -72,6 +72,7 @@ class EveningRun:
     beams: int
     rows: tuple[Row, ...]
     early_warnings: tuple[EarlyWarning, ...]
+    idle_suspensions: tuple[IdleSuspension, ...]
     explained: dict[str, Explanation]
     refused: bool
     failed: str | None
@@ -84,7 +85,8 @@ def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
     began_s = time.process_time()
     evening = plan.evening(index)
     faulty = plan.faulty(evening, index)
-    segments = list(run_segments(Slice(evening, faulty, 0, len(evening.marks) - 1), wheeld))
+    whole = Slice(evening, faulty, 0, len(evening.marks) - 1)
+    segments = list(run_segments(whole, wheeld))
     compared = [span for segment in segments for span in segment.compared]
     disagreements = [
         Disagreement(span.span.index, segment.first)
@@ -102,6 +104,7 @@ def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
         beams,
         tuple(row for span in compared for row in rows(name, span, beams)),
         tuple(one for span in compared for one in early_warnings(name, span, evening.world, faulty.scale)),
+        tuple(one for span in compared for one in idle_suspensions(name, span, whole)),
         {f"{name}/{mark}": explanation for mark, explanation in explained.items()},
         refused,
         None if refused else _failed(segments, beams),

@@ -52,7 +52,8 @@ def _outcome(report: dict[str, Any]) -> Iterator[str]:
         f"<p>Seed {escape(plan['seed'])}, faults × {plan['faults']:g}{', margin' if plan['margin'] else ''}; "
         f"{plan['evenings']} evenings, {len(report['refused'])} of them refused for their layout. False voids: "
         f"{voids['count']} of {voids['valid_coups']:,} valid coups ({voids['share']:.2e}, allowed "
-        f"{voids['share_max']:g}). {timing['coups_per_s']} coups/s, limited by {escape(timing['limited_by'])}.</p>"
+        f"{voids['share_max']:g}). Idle suspensions: {report['idle_suspensions']['count']}. "
+        f"{timing['coups_per_s']} coups/s, limited by {escape(timing['limited_by'])}.</p>"
     )
 
 

@@ -20,6 +20,8 @@ LOWEST_MARGINS = 10
 """How many of the coups nearest to another verdict are named."""
 FALSE_VOIDS_ANY = 2
 """False voids that any campaign may have: in a short one the allowed share would be less than one."""
+IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
+"""Suspensions of an idle table without a cause: one in a hundred thousand coups, and one in any campaign."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
 """Scenarios that have a stray pulse of their own without any fault, and the cause given for a void that it makes."""
@@ -46,6 +48,7 @@ def report(
     valid = sum(row.truth == "result" for row in rows)
     false_voids = sum(row.kind == "false_void" for row in rows)
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
+    idle = [one for evening_run in evening_runs for one in evening_run.idle_suspensions]
     failed = [
         {"evening": plan.named(evening_run.index), "words": evening_run.failed}
         for evening_run in evening_runs
@@ -54,10 +57,18 @@ def report(
     share = false_voids / valid if valid else 0.0
     return {
         "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(evening_runs)},
-        "failures": _failures(counts, disagreements, failed, valid, false_voids_max),
+        "failures": [
+            *_failures(counts, disagreements, failed, valid, false_voids_max),
+            *_too_many_idle(len(idle), len(rows), plan.faults),
+        ],
         "coups": len(rows),
         "counts": counts,
         "false_voids": {"count": false_voids, "valid_coups": valid, "share": share, "share_max": false_voids_max},
+        "idle_suspensions": {
+            "count": len(idle),
+            "share": len(idle) / len(rows) if rows else 0.0,
+            "all": [{**asdict(one), "replay": f"hw-sim coup {one.coup}{plan.options()}"} for one in idle],
+        },
         "confusion": _confusion(rows),
         "void_delay_ms": _delays(rows),
         "margin": _margins(rows),
@@ -106,6 +117,12 @@ def _failures(
         (not sum(counts.values()), "nothing was compared"),
     ]
     return [words for wrong, words in found if wrong]
+
+
+def _too_many_idle(idle: int, coups: int, faults: float) -> list[str]:
+    if idle <= max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * coups) or faults > 1:
+        return []
+    return [f"{idle} suspensions of an idle table that no gross fault explains in {coups:,} coups"]
 
 
 def _disagreements(plan: Plan, evening_runs: Iterable[EveningRun]) -> list[dict[str, Any]]:

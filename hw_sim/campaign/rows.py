@@ -9,7 +9,13 @@ from typing import Literal
 
 from hw_sim.campaign.black_box import Message
 from hw_sim.campaign.comparison import ComparedSpan, Comparison, Kind
+from hw_sim.campaign.slices import Slice
+from hw_sim.events import SensorState
+from hw_sim.faults import GROSS
 from hw_sim.world import World
+
+FAULT_KNOWN_US = 3_000_000
+"""A sensor's fault is reported, or shows, at most so long after it began or ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,31 @@ class EarlyWarning:
     before_left_us: int | None = None
     before_void_us: int | None = None
     error_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdleSuspension:
+    """The table was suspended while no coup ran, by no person, and no gross fault explains it. `t_us`: when; `failing`:
+    the sensors that it names."""
+
+    coup: str
+    t_us: int
+    failing: tuple[str, ...]
+
+
+def idle_suspensions(evening: str, compared: ComparedSpan, part: Slice) -> Iterator[IdleSuspension]:
+    """Those of one span; `part` is the evening that was played."""
+    if not compared.suspensions:
+        return
+    scale = part.faulty.scale
+    explained = [(one.from_us, one.to_us) for one in part.faulty.strikes if one.fault in GROSS]
+    explained += [
+        (round(seen.t_us * scale),) * 2 for seen in part.evening.world.direct_events if isinstance(seen, SensorState)
+    ]
+    for message in compared.suspensions:
+        if not any(from_us <= message.t <= to_us + FAULT_KNOWN_US for from_us, to_us in explained):
+            failing = tuple(message.payload.get("failing", ()))
+            yield IdleSuspension(f"{evening}/{compared.span.index}", message.t, failing)
 
 
 def rows(evening: str, compared: ComparedSpan, beams: int) -> Iterator[Row]:

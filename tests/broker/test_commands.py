@@ -13,7 +13,7 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import FakeBroker, VirtualClock, queued_intake, settle
+from tests.broker.world import FakeBroker, Heard, VirtualClock, queued_intake, settle
 from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox
@@ -37,8 +37,9 @@ class Bench:
         self.journal = journal
         self.clock = VirtualClock(NOW)
         self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
+        self.heard = Heard()
         self.intake, self.requests = queued_intake(
-            journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us, language=language
+            journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us, language=language, heard=self.heard
         )
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
@@ -168,6 +169,66 @@ async def test_refused_in_the_language_of_the_table(tmp_path: Path) -> None:
 async def test_not_yet_expired(bench: Bench) -> None:
     await bench.send("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:21Z"})
     assert bench.requests.qsize() == 1
+
+
+async def test_it_expires_by_when_it_came(bench: Bench) -> None:
+    """Not by when it was stored at last: a slow disk is not its sender's fault."""
+    await bench.send("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW - 6_000_000)
+    assert bench.requests.qsize() == 1
+    await bench.send("cmd/close", GOOD | {"id": "c-2", "expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW)
+    assert "it expired at 2023-11-14T22:13:15" in str((await bench.answers())[0]["why"])
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "is_refused"),
+    [
+        ("rien_va", None, False),
+        ("open", None, True),
+        ("open", "2023-11-14T22:13:14Z", False),
+        ("open", "2023-11-14T22:13:16Z", True),
+        ("rien_va", "2023-11-14T22:13:16Z", True),
+    ],
+)
+async def test_in_a_standstill_it_expires_by_when_it_counts(
+    bench: Bench, name: str, at: str | None, *, is_refused: bool
+) -> None:
+    """It stood still for seven seconds; the command was good for the first two of them."""
+    bench.heard.still = (NOW - 7_000_000, NOW)
+    asked = GOOD | {"expires_at": "2023-11-14T22:13:15Z"} | ({} if at is None else {"at": at})
+    await bench.send(f"cmd/{name}", asked)
+    if not is_refused:
+        assert bench.requests.qsize() == 1
+        return
+    why = await bench.refusal()
+    assert "it expired at 2023-11-14T22:13:15" in why
+    assert "stood still from 2023-11-14T22:13:13.000000Z to 2023-11-14T22:13:20.000000Z" in why
+
+
+@pytest.mark.parametrize(
+    ("at", "said_utc_us"),
+    [
+        ("2023-11-14T22:13:13.5Z", NOW - 6_500_000),
+        ("2023-11-14T23:13:15+01:00", NOW - 5_000_000),
+        ("2023-11-14T21:13:20Z", NOW - 3_600_000_000),
+    ],
+)
+async def test_when_it_was_said_goes_with_it(bench: Bench, at: str, said_utc_us: int) -> None:
+    await bench.send("cmd/rien_va", GOOD | {"at": at}, came_ns=5)
+    assert bench.heard.said_utc_us == [said_utc_us]
+
+
+@pytest.mark.parametrize("at", ["2023-11-14T21:13:19.9Z", "2023-11-14T23:13:21Z", "0001-01-01T00:00:00Z"])
+async def test_a_sender_whose_clock_is_an_hour_wrong_does_not_date(bench: Bench, at: str) -> None:
+    with capture_logs() as logs:
+        await bench.send("cmd/rien_va", GOOD | {"at": at})
+    assert bench.heard.said_utc_us == [None]
+    assert [log["event"] for log in logs] == ["command.date_not_used"]
+
+
+@pytest.mark.parametrize("at", ["2023-11-14T22:13:13", "now", 5])
+async def test_a_date_names_its_offset(bench: Bench, at: object) -> None:
+    await bench.send("cmd/rien_va", GOOD | {"at": at})
+    assert await bench.refusal() == 'its "at" cannot be so: its sender has to correct it'
 
 
 async def test_retained_is_refused_and_its_clearing_is_nobodys_command(bench: Bench) -> None:

@@ -34,9 +34,9 @@ from tests.broker.mqtt_bench import (
 )
 from tests.broker.world import settle
 from tests.mosquitto import Mosquitto, free_port
-from wheeld.broker.mqtt import RETRY_FIRST_S, RETRY_MAX_S, STABLE_S
+from wheeld.broker.mqtt import HEAR_S_MAX, RETRY_FIRST_S, RETRY_MAX_S, SESSION_S, STABLE_S, MqttConnection
 from wheeld.broker.mqtt_client import MqttClient
-from wheeld.broker.mqtt_session import MqttSession
+from wheeld.broker.mqtt_session import EndKind, MqttSession
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
 
 
@@ -341,3 +341,89 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
         await observer.until("availability", state="offline")
+
+
+# --- what the broker keeps ---------------------------------------------------------------------------------------
+
+
+async def lose(connection: MqttConnection) -> None:
+    """The connection ends, as after a stall that was longer than the keep-alive."""
+    session = connection._status.session
+    assert session is not None
+    session.end(EndKind.LOST, "a test")
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+@pytest.mark.parametrize(("gone_s", "kept"), [(SESSION_S - 1, True), (SESSION_S + 1, False)])
+async def test_the_broker_keeps_commands_for_a_minute(
+    broker: Mosquitto, protocol: str, gone_s: int, *, kept: bool
+) -> None:
+    async with connecting(settings(broker.port, protocol=protocol)) as (connection, clock), observing(broker) as sender:
+        await session_of(connection)
+        await lose(connection)
+        await clock.waiting()
+        await sender.send("cmd/rien_va", {"id": "while away"})
+        clock.now_ns += gone_s * 1_000_000_000
+        clock.go()
+        await session_of(connection)
+        await sender.send("cmd/open", {"id": "later"})
+        leaves = [(await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf for _ in range(1 + kept)]
+        assert leaves == [*(["cmd/rien_va"] * kept), "cmd/open"]
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_what_another_run_was_told_is_not_heard(broker: Mosquitto, protocol: str) -> None:
+    async with observing(broker) as sender:
+        async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
+            await session_of(connection)
+        await sender.send("cmd/open", {"id": "in between"})
+        async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
+            await session_of(connection)
+            await sender.send("cmd/close", {"id": "later"})
+            assert (await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf == "cmd/close"
+
+
+async def test_hearing_ends_when_all_that_was_sent_has_been_handled(broker: Mosquitto) -> None:
+    async with connecting(settings(broker.port)) as (connection, clock), observing(broker) as sender:
+        await session_of(connection)
+        for number in range(30):
+            await sender.send("cmd/open", {"id": str(number)})
+        hearing = asyncio.create_task(connection.hear(clock.now_ns))
+        for _ in range(30):
+            assert not hearing.done()
+            incoming = await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
+            assert (incoming.came_ns, incoming.came_utc_us is not None) == (clock.now_ns, True)
+            connection.inbox.task_done()
+        await asyncio.wait_for(hearing, PATIENCE_S)
+
+
+async def test_hearing_waits_for_a_connection_that_failed_since_then(broker: Mosquitto) -> None:
+    async with connecting(settings(broker.port)) as (connection, clock), observing(broker) as sender:
+        await connection.hear(0)  # there was none yet
+        await session_of(connection)
+        clock.now_ns = 10
+        await lose(connection)
+        await clock.waiting()
+        await connection.hear(11)  # it was gone before
+        hearing = asyncio.create_task(connection.hear(9))
+        await sender.send("cmd/rien_va", {"id": "1"})
+        await settle()
+        assert not hearing.done()
+        clock.go()
+        await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
+        connection.inbox.task_done()
+        await asyncio.wait_for(hearing, PATIENCE_S)
+
+
+async def test_hearing_does_not_wait_for_ever(tmp_path: Path) -> None:
+    with Mosquitto(tmp_path) as broker:
+        async with connecting(settings(broker.port)) as (connection, clock):
+            await session_of(connection)
+            await lose(connection)
+            await clock.waiting()
+            hearing = asyncio.create_task(connection.hear(0))
+            while await clock.waiting() != HEAR_S_MAX:
+                pass
+            clock.go()  # the attempt
+            clock.go()
+            await asyncio.wait_for(hearing, PATIENCE_S)

@@ -28,21 +28,43 @@ async def nobody_seals(*, by: str, why: str) -> None:
     """What the intake is given where there is no key."""
 
 
+class Heard:
+    """A table that keeps what it is told. `said_utc_us`: what the senders say of when it was said."""
+
+    def __init__(self) -> None:
+        self.commands: asyncio.Queue[Command] = asyncio.Queue()
+        self.said_utc_us: list[int | None] = []
+        self.still: tuple[int, int] | None = None
+
+    async def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None) -> None:
+        self.said_utc_us.append(said_utc_us)
+        await self.commands.put(command)
+
+    def standing_still(self) -> tuple[int, int] | None:
+        return self.still
+
+
 def queued_intake(
-    journal: Journal, outbox: Outbox, *, root: str, utc_us: Callable[[], int], language: Language = "en"
+    journal: Journal,
+    outbox: Outbox,
+    *,
+    root: str,
+    utc_us: Callable[[], int],
+    language: Language = "en",
+    heard: Heard | None = None,
 ) -> tuple[CommandIntake, asyncio.Queue[Command]]:
     """An intake without a table, and the queue to which it submits commands."""
-    requests: asyncio.Queue[Command] = asyncio.Queue()
+    heard = heard or Heard()
     intake = CommandIntake(
         journal=journal,
         outbox=outbox,
         seal=nobody_seals,
-        submit=requests.put,
+        table=heard,
         catalogue=Catalogue(language),
         root=root,
         utc_us=utc_us,
     )
-    return intake, requests
+    return intake, heard.commands
 
 
 @asynccontextmanager

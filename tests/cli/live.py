@@ -76,6 +76,8 @@ class Daemon:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.logs: list[Log] = []
+        self.raw: list[str] = []
+        """What it said otherwise than as JSON, on standard output or standard error."""
         self._news = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
 
@@ -99,27 +101,31 @@ class Daemon:
             return await self.process.wait()
 
     async def _read(self) -> None:
-        assert self.process.stderr is not None
-        async for line in self.process.stderr:
+        assert self.process.stdout is not None
+        async for line in self.process.stdout:
             try:
                 self.logs.append(json.loads(line))
             except json.JSONDecodeError:
                 self.logs.append({"event": "NOT JSON", "line": line.decode()})
+                if line.endswith(b"\n"):  # else it was killed as it wrote
+                    self.raw.append(line.decode())
             self._news.set()
         self._news.set()
 
 
 @asynccontextmanager
 async def running(config: Path, *, prefix: Sequence[str] = ()) -> AsyncIterator[Daemon]:
-    """A daemon, killed at the latest when the test is over. `prefix`: a command that becomes it."""
-    process = await asyncio.create_subprocess_exec(
-        *prefix, sys.executable, "-m", "wheeld", "run", "-c", str(config), stderr=asyncio.subprocess.PIPE
-    )
+    """A daemon, killed at the latest when the test is over; all that it has said is JSON. `prefix`: a command that
+    becomes it."""
+    command = [*prefix, sys.executable, "-m", "wheeld", "run", "-c", str(config)]
+    pipe, both = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
+    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=both)
     daemon = Daemon(process)
     try:
         yield daemon
     finally:
         await daemon.end(signal.SIGKILL)
+    assert daemon.raw == []
 
 
 class Listener:

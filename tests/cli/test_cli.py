@@ -195,6 +195,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "rien ne va plus: announced by the chef",
         "wheel: french, the rotor turns either way; its encoder has 148 ticks",
         "beams: 4 at 0°, 90°, 180°, 270°",
+        "a lap is proven if it is whichever 2 pulses were strays: a run is certain to be valid from 3.75 laps on",
         "readers: 3 at 30°, 150°, 270°",
         "sensor board: /dev/ttyACM0 at 115200 baud; a fault when silent for 1 s",
         "any board with that layout of sensors is accepted",

@@ -163,11 +163,17 @@ class KnownWheel:
                 return Fact.OPERATIONS_DONE_OBJECT
             case "open" | "resume" if self.faults:
                 return Fact[f"{name.upper()}_FAULTY"]
-            case "resume" if self.track:
-                return Fact.RESUME_RUNNING
+            case "resume" | "open" | "tout_va" if self.track and self._waits_for_rest(name):
+                return Fact[f"{name.upper()}_RUNNING"]
             case "rien_va":
                 return Fact.RIEN_VA
         return Fact[name.upper()]
+
+    def _waits_for_rest(self, name: CommandName) -> bool:
+        """Whether the command opens the bets, over a ball that runs; "resume" waits for that wherever it leads."""
+        if name == "open":
+            return not any(game.tout_va_owed for game in self.games)
+        return name == "resume" or not any(game.operations_owed or game.played for game in self.games)
 
     # --- what happens -------------------------------------------------------------------------------------------------
 

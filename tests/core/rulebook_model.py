@@ -26,7 +26,6 @@ FREE: Final[dict[str, str]] = {
     "repeated": "a command given again where it changes nothing: done or refused is left open",
     "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
     "both_owed": "§6 'both are owed', in no order: 'tout va' first may be refused, or be done",
-    "awaiting_stop": "A6 'at any moment' against R3b and N8, by which a number goes on awaiting the chef",
     "second_launch": "§6 has no launch within a coup; one was not observed whole (N8), so it is void, of some cause",
     "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is left open",
     "weak_while_null": "§6 'however few its passes' against §3, where hands carry the ball back: no run was seen",
@@ -46,6 +45,8 @@ class Game:
     obstacle: bool = False
     awaiting: bool = False
     """The number is out, and the chef has not yet answered for what no sensor has proven of it, or of its run."""
+    kept: bool = False
+    """It goes on awaiting the chef while play is stopped: suspended, or closed (A6, N8)."""
     no_more_bets: bool = False
     operations_owed: bool = False
     tout_va_owed: bool = False
@@ -107,6 +108,15 @@ class Game:
         over = {"running": False, "obstacle": False, "awaiting": False, "no_more_bets": False, "tout_va_owed": True}
         over["spared"] = False
         return Way(replace(self, **{**over, **changes}), verdict=cause, begins=begins)
+
+    def keeps(self, **stopped: bool) -> Ways:
+        """A6, N8: play is stopped, and the number goes on awaiting the chef."""
+        return (self.become(running=False, awaiting=False, kept=True, **stopped),)
+
+    def goes_back_to_the_chef(self) -> Ways:
+        """§6: play goes on, and the number that awaits the chef comes first; no sensor is asked."""
+        back = {"kept": False, "on": True, "suspended": False, "no_more_bets": True}
+        return (self.become(running=True, awaiting=True, **back),)
 
     def if_running(self, cause: Cause) -> Ways:
         """A cause that only a running coup can have."""
@@ -257,12 +267,19 @@ class Game:
         """The chef confirms the coup that awaits him, and no other."""
         return self.valid() if self.awaiting else (self.refuses(),)
 
+    def chef_aside(self) -> Ways:
+        """§6: play is stopped, and goes on first."""
+        return (self.refuses(),)
+
     def confirm_unnamed(self) -> Ways:
         """R3b: nobody saw a number, and he gives none."""
         return (self.refuses(),)
 
     def number_unproven(self) -> Ways:
-        """N8: never called valid; a breakdown, and the table is suspended."""
+        """N8: never called valid; a breakdown, and the table is suspended. One that awaits the chef goes on awaiting
+        him."""
+        if self.awaiting:
+            return (self.stays(),)
         return self.breaks_down() if self.running else self.unseen(evidence=True)
 
     def ball_moved(self) -> Ways:
@@ -292,19 +309,38 @@ class Game:
         return (self.null(Cause.BREAKDOWN, begins=not self.running, suspended=True),)
 
     def unobserved_coup(self) -> Ways:
-        """N8: a coup that the wheel has counted and nobody has seen; with bets closed it was the one awaited."""
+        """N8: a coup that the wheel has counted and nobody has seen; with bets closed it was the one awaited. A number
+        that is out goes on awaiting the chef."""
+        if self.awaiting:
+            return (self.stays(notice=True),)
         if self.running:
             return self.breaks_down()
         if self.at_rest or not self.no_more_bets:
             return (self.stays(notice=True),)
         return (self.null(Cause.BREAKDOWN, begins=True, suspended=True),)
 
+    def number_overtaken(self) -> Ways:
+        """N2, N8: it is not the number that awaits the chef, and not in its place."""
+        return (self.stays(notice=self.awaiting),)
+
     def number_corrected(self) -> Ways:
-        """N8: no number of that wheel is sure; a verdict once given stands (§2), and a notice is published."""
+        """N8: no number of that wheel is sure; a verdict once given stands (§2), and a notice is published. One that
+        awaits the chef is his to name (R3b)."""
+        if self.awaiting:
+            return (self.stays(notice=True),)
         return self.breaks_down() if self.running else (self.stays(notice=True),)
 
+    def wheel_stopped(self) -> Ways:
+        """§6: a breakdown, until it is started and a person resumes play. A number that is out awaits the chef."""
+        if self.awaiting or not self.on:
+            return (self.stays(),)
+        return self.breaks_down()
+
     def wheel_void(self) -> Ways:
-        """N8: the mechanism declares itself at fault; of no coup, it is only published."""
+        """N8: the mechanism declares itself at fault; of no coup, or of one whose number is out, it is only
+        published."""
+        if self.awaiting:
+            return (self.stays(notice=True),)
         return self.breaks_down() if self.running else (self.stays(notice=not self.tout_va_owed),)
 
     def ball_in_place(self) -> Ways:
@@ -337,6 +373,10 @@ class Game:
         """N6: the next coup need wait no more."""
         return (self.stays(),)
 
+    def object_unknown(self) -> Ways:
+        """§7: unknown is neither yes nor no."""
+        return (self.stays(),)
+
     def sensor_fault(self) -> Ways:
         """N8: once the number is out, a later fault voids nothing."""
         return (self.stays(),) if self.awaiting else self.breaks_down()
@@ -345,9 +385,19 @@ class Game:
         """N8: suspended until someone resumes."""
         return (self.stays(),)
 
+    def sensor_trouble(self) -> Ways:
+        """N8: what is wrong is published, so that it can be mended."""
+        return (self.stays(notice=True),)
+
     def left_out_works(self) -> Ways:
         """§6: it is used again when a person says so; that it works is published."""
         return (self.stays(notice=True),)
+
+    def stood_still(self) -> Ways:
+        """§7: it is reported, and by itself it changes nothing."""
+        return (self.stays(notice=True),)
+
+    journal_stood = stood_still
 
     def restarted(self) -> Ways:
         """N8: what it slept through was not observed; a number that awaits the chef goes on awaiting him."""
@@ -366,16 +416,26 @@ class Game:
     def open(self) -> Ways:
         """§6 closed to faites vos jeux, or where "tout va" is owed to that first; a "rien ne va plus" said by mistake
         before the launch is undone by it."""
+        if not self.on and not self.suspended and self.kept:
+            return self.goes_back_to_the_chef()
         if not self.on and not self.suspended:
             return (self.become(on=True),)
         awaits_launch = not (self.at_rest or self.running or self.owing)
         return (self.become(no_more_bets=False) if awaits_launch and self.no_more_bets else self.refuses(),)
+
+    def open_stopped(self) -> Ways:
+        """§6: the wheel is started first."""
+        return (self.refuses(),)
 
     def open_faulty(self) -> Ways:
         """N8: no game is played unobserved."""
         if self.on or self.suspended:
             return (self.refuses(),)
         return free("open_faulty", self.refuses(), self.become(on=True, suspended=True))
+
+    def open_running(self) -> Ways:
+        """§6: nobody may bet on a coup that was not observed whole."""
+        return (self.refuses(),)
 
     def rien_ne_va_plus(self) -> Ways:
         """A1, §6: before the launch or during the run; a second one changes nothing."""
@@ -413,6 +473,14 @@ class Game:
         """N6: the next coup waits until it is cleared."""
         return (self.refuses(),)
 
+    def tout_va_running(self) -> Ways:
+        """§3, §6: the ball runs, so it lies in no pocket."""
+        return (self.refuses(),)
+
+    def tout_va_unknown(self) -> Ways:
+        """§7: nothing is decided on what is unknown."""
+        return (self.refuses(),)
+
     def operations_done(self) -> Ways:
         """§6: to faites vos jeux, or closed after la dernière; after an early launch "tout va" is owed still."""
         if self.at_rest or not self.operations_owed:
@@ -427,11 +495,21 @@ class Game:
             return free("both_owed", self.refuses(), self.become(operations_owed=False))
         return (self.refuses(),)
 
+    def operations_done_running(self) -> Ways:
+        """§6: nobody may bet on a coup that was not observed whole; where "tout va" is owed too, no bets open yet."""
+        if self.operations_owed and self.tout_va_owed and not self.at_rest:
+            return free("both_owed", self.refuses(), self.become(operations_owed=False))
+        return (self.refuses(),)
+
+    def operations_done_unknown(self) -> Ways:
+        """§7: nothing is decided on what is unknown."""
+        return self.operations_done_object()
+
     def last_coup(self) -> Ways:
         """A5, §6: the next valid coup will be the last, not the one that runs."""
         if self.announced or self.played:
             return free("repeated", self.refuses(), self.stays())
-        announced = self.become(announced=True, spared=self.running)
+        announced = self.become(announced=True, spared=self.running or self.kept)
         return free("idle_words", self.refuses(), announced) if self.at_rest else (announced,)
 
     def last_coup_off(self) -> Ways:
@@ -442,8 +520,8 @@ class Game:
 
     def close(self) -> Ways:
         """A6: at once; what runs is void as a breakdown. "Tout va" stays owed (C11, "in any case")."""
-        if self.awaiting:
-            return free("awaiting_stop", self.refuses(), self.become(on=False))
+        if self.awaiting or self.kept:
+            return (self.refuses(),) if not self.on and not self.suspended else (Way(Game(kept=True)),)
         if self.running:
             return (Way(Game(tout_va_owed=True), verdict=Cause.BREAKDOWN),)
         if not self.on and not self.suspended:
@@ -453,7 +531,7 @@ class Game:
     def suspend(self) -> Ways:
         """A6: at once."""
         if self.awaiting:
-            return free("awaiting_stop", self.refuses(), self.become(suspended=True))
+            return self.keeps(suspended=True)
         if self.suspended:
             return free("repeated", self.stays(), self.refuses())
         if not self.on:
@@ -461,11 +539,17 @@ class Game:
         return self.breaks_down()
 
     def resume(self) -> Ways:
-        """§6: rien va if a coup was running, else where it was."""
+        """§6: rien va if a coup was running, else where it was; to a number that awaits the chef, whatever fails."""
+        if self.suspended and self.kept and self.on:
+            return self.goes_back_to_the_chef()
         return (self.become(suspended=False) if self.suspended else self.refuses(),)
 
     def resume_faulty(self) -> Ways:
         """N8: suspended while what observes it is broken."""
+        return (self.refuses(),)
+
+    def resume_stopped(self) -> Ways:
+        """§6: the wheel is started first."""
         return (self.refuses(),)
 
     def resume_running(self) -> Ways:

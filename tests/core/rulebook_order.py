@@ -40,7 +40,7 @@ class Now:
     `stop_us`: until then the stop of the rotor makes the running coup void. `over_object_us`: a launch over an object
     made it void; until then the chef may be first to say so. `is_locked`: the ball is off the track for longer than a
     fall takes (N5). `may_rest`: it may lie in a pocket, unseen. `is_seen`: a reader met it in one. `in_place`: it lies
-    in the pocket of the last number.
+    in the pocket of the last number. `is_kept`: at a closed table, a number still awaits the chef.
     """
 
     state: str
@@ -58,6 +58,7 @@ class Now:
     is_launched: bool = False
     owes_tout_va: bool = False
     is_faulty: bool = False
+    is_kept: bool = False
 
     def void(self, cause: str, state: str = "rien_va", **more: Any) -> Now:
         """The coup is void by that cause."""
@@ -217,13 +218,24 @@ class _Law:
 
     # --- people -------------------------------------------------------------------------------------------------------
 
-    def _open(self, now: Now, t_us: int) -> Now:
+    def _open(self, now: Now, t_us: int) -> Iterable[Now]:
         match now.state:
             case "early":
-                return replace(now, state="faites_vos_jeux")
+                return [replace(now, state="faites_vos_jeux")]
+            case "closed" if now.is_kept:
+                return [replace(now, state="awaiting", is_kept=False)]
             case "closed" if not now.is_faulty:
-                return replace(now, state="rien_va" if now.owes_tout_va else "faites_vos_jeux")
-        return now
+                opened = replace(now, state="rien_va" if now.owes_tout_va else "faites_vos_jeux")
+                return self._when_at_rest(now, opened)
+        return [now]
+
+    def _when_at_rest(self, now: Now, opened: Now) -> Iterable[Now]:
+        """Section 6: nobody may bet on a coup that was not observed whole. Once a reader has met the fallen ball, its
+        rest may be proven or not; back in "rien va" only a ball on the track is waited for."""
+        if not now.is_launched:
+            return [opened]
+        is_for_bets = opened.state in ("faites_vos_jeux", "early")
+        return [now] if is_for_bets and not now.is_seen else [opened, now]
 
     def _rien_ne_va_plus(self, now: Now, t_us: int) -> Now:
         return replace(now, state="early") if now.state == "faites_vos_jeux" else now
@@ -263,26 +275,33 @@ class _Law:
 
     def _suspend(self, now: Now, t_us: int) -> Iterable[Now]:
         if now.state == "running":
-            return self._voided(now, "breakdown", "suspended", back="rien_va")
-        if now.state == "awaiting":
-            return [now.void("breakdown", "suspended", back="rien_va"), now]
+            void = now.void("breakdown", "suspended", back="rien_va")
+            return [void, *self._kept(now, "suspended", back="awaiting")]
         return [self._suspended(now)]
+
+    def _kept(self, now: Now, state: str, **more: Any) -> Iterable[Now]:
+        """A6, R3b: play is stopped at once, and a number that was seen goes on awaiting the chef."""
+        return [replace(now, state=state, stop_us=None, **more)] if now.is_seen else []
 
     def _suspended(self, now: Now) -> Now:
         return now if now.state == "suspended" else replace(now, state="suspended", back=now.state)
 
     def _resume(self, now: Now, t_us: int) -> Iterable[Now]:
+        if now.state == "suspended" and (now.back == "awaiting" or now.is_kept):
+            return [replace(now, state=now.back)]
         if now.state != "suspended" or now.is_faulty:
             return [now]
-        resumed = replace(now, state=now.back)
-        return [resumed, now] if now.is_launched else [resumed]
+        return self._when_at_rest(now, replace(now, state=now.back))
 
     def _close(self, now: Now, t_us: int) -> Iterable[Now]:
         match now.state:
             case "running":
-                return self._voided(now, "breakdown", "closed", owes_tout_va=True)
+                void = now.void("breakdown", "closed", owes_tout_va=True)
+                return [void, *self._kept(now, "closed", is_kept=True)]
             case "awaiting":
-                return [now.void("breakdown", "closed", owes_tout_va=True), now]
+                return [replace(now, state="closed", is_kept=True)]
+            case "suspended" if now.back == "awaiting":
+                return [replace(now, state="closed", is_kept=True)]
             case "rien_va" | "owed":
                 return [replace(now, state="closed", owes_tout_va=True)]
             case "suspended" if now.back in ("rien_va", "owed"):

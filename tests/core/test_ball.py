@@ -445,15 +445,32 @@ def test_a_pass_or_two_are_kept_until_the_pocket_is_seen(count: int) -> None:
     """Rulebook 6: "however few its passes"."""
     run = passes(rev_s=0.7)[:count]
     watch = Watch().see(run)
-    assert watch.ball.few_passes(run[-1].t_us + 1_000_000) == count
-    assert watch.ball.few_passes(run[-1].t_us + 60_000_000) == 0
+    assert known_passes(watch, run[-1].t_us + 1_000_000) == count
+    assert known_passes(watch, run[0].t_us - 1) == 0
+    assert known_passes(watch, run[-1].t_us + 60_000_000) == 0
     watch.ball.forget()
-    assert watch.ball.few_passes(run[-1].t_us + 1_000_000) == 0
+    assert known_passes(watch, run[-1].t_us + 1_000_000) == 0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("after_us", [3_000_000, 8_000_000])
+def test_pulses_that_come_later_do_not_hide_a_pass_or_two(count: int, after_us: int) -> None:
+    run = passes(rev_s=0.7)[:count]
+    strays = [BallPass(run[-1].t_us + after_us + n * 4_000_000, 3) for n in range(3)]
+    watch = Watch().see([*run, *strays])
+    assert known_passes(watch, run[-1].t_us + after_us - 1) == count
+    watch.see([BallPass(run[-1].t_us + 50_000_000, 3), BallPass(run[-1].t_us + 60_000_000, 3)])
+    assert known_passes(watch, run[-1].t_us + 20_000_000) <= 1, "too long ago"
+
+
+def known_passes(watch: Watch, at_us: int) -> int:
+    chain = watch.ball.few_passes(at_us)
+    return 0 if chain is None else len(chain.passes)
 
 
 def test_a_launched_ball_is_no_weak_launch() -> None:
     run = passes()
-    assert Watch().see(run).ball.few_passes(run[-1].t_us) == 0
+    assert known_passes(Watch().see(run), run[-1].t_us) == 0
 
 
 def test_forgetting_a_run_keeps_what_the_beams_counted() -> None:
@@ -547,6 +564,13 @@ def test_three_passes_that_agree_only_roughly_wait_for_a_fourth_to_prove_the_dir
     early = BallPass(run[2].t_us - 60_000, run[2].beam)
     assert Watch(TWO).see([*run[:2], early]).ways == []
     assert Watch(TWO).see(run[:3]).ways == ["cw"]
+
+
+def test_a_stray_and_two_passes_do_not_turn_the_ball_round() -> None:
+    """As it was seen: they look like three passes of a slow ball, and a ball is not launched so slowly."""
+    beams_deg = (96.0, 174.0)
+    times_us = [3_391_000, 4_594_000, 5_052_000, 5_184_000, 5_686_000, 5_831_000, 6_381_000, 6_540_000]
+    assert Watch(beams_deg).see([BallPass(t_us, n % 2) for n, t_us in enumerate(times_us)]).ways == ["cw"]
 
 
 def test_a_run_of_no_coup_hides_no_launch() -> None:

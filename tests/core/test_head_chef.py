@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -136,16 +137,57 @@ def taken_back(evening: HeadEvening) -> None:
     evening.number(None)
 
 
-@pytest.mark.parametrize("happens", [jump, declared, other_number, taken_back])
-def test_a_wheel_that_contradicts_its_number_before_the_confirmation_makes_it_a_breakdown(
-    happens: Callable[[HeadEvening], None],
+@pytest.mark.parametrize("happens", [other_number, taken_back])
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_wheel_that_contradicts_its_number_leaves_it_to_the_chef_to_name_one(
+    happens: Callable[[HeadEvening], None], *, stopped: bool
+) -> None:
+    """N8, R3b: the ball lies in a pocket, and all can see it; no sensor proves which. Nobody confirms it unnamed."""
+    evening = awaiting()
+    if stopped:
+        evening.say("suspend")
+    happens(evening)
+    if stopped:
+        evening.say("resume")
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert evening.notices() == ["number_corrected"]
+    expected = 'the number by the chef, for no sensor proves which one it is; otherwise "rien va"'
+    assert evening.of("table")[-1]["waiting_for"] == expected
+    refused = evening.say("confirm", coup=1, reason="seen by all")
+    assert (refused.done, refused.why) == (
+        False,
+        "R3b, Art. 11: no sensor proves which number it is: name the number",
+    )
+    assert evening.say("confirm", coup=1, reason="all saw the 32", number=32).done
+    (result,) = evening.of("result")
+    assert (result["number"], result["unproven"], result["confirmed_by"]) == (32, ["R2", "R3"], "chef")
+
+
+@pytest.mark.parametrize(("happens", "kind"), [(jump, "unobserved_coup"), (declared, "wheel_void")])
+def test_what_a_wheel_reports_of_later_games_is_a_notice_while_a_number_awaits_the_chef(
+    happens: Callable[[HeadEvening], None], kind: str
 ) -> None:
     evening = awaiting()
     happens(evening)
-    assert evening.verdicts() == [("void", "breakdown")]
-    assert evening.state == "suspended"
-    assert not evening.confirm(coup=1).done
-    assert len(evening.verdicts()) == 1
+    assert (evening.verdicts(), evening.notices(), evening.state) == ([], [kind], "awaiting_chef")
+    assert evening.confirm(coup=1).done
+    assert evening.verdicts() == [("result", 32)]
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_the_number_of_a_launch_that_counts_for_nothing_takes_no_place(*, corrected: bool) -> None:
+    """N2: the next game of the wheel, from its launch to its number, while the chef has not answered."""
+    evening = awaiting()
+    evening.goes_on()
+    evening.game(5, None)
+    if corrected:
+        evening.number(6)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    seen = [notice for notice in evening.of("notice") if notice["notice"] == "number_seen"]
+    assert seen[0]["text"].endswith("that launch counts for nothing; the number before goes on awaiting the chef")
+    assert "launch_too_early" in evening.notices()
+    assert evening.confirm(coup=1).done
+    assert evening.verdicts() == [("result", 32)]
 
 
 @pytest.mark.parametrize("happens", [launch, unseen])
@@ -169,12 +211,22 @@ def test_a_fault_while_a_number_awaits_the_chef_voids_nothing(happens: Callable[
     assert (evening.verdicts(), evening.state) == ([("result", 32)], "suspended")
 
 
-@pytest.mark.parametrize("name", ["suspend", "close"])
-def test_nobody_ends_play_before_the_chef_has_answered(name: CommandName) -> None:
-    """R3b: a number that people saw would be lost."""
+@pytest.mark.parametrize(("stop", "state", "go_on"), [("suspend", "suspended", "resume"), ("close", "closed", "open")])
+def test_the_direction_stops_play_at_any_moment_and_the_number_is_kept(
+    stop: CommandName, state: str, go_on: CommandName
+) -> None:
+    """A6, R3b: a number that people saw is not lost."""
     evening = awaiting()
-    assert not evening.say(name).done
-    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert evening.say(stop, by="direction").done
+    assert (evening.verdicts(), evening.state) == ([], state)
+    step = {"resume": "resumption by the direction", "open": "opening of the table"}[go_on]
+    words = 'confirmation by the chef: at least 3 laps of the ball, which no sensor proves; otherwise "rien va"'
+    assert evening.of("table")[-1]["waiting_for"] == f"{step}, then {words}"
+    assert not evening.say("confirm", coup=1, reason="seen by all").done
+    assert evening.say(go_on).done
+    assert evening.state == "awaiting_chef"
+    assert evening.confirm(coup=1).done
+    assert (evening.verdicts(), evening.state) == ([("result", 32)], "operations")
 
 
 def test_a_number_that_awaits_the_chef_survives_a_restart() -> None:
@@ -251,3 +303,24 @@ def test_nobody_confirms_what_sensors_prove(state: str, why: str) -> None:
     evening.observe(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a", evening.table.coup))
     assert (evening.replies[-1].done, evening.replies[-1].why) == (False, why)
     assert (evening.state, evening.verdicts()) == before
+
+
+@pytest.mark.parametrize(
+    ("unproven", "number", "cites"),
+    [
+        (("R2",), None, ["R2"]),
+        (("R1", "R2"), None, ["R1", "R2"]),
+        (("R3",), None, ["R3b"]),
+        (("R2",), 9, ["R3b", "R2"]),
+    ],
+)
+def test_the_answer_cites_what_the_chef_answers_for_and_nothing_that_is_proven(
+    unproven: tuple[str, ...], number: int | None, cites: list[str]
+) -> None:
+    evening = awaiting()
+    called = evening.table._state.current.called
+    assert called is not None
+    evening.table._state.current.called = msgspec.structs.replace(called, unproven=unproven)
+    reply = evening.say("confirm", coup=evening.table.coup, number=number, reason="seen by all")
+    assert reply.done
+    assert re.findall(r"\bR\w+", reply.why) == cites

@@ -137,7 +137,7 @@ def test_the_heads_report_must_come_with_the_first_pass_or_it_is_of_another_run(
 
 def test_a_head_that_begins_its_run_as_the_ball_has_left_saw_another() -> None:
     evening = HeadEvening(COMBINED).ready()
-    passes = evening.launch(laps=3.6, rev_s=2.4)
+    passes = evening.launch(laps=3.9, rev_s=2.4)
     evening.until(passes[-1].t_us - 400_000)
     evening.report_phase("running")
     assert evening.now_us > passes[-1].t_us

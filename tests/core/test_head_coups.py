@@ -643,10 +643,12 @@ def test_a_run_under_way_as_the_table_opens_is_of_no_coup() -> None:
     evening.report_phase("ready")
     evening.report_phase("running")
     assert evening.notices() == ["launch_while_closed"]
-    evening.say("open")
+    assert not evening.say("open").done
     evening.ball(8, "cw")
     evening.report_phase("closing")
+    assert not evening.say("open").done
     evening.falls(9)
+    assert evening.say("open").done
     assert evening.verdicts() == []
     assert evening.notices() == ["launch_while_closed", "unobserved_coup"]
     evening.goes_on()

@@ -124,7 +124,7 @@ def runs_short(evening: Evening) -> None:
 
 
 def runs_hardly_enough(evening: Evening) -> None:
-    evening.run(laps=3.5)
+    evening.run(laps=3.75)
     evening.fall(8)
 
 

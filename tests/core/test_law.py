@@ -21,14 +21,19 @@ COMMANDS = {
     Fact.TOUT_VA_UNSEEN, Fact.TOUT_VA_LAST, Fact.TOUT_VA_MISPLACED, Fact.TOUT_VA_OBJECT, Fact.OPERATIONS_DONE,
     Fact.OPERATIONS_DONE_LAST, Fact.OPERATIONS_DONE_OBJECT, Fact.LAST_COUP, Fact.LAST_COUP_OFF, Fact.CLOSE,
     Fact.SUSPEND, Fact.RESUME, Fact.RESUME_FAULTY, Fact.RESUME_RUNNING, Fact.BOULER, Fact.BOULER_EARLY, Fact.CONFIRM,
-    Fact.CONFIRM_UNNAMED, Fact.UNCHANGED,
+    Fact.CONFIRM_UNNAMED, Fact.UNCHANGED, Fact.CHEF_ASIDE, Fact.OPEN_AWAITED, Fact.OPEN_STOPPED, Fact.RESUME_AWAITED,
+    Fact.RESUME_STOPPED, Fact.OPEN_RUNNING, Fact.TOUT_VA_RUNNING, Fact.OPERATIONS_DONE_RUNNING, Fact.TOUT_VA_UNKNOWN,
+    Fact.OPERATIONS_DONE_UNKNOWN,
 }  # fmt: skip
 
 
 def targets(row: Row, state: State) -> set[State]:
-    """Where a row may lead. Back from a suspension: to "rien va", or to any state where no coup runs."""
+    """Where a row may lead. Back from a suspension: to "rien va", or to any state where no coup runs; with a number
+    that awaits the chef, to him, or to a closed table."""
     if row.next is STAY:
         return {state}
+    if row is rule(State.SUSPENDED, Fact.RESUME_AWAITED):
+        return {State.AWAITING_CHEF, State.CLOSED}
     if row.next is RETURN:
         return set(State) - COUP - {State.SUSPENDED}
     assert isinstance(row.next, State)
@@ -153,10 +158,23 @@ def test_a_coup_that_began_runs_or_is_void_at_once() -> None:
             assert row.void is not None or row.next in RUNNING, pair
 
 
-def test_a_coup_is_left_only_with_a_verdict() -> None:
+def test_a_coup_is_left_only_with_a_verdict_or_with_its_number_kept_for_the_chef() -> None:
     for (state, fact), row in ROWS:
-        if state in COUP and not targets(row, state) <= COUP:
+        is_stopped = state is State.AWAITING_CHEF and fact in (Fact.CLOSE, Fact.SUSPEND)
+        if state in COUP and not targets(row, state) <= COUP and not is_stopped:
             assert (row.void is None) == (Act.RESULT in row.acts or Act.CONFIRM in row.acts), (state, fact)
+
+
+def test_a_number_that_awaits_the_chef_is_lost_by_no_fact_but_his_word() -> None:
+    """N8, R3b: walk all rows. Stopped by the direction it is kept, and play goes on with it."""
+    rows = {fact: rule(State.AWAITING_CHEF, fact) for fact in Fact}
+    assert {fact for fact, row in rows.items() if row.void is not None} == {Fact.RIEN_VA}
+    leaving = {fact: row.next for fact, row in rows.items() if row.next not in (STAY, State.AWAITING_CHEF)}
+    decided = {Fact.NUMBER: State.OPERATIONS, Fact.CONFIRM: State.OPERATIONS, Fact.RIEN_VA: State.RIEN_VA}
+    assert leaving == decided | {Fact.SUSPEND: State.SUSPENDED, Fact.CLOSE: State.CLOSED}
+    for state, fact in ((State.SUSPENDED, Fact.RESUME_AWAITED), (State.CLOSED, Fact.OPEN_AWAITED)):
+        assert State.AWAITING_CHEF in targets(rule(state, fact), state)
+        assert rule(state, fact).void is None
 
 
 def test_running_states_are_entered_only_by_a_launch() -> None:
@@ -167,7 +185,8 @@ def test_running_states_are_entered_only_by_a_launch() -> None:
 
 
 def test_a_number_awaits_the_chef_only_from_a_running_ball_and_never_runs_again() -> None:
-    ways = {(state, fact) for (state, fact), row in ROWS if row.next is State.AWAITING_CHEF}
+    again = {(State.CLOSED, Fact.OPEN_AWAITED)}
+    ways = {(state, fact) for (state, fact), row in ROWS if row.next is State.AWAITING_CHEF} - again
     facts = (Fact.NUMBER_UNCONFIRMED, Fact.NUMBER_NOT_PROVEN, Fact.ROTOR_STOPPED_IN_FALL)
     assert ways == {(state, fact) for state in RUNNING for fact in facts}
     assert all(Act.AWAIT in rule(*way).acts for way in ways)
@@ -180,7 +199,7 @@ def test_nothing_but_resume_and_close_leaves_a_suspension() -> None:
     leaving = {
         fact for (state, fact), row in ROWS if state is State.SUSPENDED and targets(row, state) != {State.SUSPENDED}
     }
-    assert leaving == {Fact.RESUME, Fact.CLOSE}
+    assert leaving == {Fact.RESUME, Fact.RESUME_AWAITED, Fact.CLOSE}
 
 
 def test_no_state_that_waits_for_tout_va_lets_a_coup_begin() -> None:

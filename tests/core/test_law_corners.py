@@ -47,10 +47,12 @@ def test_a_ball_that_the_chef_declared_null_is_no_second_null_coup(names: tuple[
 
 
 def test_a_run_under_way_as_the_table_opens_hides_no_launch() -> None:
-    """§6: launched while closed, opened, taken off; launched anew, slower and soon: a coup of its own."""
+    """§6: launched while closed, taken off, opened; launched anew, slower and soon: a coup of its own."""
     evening = Evening()
     evening.wait(5)
     evening.run(laps=6)
+    assert not evening.say("open").done
+    evening.wait(8)
     assert evening.say("open").done
     evening.wait(2)
     evening.run(rev_s=0.8, laps=5)
@@ -62,8 +64,8 @@ def test_a_ball_put_back_after_such_a_run_is_no_breakdown() -> None:
     evening = Evening()
     evening.wait(5)
     evening.run(laps=6)
-    assert evening.say("open").done
     evening.wait(8)
+    assert evening.say("open").done
     evening.say("rien_ne_va_plus")
     evening.put_back()
     assert evening.verdicts() == []
@@ -188,7 +190,7 @@ def test_the_chef_is_asked_for_a_number_that_no_reader_saw() -> None:
     table = evening.last("table").payload
     assert (table["state"], table["waiting_for"]) == (
         "awaiting_chef",
-        'the number by the chef, for the readers do not prove which one it is; otherwise "rien va"',
+        'the number by the chef, for no sensor proves which one it is; otherwise "rien va"',
     )
 
 

@@ -17,6 +17,7 @@ from wheeld.core.law.table import CLAUSES, LAW
 GROUPS = {
     "any_state": tuple(State),
     "any_other_state": all_but(State.AWAITING_CHEF),
+    "any_open_state": all_but(State.CLOSED, State.AWAITING_CHEF),
     "any_coup": COUP,
     "any_running_state": RUNNING,
     "either_before_launch": BEFORE_LAUNCH,

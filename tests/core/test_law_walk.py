@@ -21,9 +21,11 @@ from wheeld.core.law.rows import AFTER_VOID, COUP, RUNNING, Act, Goto, Row
 
 Rule: TypeAlias = Callable[[State, Fact], Row]
 LAST = {Fact.TOUT_VA: Fact.TOUT_VA_LAST, Fact.OPERATIONS_DONE: Fact.OPERATIONS_DONE_LAST}
+AWAITED = {Fact.OPEN: Fact.OPEN_AWAITED, Fact.RESUME: Fact.RESUME_AWAITED}
 GUARDED = {**LAST, Fact.OPEN: Fact.OPEN_OWED}
-"""What la dernière, or "tout va" that is owed, makes of a fact: each side remembers those by itself."""
-COMMON_FACTS = tuple(fact for fact in Fact if fact not in GUARDED.values())
+"""What la dernière, "tout va" that is owed, or a number that awaits the chef, makes of a fact: each side remembers
+those by itself."""
+COMMON_FACTS = tuple(fact for fact in Fact if fact not in {*GUARDED.values(), *AWAITED.values()})
 DEPTH = 3
 """Histories applied fact by fact: 61,000 steps, half a second. Longer ones the pairs cover."""
 
@@ -39,6 +41,7 @@ class Bench:
     closing: bool = False
     owed: bool = False
     running: bool = False
+    called: bool = False
 
     def guarded(self, fact: Fact) -> Fact:
         """What the guards make of it."""
@@ -47,6 +50,8 @@ class Bench:
                 return Fact.UNCHANGED
             case Fact.LAST_COUP_OFF if not self.last_coup and not self.closing:
                 return Fact.UNCHANGED
+            case Fact.OPEN | Fact.RESUME if self.called:
+                return AWAITED[fact]
             case Fact.OPEN if self.owed:
                 return Fact.OPEN_OWED
         return LAST.get(fact, fact) if self.closing else fact
@@ -59,7 +64,8 @@ class Bench:
         begins = Act.BEGIN in row.acts and not self.running
         running = (self.running or begins) and verdict is None
         owed = (self.owed or row.void is not None) and Act.TOUT_VA not in row.acts
-        after = replace(self._moved(row), running=running, owed=owed, spared=self.spared and running)
+        called = (self.called or Act.AWAIT in row.acts) and verdict is None
+        after = replace(self._moved(row), running=running, owed=owed, spared=self.spared and running, called=called)
         return self._note_last(after, row), Seen(verdict, begins, row.refuse, Act.NOTICE in row.acts, after)
 
     def _moved(self, row: Row) -> Bench:
@@ -167,11 +173,14 @@ def test_whatever_is_left_free_is_met_and_nothing_else_is() -> None:
 
 def test_every_row_is_looked_up_but_those_of_what_is_over() -> None:
     """Once la dernière was played the table goes on to operations, to "rien va" and closed, and to no new game. "Tout
-    va" is owed after a void, and in no new game."""
+    va" is owed after a void, and in no new game. A number awaits the chef in its state, or while play is stopped."""
     new_game = (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, *RUNNING, State.AWAITING_CHEF)
     over = {(state, fact) for state in (State.CLOSED, *new_game) for fact in LAST.values()}
     over |= {(state, Fact.OPEN_OWED) for state in (*new_game, State.OPERATIONS)}
     over |= {(state, Fact.OPEN) for state in AFTER_VOID}
+    awaits = (State.AWAITING_CHEF, State.CLOSED, State.SUSPENDED)
+    over |= {(state, fact) for state in State if state not in awaits for fact in AWAITED.values()}
+    over |= {(State.AWAITING_CHEF, fact) for fact in AWAITED}
     assert {(state, fact) for state in State for fact in Fact} - met() == over
 
 
@@ -198,7 +207,7 @@ def _freedoms() -> set[tuple[State, Fact, str]]:
 
 
 def _common(fact: Fact) -> Fact:
-    return next((plain for plain, guarded in GUARDED.items() if guarded is fact), fact)
+    return next((plain for plain, guarded in (*GUARDED.items(), *AWAITED.items()) if guarded is fact), fact)
 
 
 @cache
@@ -218,7 +227,7 @@ PASSING_MAX = 7
 """Of about 760 wrong tables a state: the other choice at each of its silences, and no more."""
 UNSEEN_ACTS = {
     Act.CLOSE_BETS, Act.AWAIT, Act.NOTICE, Act.NOTE_BOULER, Act.DISOWN, Act.USE_SENSORS, Act.AWAIT_LAUNCH,
-    Act.BEGIN_PLAY, Act.DOUBT,
+    Act.BEGIN_PLAY, Act.DOUBT, Act.OVERTAKE,
 }  # fmt: skip
 """What these do is no part of state, bets or verdict; the façade's own tests hold them."""
 

@@ -54,7 +54,7 @@ def test_an_ordinary_coup_has_a_large_margin() -> None:
 
 def test_a_coup_of_hardly_three_proven_laps_has_a_low_margin() -> None:
     evening = Evening().open()
-    passes = evening.launch(laps=3.5)
+    passes = evening.launch(laps=3.75)
     evening.until(passes[-1].t_us)
     evening.fall(8)
     (result,) = evening.of("result")

@@ -6,9 +6,12 @@ import random
 
 import pytest
 
+from hw_sim.rotor import Rotor as Motion
+from hw_sim.rotor import tick_entered
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
 from wheeld.core.tracking.rotor import GLITCH_TICKS, HELD_US, RotorFromEncoder
+from wheeld.doctor.findings import JITTER_BORNE_MS
 
 TICKS = 148
 STEP_DEG = 360 / TICKS
@@ -327,3 +330,110 @@ def test_a_rotor_held_for_a_moment_and_pushed_on_has_not_slipped() -> None:
         times = [1_000_000 + n * step_us for n in range(12)]
         times += [times[-1] + 900_000 + n * step_us for n in range(12)]
         assert [rotor.tick(Rotor(t, n % ticks, "cw")) for n, t in enumerate(times)] == [None] * 24, ticks
+
+
+def moved_by_hand(rng: random.Random, ticks: int, *, ends: bool = True) -> list[tuple[float, int, Way]]:
+    """The edges of a rotor that a hand stops, turns round, sends on or changes in speed: (s, sector, way), at up to
+    0.35 turns/s², as the simulated people do. Without `ends` it is let go the way it turned before."""
+    speed = rng.choice((-1, 1)) * rng.uniform(10, 20) / 60
+    motion, t_s = Motion(rng.random(), speed, 0.002), rng.uniform(1.0, 2.0)
+    kind = rng.choice(("stops", "turns back", "changes")) if ends else "changes"
+    if kind == "stops":
+        t_s = motion.order(t_s, 0.0, rng.uniform(0.15, 0.35)) + rng.uniform(0.2, 6)
+    to_rev_s = speed * rng.uniform(0.4, 1.6) if kind == "changes" else rng.choice((-1, 1)) * rng.uniform(10, 20) / 60
+    to_rev_s = -speed if kind == "turns back" else to_rev_s
+    end_s = motion.order(t_s, to_rev_s, rng.uniform(0.15, 0.35)) + 2.5
+    return [
+        (t_s, tick_entered(border, ticks, clockwise=clockwise), "cw" if clockwise else "ccw")
+        for t_s, border, clockwise in motion.crossings(0.0, 1 / ticks, 0.0, end_s)
+    ]
+
+
+def slips_of(edges: list[tuple[float, int, Way]], ticks: int) -> int:
+    """How many slips are found of these edges, the rotor standing where they are silent."""
+    rotor, slips = RotorFromEncoder(ticks), 0
+    for t_s, tick, way in edges:
+        t_us = round(t_s * 1e6)
+        if (due_us := rotor.stop_due_us(None)) is not None and t_us >= due_us:
+            rotor.stand()
+        slips += rotor.tick(Rotor(t_us, tick, way)) == "slipped"
+    return slips
+
+
+@pytest.mark.parametrize("ticks", [37, 74, 148])
+def test_single_edges_lost_while_a_hand_moves_the_rotor_are_no_slip(ticks: int) -> None:
+    rng = random.Random(f"single {ticks}")
+    for _ in range(25):
+        edges = moved_by_hand(rng, ticks)
+        for lost in range(0, len(edges), 1 + len(edges) // 60):
+            assert slips_of(edges[:lost] + edges[lost + 1 :], ticks) == 0, lost
+
+
+def test_two_edges_lost_one_after_the_other_as_the_rotor_turns_back_are_no_slip() -> None:
+    """As it was seen: 37 sectors, the second and the fourth edge of the new way are missing."""
+    before_s = [0.0, 0.088, 0.184, 0.290, 0.411, 0.554, 0.742]
+    after = [(1.624, 15), (1.955, 17), (2.184, 19), (2.293, 20), (2.401, 21), (2.509, 22)]
+    edges: list[tuple[float, int, Way]] = [(t_s, 20 - n, "ccw") for n, t_s in enumerate(before_s)]
+    edges += [(t_s, tick, "cw") for t_s, tick in after]
+    assert slips_of(edges, 37) == 0
+
+
+@pytest.mark.parametrize(("ticks", "sectors"), [(37, 1), (37, -1), (74, 2), (148, 3), (148, -3), (296, 6), (592, -12)])
+def test_a_slip_while_a_hand_changes_the_speed_of_the_rotor_is_found_out(ticks: int, sectors: int) -> None:
+    """It is distinguished from a hand down to a few turns a minute; a rotor that turns slower is about to stand."""
+    rng = random.Random(f"slip {ticks} {sectors}")
+    for _ in range(40):
+        edges = moved_by_hand(rng, ticks, ends=False)
+        since = rng.randrange(ticks // 4, len(edges) - max(4, ticks // 10))
+        slow_s = 60 / 9 / ticks
+        if edges[since][0] - edges[since - 1][0] > slow_s:
+            continue
+        slipped = [(t_s, (tick + sectors * (n >= since)) % ticks, way) for n, (t_s, tick, way) in enumerate(edges)]
+        assert slips_of(slipped, ticks) == 1, since
+
+
+@pytest.mark.parametrize("ticks", [37, 74, 148, 296, 592])
+@pytest.mark.parametrize("rpm", [20, 30])
+def test_edges_that_jitter_are_no_slip(ticks: int, rpm: float) -> None:
+    """At 592 sectors edges that jitter by 1.5 ms do not even keep their order."""
+    for sigma_us in (1_500, 3_000):
+        rotor = RotorFromEncoder(ticks)
+        slips = [rotor.tick(edge) == "slipped" for edge in jittering(ticks, rpm, sigma_us)]
+        assert not any(slips), sigma_us
+        assert 0.3 * sigma_us < rotor.state.jitter_us < 1.3 * sigma_us
+
+
+@pytest.mark.parametrize("ticks", JITTER_BORNE_MS)
+def test_edges_that_jitter_by_as_much_as_is_borne_place_the_ball(ticks: int) -> None:
+    """999 of 1,000 places are right within a third of a pocket: sightings of a lying ball agree on its pocket."""
+    rotor, step_us, off = RotorFromEncoder(ticks), 60e6 / 30 / ticks, []
+    for edge in jittering(ticks, 30, JITTER_BORNE_MS[ticks] * 1_000, turns=40):
+        assert rotor.tick(edge) is None
+        true_deg = (edge.t_us - 1_000_000) / step_us * 360 / ticks
+        placed = rotor.pocket_under(true_deg, edge.t_us) if len(rotor.state.points) > 3 else None
+        off.append(0.0 if placed is None else min(placed[0], 37 - placed[0]) + abs(placed[1]))
+    assert sorted(off)[-1 - len(off) // 1_000] < 0.34
+
+
+def test_edges_that_jitter_too_much_place_no_ball() -> None:
+    """Two sightings could agree on a wrong pocket: nothing is proven then."""
+    rotor = RotorFromEncoder(37)
+    for edge in jittering(37, 30, 8_000):
+        rotor.tick(edge)
+    at_us = rotor.state.last_tick_us or 0
+    assert rotor.fit(at_us) is not None
+    assert rotor.pocket_under(0, at_us) is None
+
+
+def jittering(ticks: int, rpm: float, sigma_us: float, turns: int = 12) -> list[Rotor]:
+    """Edges of an even rotor, each early or late by a normal distribution, in the order in which they
+    came."""
+    rng, step_us = random.Random(f"{ticks} {rpm} {sigma_us}"), 60e6 / rpm / ticks
+    count = range(turns * ticks)
+    edges = [Rotor(1_000_000 + round(n * step_us + rng.gauss(0, sigma_us)), n % ticks, "cw") for n in count]
+    return sorted(edges, key=lambda edge: edge.t_us)
+
+
+def test_a_slip_back_beyond_the_sector_before_is_found_out() -> None:
+    for ticks, sectors in ((37, -2), (148, -4), (592, -12)):
+        assert slipping(ticks, 20, sectors) == 1

@@ -39,6 +39,8 @@ FAIR: dict[str, Any] = {"house": "venezia", "game": "fair", "wheel": "fair", "ro
         {"min_laps": 20},
         {"void_words": "nulla vale"},
         {"sightings_to_call": 1},
+        {"strays_tolerated": 1},
+        {"strays_tolerated": 3},
         {"auto_rien_ne_va_plus_rev_s": 0.8},
         {"table": "a" * 64},
         {"site": "9_x-y"},
@@ -83,6 +85,8 @@ def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
         ({**FAIR, "min_laps": 2}, "min_laps", "(R2 asks 3 at least"),
         ({"sightings_to_call": 0}, "sightings_to_call", "1…20"),
         ({"sightings_to_call": 21}, "sightings_to_call", "1…20"),
+        ({"strays_tolerated": 0}, "strays_tolerated", "1…3"),
+        ({"strays_tolerated": 4}, "strays_tolerated", "1…3"),
         ({"last_number": 37}, "last_number", "0…36"),
         ({"last_number": -1}, "last_number", "0…36"),
         ({"auto_rien_ne_va_plus_rev_s": 0.29}, "auto_rien_ne_va_plus_rev_s", "0.3…3"),
@@ -119,7 +123,7 @@ def test_a_logs_header_gives_its_setting() -> None:
 def test_every_setting_has_its_key_or_follows_from_others() -> None:
     keys = config_keys()
     fields = {field.name: field for field in structs.fields(TableSetting)}
-    assert set(fields) - set(keys) == {"wheel", "head"}
+    assert set(fields) - set(keys) == {"wheel", "head", "levels"}
     places = [(key.section, key.name) for key in keys.values()]
     assert len(set(places)) == len(places)
     assert {section for section, _ in places} == {"table", "wheel"}
@@ -143,3 +147,14 @@ def test_a_header_has_the_whole_setting(setting: TableSetting) -> None:
         msgspec.json.decode(line)
     )
     assert from_header(msgspec.json.decode(line, type=Header)) == setting
+
+
+def test_beams_of_four_or_more_bear_two_strays_where_the_file_does_not_say() -> None:
+    for beams_deg, strays in (((0, 100), 1), ((0, 120, 240), 1), ((0, 90, 180, 270), 2)):
+        assert with_(beams_deg=beams_deg).strays == strays
+        assert with_(beams_deg=beams_deg, strays_tolerated=3).strays == 3
+
+
+def test_a_head_counts_its_laps_itself() -> None:
+    problems = msgspec.structs.replace(MERCURY, strays_tolerated=1).check()
+    assert problems == [("strays_tolerated", "needs beams: a head counts its laps itself")]

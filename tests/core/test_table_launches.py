@@ -104,12 +104,13 @@ def test_a_launch_counts_from_its_first_pass(
 
 @pytest.mark.parametrize(
     ("at_first_pass", "then", "after"),
-    [(closed, say("open"), "faites_vos_jeux"), (suspended, say("resume"), "suspended")],
+    [(closed, say("open"), "closed"), (suspended, say("resume"), "suspended")],
 )
 def test_a_launch_made_while_no_game_was_on_stays_of_no_game(
     at_first_pass: Callable[[Evening], None], then: Callable[[Evening], None], after: str
 ) -> None:
-    """docs/rulebook.md 6: it is a notice, and where its ball falls is no result. "Resume" is refused while it runs."""
+    """docs/rulebook.md 6: it is a notice, and where its ball falls is no result. "Open" and "resume" are refused
+    while it runs."""
     evening = Evening()
     at_first_pass(evening)
     before = evening.verdicts()
@@ -355,7 +356,7 @@ def test_a_run_that_ended_in_a_hand_does_not_hide_the_next_launch() -> None:
     evening = Evening()
     evening.wait(2)
     evening.run(laps=6)
-    evening.wait(3)
+    evening.wait(8)
     assert evening.notices() == ["launch_while_closed"]
     assert evening.say("open").done
     evening.run(rev_s=0.9, laps=5)
@@ -380,14 +381,15 @@ def test_bets_that_were_closed_at_an_earlier_opening_are_open_now() -> None:
 
 @pytest.mark.parametrize("laps", [2.5, 6.0])
 def test_a_number_after_bets_closed_without_a_launch_is_a_breakdown(laps: float) -> None:
-    """N8: the ball ran before the table was opened, its laps proven or not; no coup of this game was observed."""
+    """N8: the ball ran before the table was opened, its laps proven or not, and lay on an obstacle that nobody saw; no
+    coup of this game was observed."""
     evening = Evening()
     evening.wait(2)
     evening.launch(rev_s=0.9, laps=laps)
-    evening.wait(2)
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.wait(15)
     assert evening.notices() == ["launch_while_closed"]
     say("open", "rien_ne_va_plus")(evening)
-    evening.until(max(seen.t_us for seen in evening._planned))
     evening.fall(9)
     evening.wait(2)
     assert evening.verdicts() == [("void", "breakdown")]
@@ -468,6 +470,23 @@ def test_where_the_ball_lies_after_such_passes_decides(last_number: int | None) 
     assert evening.verdicts() == []
     evening.lying = 9
     evening.wait(5)
+    assert evening.verdicts() == [("void", "too_few_laps")]
+    assert evening.of("void")[0]["evidence_at"] == to_text(START_UTC_US + first_us)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("after_s", [3.5, 6.5])
+def test_a_stray_after_such_passes_hides_no_launch(count: int, after_s: float) -> None:
+    """It comes while the ball falls, or when readers have begun to see it in its pocket."""
+    evening = Evening().open()
+    evening.lying = None
+    evening.wait(2)
+    first_us = evening.now_us
+    passes = [BallPass(first_us + n * 500_000, n) for n in range(count)]
+    evening.plan(*passes, BallPass(passes[-1].t_us + round(after_s * 1e6), 3))
+    evening.wait(4)
+    evening.lying = 9
+    evening.wait(8)
     assert evening.verdicts() == [("void", "too_few_laps")]
     assert evening.of("void")[0]["evidence_at"] == to_text(START_UTC_US + first_us)
 

@@ -64,7 +64,7 @@ def test_a_result_contains_everything_of_its_number_and_run() -> None:
     assert (result["house"], result["game"], result["laps_needed"]) == ("campione", "roulette", 3)
     assert result["neighbours"] == [26, 0, 15, 19]
     assert set(result["sectors"]) == {"voisins_du_zero", "nassa", "zero_spiel"}
-    assert result["laps"] == (len(passes) - 2) / 4
+    assert result["laps"] == (len(passes) - 3) / 4  # whichever two were strays
     assert (result["ball_direction"], result["rotor_direction"]) == ("ccw", "cw")
     assert result["rotor_rpm"] == pytest.approx(24, abs=0.1)
     text = {
@@ -238,7 +238,9 @@ def test_the_number_of_a_coup_that_no_launch_began_is_a_notice_not_a_result() ->
     evening = Evening()
     evening.wait(2)
     evening.run()
-    assert evening.say("open").done
+    assert not evening.say("open").done
+    evening.wait(15)
+    assert evening.say("open").done  # by his word that no obstacle holds it, which was not so
     evening.fall(5)
     assert "unobserved_coup" in evening.notices()
     assert evening.verdicts() == []

@@ -177,7 +177,7 @@ def test_n3_too_few_laps_is_published_before_any_reader_sees_the_ball_in_a_pocke
     evening.until(passes[-1].t_us)
     evening.wait(3)
     void = only_void(evening, "too_few_laps")
-    assert void.payload["evidence"]["laps_proven"] == pytest.approx((len(passes) - 2) / 4)
+    assert void.payload["evidence"]["laps_proven"] == pytest.approx((len(passes) - 3) / 4)
     assert void.payload["evidence_at"] == f"2026-11-20T18:00:{passes[-1].t_us / 1e6:09.6f}Z"
     assert evening.state == "rien_va"
     later(evening)
@@ -185,8 +185,8 @@ def test_n3_too_few_laps_is_published_before_any_reader_sees_the_ball_in_a_pocke
 
 def test_n3_a_run_of_exactly_the_laps_asked_for_stands() -> None:
     evening = Evening().open()
-    passes = evening.launch(laps=3.5, rev_s=0.9)
-    passes, extra = passes[:14], passes[14:]
+    passes = evening.launch(laps=3.75, rev_s=0.9)
+    passes, extra = passes[:15], passes[15:]
     for one in extra:
         evening._planned.remove(one)
     evening.until(passes[-1].t_us)
@@ -197,10 +197,10 @@ def test_n3_a_run_of_exactly_the_laps_asked_for_stands() -> None:
 
 def test_n3_one_pass_short_of_it_is_void() -> None:
     evening = Evening().open()
-    passes = evening.launch(laps=3.5, rev_s=0.9)
-    for one in passes[13:]:
+    passes = evening.launch(laps=3.75, rev_s=0.9)
+    for one in passes[14:]:
         evening._planned.remove(one)
-    evening.until(passes[12].t_us)
+    evening.until(passes[13].t_us)
     evening.fall(9)
     void = only_void(evening, "too_few_laps")
     assert void.payload["evidence"]["laps_proven"] == 2.75

@@ -10,7 +10,7 @@ import pytest
 from tests.core.evening import FRENCH as SETTING
 from tests.core.evening import Evening
 from wheeld.core.catalogue import Catalogue, Language
-from wheeld.core.facts import Awaited, State
+from wheeld.core.facts import Awaited, State, Trouble
 from wheeld.core.law.awaited import AWAITED, BEFORE, awaited
 from wheeld.core.messages.phrases import AWAITED as WORDS
 from wheeld.core.setting import TableSetting
@@ -136,6 +136,55 @@ def test_a_suspension_names_the_sensors_to_repair(language: Language, faults: tu
     """In words, and counted from 1 as people count them."""
     assert text_of(State.SUSPENDED, Catalogue(language), A.REPAIR, faults=faults).startswith(text)
     assert awaited(State.OPERATIONS, frozenset({A.REPAIR})) == (A.OPERATIONS_DONE,)
+
+
+@pytest.mark.parametrize(
+    ("language", "troubles", "text"),
+    [
+        (
+            "fr",
+            {"link": Trouble.NOTHING_HEARD},
+            "vérifier l'alimentation et le câble de la carte des capteurs (on ne reç",
+        ),
+        (
+            "it",
+            {"link": Trouble.CLOCK_RAN_BACK},
+            "spegnere e riaccendere la scheda dei sensori, e segnalare il suo fir",
+        ),
+        (
+            "it",
+            {"beam/2": None, "beam/1": Trouble.CHATTERS},
+            "la fotocellula 2: pulire, allineare e controllare il filo",
+        ),
+        ("en", {"beam/2": Trouble.CHATTERS}, "beam 3: clean it, align it and check its wire (it reports more often th"),
+    ],
+)
+def test_where_it_is_known_what_is_wrong_a_technician_is_told_what_mends_it(
+    language: Language, troubles: dict[str, Trouble | None], text: str
+) -> None:
+    known = {sensor: trouble for sensor, trouble in troubles.items() if trouble is not None}
+    said = waiting_for(
+        awaited(State.SUSPENDED, frozenset({A.REPAIR})),
+        Catalogue(language),
+        laps=3,
+        number=17,
+        faults=tuple(troubles),
+        troubles=known,
+    )
+    assert said.startswith(text)
+    assert (say_repair(language) in said) == (None in troubles.values())
+
+
+def say_repair(language: Language) -> str:
+    return {"fr": "réparer", "it": "riparare", "en": "repair"}[language]
+
+
+@pytest.mark.parametrize("language", ["fr", "it"])
+def test_every_trouble_is_said_in_every_language(language: Language) -> None:
+    catalogue = Catalogue(language)
+    for trouble in Trouble:
+        for english in (trouble.text, trouble.mend):
+            assert catalogue.say(english) != english, trouble
 
 
 def test_the_ritual_words_are_those_of_the_table() -> None:

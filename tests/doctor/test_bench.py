@@ -18,7 +18,7 @@ from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.doctor import Geometry, findings, live
 from wheeld.config.reading import parse
 from wheeld.core.clock import HostTime
-from wheeld.core.observations import Command, Observation, SensorState
+from wheeld.core.observations import Command, Level, Observation, SensorState
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
@@ -80,6 +80,10 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     signals.take(Command(3, "rien_va", "button"))
     assert "rotor not known" in live(signals, config)
     assert "buttons rien_va 1" in live(signals, config)
+    assert live(signals, config).endswith("cylinder not told")
+    signals.take(Level(4, "beam/2", active=True))
+    signals.take(Level(4, "object", active=False))
+    assert live(signals, config).endswith("active at the start beam/2  cylinder clear")
 
 
 class FakeBench:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ from wheeld.core.observations import (
     Command,
     Direction,
     ForeignObject,
+    Level,
     Observation,
     Rotor,
     SensorState,
@@ -20,6 +24,7 @@ from wheeld.core.observations import (
 )
 from wheeld.doctor.findings import (
     CABLE,
+    JITTER_BORNE_MS,
     Finding,
     of_buttons,
     of_clock,
@@ -46,7 +51,7 @@ def findings(seen: Iterable[Observation]) -> list[Finding]:
 def test_a_healthy_wheel_is_said_to_be_one() -> None:
     listed = findings(spun(layout(BEAMS_DEG), 1)[0])
     assert {each.level for each in listed} == {"ok"}, listed
-    assert len(listed) == 4 + 3 + 1
+    assert len(listed) == 4 + 3 + 2
 
 
 def without(kind: type, index: int, part: int = 1) -> Spoil:
@@ -124,6 +129,17 @@ def test_signals_count_buttons_and_time() -> None:
     for seen in (Command(1_000_000, "rien_va", "button"), SensorState(3_500_000, "rotor", ok=True)):
         signals.take(seen)
     assert (signals.seconds, dict(signals.buttons), signals.faults) == (2.5, {"rien_va": 1}, {"rotor": False})
+
+
+def test_how_everything_stands() -> None:
+    signals = Signals(TICKS)
+    assert (signals.is_object_present, signals.active) == (None, set())
+    for sensor in ("object", "beam/2", "button/rien_va"):
+        signals.take(Level(10, sensor, active=True))
+    assert (signals.is_object_present, signals.active) == (True, {"beam/2", "button/rien_va"})
+    signals.take(Level(20, "beam/2", active=False))
+    signals.take(ForeignObject(20, present=False))
+    assert (signals.is_object_present, signals.active) == (False, {"button/rien_va"})
 
 
 def test_a_slow_rotor_is_reported() -> None:
@@ -216,3 +232,25 @@ def test_what_is_too_old_to_learn_from_is_reported(monkeypatch: pytest.MonkeyPat
     assert [each.t_us for each in signals.kept] == [*range(3, 13)], "the latest are kept"
     (listed,) = (each for each in of_signals(signals, beams=0, readers=1) if each.level != "ok")
     assert (listed.level, "3 edges, pulses and sightings are too old" in listed.what) == ("look", True)
+
+
+@pytest.mark.parametrize("ticks", JITTER_BORNE_MS)
+@pytest.mark.parametrize(("part", "level"), [(0.1, "ok"), (0.5, "ok"), (2.5, "look")])
+def test_jitter_of_the_encoder_is_measured_and_compared_with_what_its_sectors_bear(
+    ticks: int, part: float, level: str
+) -> None:
+    signals, rng = Signals(ticks), random.Random(f"{ticks} {part}")
+    sigma_us = JITTER_BORNE_MS[ticks] * 1_000 * part
+    times_us = [1_000_000 + round(n * 60e6 / 25 / ticks + rng.gauss(0, sigma_us)) for n in range(20 * ticks)]
+    for t_us, n in sorted(zip(times_us, range(20 * ticks), strict=True)):
+        signals.take(Rotor(t_us, n % ticks, "cw"))
+    (found,) = [each for each in of_signals(signals, beams=0, readers=0) if "jitter" in each.what]
+    assert found.level == level
+    assert f"{ticks} sectors bear {JITTER_BORNE_MS[ticks]:g} ms" in found.what
+
+
+def test_the_jitter_that_encoders_bear_is_as_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "wheels.md").read_text()
+    assert dict(re.findall(r"^\| (\d+) \| ([\d.]+) \|$", text, re.MULTILINE)) == {
+        str(ticks): str(ms) for ticks, ms in JITTER_BORNE_MS.items()
+    }

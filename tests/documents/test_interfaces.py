@@ -10,6 +10,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from wheeld.core.facts import Trouble
 from wheeld.core.law.table import LAW
 from wheeld.core.observations import Observation
 from wheeld.core.setting import Header
@@ -44,7 +45,7 @@ def test_a_paragraph_names_the_members_of_its_topic(topic: str) -> None:
     own, known = members(topic)
     named = backticks(PARAGRAPHS[topic]) - ({*(row.notice for row in LAW.values())} if topic == "notice" else set())
     assert own - COMMON - named == set()
-    assert named - known - {"chefs_word", "low_margin", "refused", "sealed", "sensors_left_out"} == set()
+    assert named - known - {"chefs_word", "low_margin", "refused", "sealed", "sensors_left_out", "utc_stepped"} == set()
 
 
 def test_the_common_members_are_common() -> None:
@@ -93,3 +94,9 @@ def test_the_header_of_a_log() -> None:
     rows = backticks("".join(re.findall(r"^\| (`.+?`) \|", LOG.split("## Lines")[0], re.MULTILINE)))
     named = {*json.loads(example), *rows, "rotor_direction"} - {"kind"}
     assert named == {field.encode_name for field in msgspec.structs.fields(Header)}
+
+
+def test_every_trouble_is_named() -> None:
+    """In the table of the troubles, once."""
+    table = re.findall(r"^\| (`.+?) \|", INTERFACES.split("## Troubles")[1].split("## Roles")[0], re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", "".join(table))) == sorted(trouble.value for trouble in Trouble)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from firmware_protocol import messages as m
 
-SIZES = {0x81: 80, 0x83: 56, 0x84: 28}
+SIZES = {0x81: 80, 0x83: 63, 0x84: 28}
 """Bodies of one length: Identity, Heartbeat, SyncReply."""
 EVENTS, RESULT = 0x82, 0x85
 COUNT_MAX = 2**64 - 1
@@ -103,7 +103,8 @@ def _result(body: bytes) -> bool:
 
 def _heartbeat(body: bytes) -> bool:
     oldest, acked, sent, following = struct.unpack_from("<QQQQ", body, 12)
-    return max(oldest, acked, sent) <= following  # type: ignore[no-any-return]
+    buttons, thing = struct.unpack_from("<HB", body, 60)
+    return max(oldest, acked, sent) <= following and buttons < 2**10 and thing <= 2  # type: ignore[no-any-return]
 
 
 def _sync(body: bytes) -> bool:

@@ -73,6 +73,9 @@ class HousePorts:
     def utc_us(self) -> int:
         return self._utc_us
 
+    def asleep_ns(self) -> int:
+        return 0
+
     async def sleep(self, seconds: float) -> None:
         self._count += 1
         wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import selectors
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Self
@@ -13,31 +12,11 @@ import aiomqtt
 import pytest
 
 from tests.feed.wheel import ROOT, LyingMiddle, Sent, Wheel
+from tests.virtual_loop import VirtualLoop
 from wheeld.feed import Feed, FeedError, FeedMessage
 
 TRAVEL_S = 0.01
 """From the wheel to the feed or back."""
-
-
-class _Skipping(selectors.SelectSelector):
-    """Instead of waiting, time has passed."""
-
-    now_s = 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:
-            raise AssertionError("everybody waits, and nothing will ever happen")
-        self.now_s += timeout
-        return super().select(0)
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self._skipping = _Skipping()
-        super().__init__(self._skipping)
-
-    def time(self) -> float:
-        return self._skipping.now_s
 
 
 def run_virtually(work: Coroutine[Any, Any, None]) -> None:

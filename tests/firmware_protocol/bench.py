@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import HostSession, Identified, SessionEvent
@@ -60,7 +62,7 @@ def timed_ball(seq: int) -> m.TimedEvent:
 
 
 def beat(board_us: int, next_seq: int, boot_id: int = 5, **changes: int) -> m.Heartbeat:
-    fields = {"oldest_seq": 0, "acked_seq": 0, "sent_seq": next_seq} | changes
+    fields: dict[str, Any] = {"oldest_seq": 0, "acked_seq": 0, "sent_seq": next_seq} | changes
     return m.Heartbeat(boot_id, board_us, next_seq=next_seq, **fields)
 
 

@@ -54,12 +54,26 @@ def identities(draw: st.DrawFn) -> m.Identity:
     )
 
 
+def some_of(places: int) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.sets(st.integers(0, places - 1)).map(lambda chosen: tuple(sorted(chosen)))
+
+
+levels: st.SearchStrategy[m.Levels] = st.builds(
+    m.Levels,
+    beams_blocked=some_of(m.BEAMS_MAX),
+    readers_blocked=some_of(m.READERS_MAX),
+    buttons_held=some_of(len(m.BUTTONS)).map(lambda chosen: tuple(m.BUTTONS[place] for place in chosen)),
+    object=st.sampled_from(m.OBJECT_LEVELS),
+)
+
+
 @st.composite
 def heartbeats(draw: st.DrawFn) -> m.Heartbeat:
     next_seq = draw(u64)
     below = st.integers(0, next_seq)
+    counts = draw(u32), draw(u32), draw(u32)
     return m.Heartbeat(
-        draw(u32), draw(u64), draw(below), draw(below), draw(below), next_seq, draw(u32), draw(u32), draw(u32)
+        draw(u32), draw(u64), draw(below), draw(below), draw(below), next_seq, *counts, levels=draw(levels)
     )
 
 

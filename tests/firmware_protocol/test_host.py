@@ -13,7 +13,9 @@ from firmware_protocol.host import (
     ACK_INTERVAL_NS,
     HELLO_RETRY_NS,
     REFUSED_RETRY_NS,
-    REPLAY_RETRY_NS,
+    REPLAY_RETRY_NS_MAX,
+    REPLAY_RETRY_NS_MIN,
+    REPLAY_ROUND_TRIPS,
     SELF_TEST_RETRY_NS,
     SYNC_BURST,
     SYNC_BURST_INTERVAL_NS,
@@ -124,12 +126,45 @@ def test_a_hole_is_asked_for_once_then_paced(known: Bench) -> None:
     assert known.board_says(balls(2, 2), balls(4, 2)) == []
     assert known.host_says() == [m.Replay(5, 0)]
     assert known.session.counters["early_frames"] == 2
-    assert known.host_says(REPLAY_RETRY_NS)[-1] == m.Replay(5, 0)
+    assert known.host_says(REPLAY_RETRY_NS_MAX)[-1] == m.Replay(5, 0)
     assert known.board_says(balls(0, 2)) == observed(0, 2)
-    assert m.Replay(5, 2) not in known.host_says(REPLAY_RETRY_NS)
+    assert m.Replay(5, 2) not in known.host_says(REPLAY_RETRY_NS_MAX)
     assert known.board_says(balls(3, 1)) == []
     assert m.Replay(5, 2) in known.host_says()
     assert known.session.counters["replay_requests"] == 3
+
+
+@pytest.mark.parametrize(
+    ("round_trip_ns", "paced_ns"),
+    [
+        (1_000_000, REPLAY_RETRY_NS_MIN),
+        (30_000_000, REPLAY_ROUND_TRIPS * 30_000_000),
+        (400_000_000, REPLAY_RETRY_NS_MAX),
+    ],
+)
+def test_a_hole_is_asked_for_again_as_soon_as_the_answer_could_have_come(
+    known: Bench, round_trip_ns: int, paced_ns: int
+) -> None:
+    (asked,) = known.host_says(SYNC_INTERVAL_NS)
+    assert isinstance(asked, m.SyncRequest)
+    known.now_ns += round_trip_ns
+    known.board_says(m.SyncReply(5, asked.token, 1_000, 1_000))
+    known.board_says(balls(2, 2))
+    assert m.Replay(5, 0) in known.host_says()
+    assert m.Replay(5, 0) not in known.host_says(paced_ns - 1)
+    assert m.Replay(5, 0) in known.host_says(1)
+
+
+def test_a_hole_is_asked_for_again_at_once_when_the_answer_began_and_was_damaged(known: Bench) -> None:
+    """The board goes back, says so in a heartbeat, and then sends what is missing: that frame did not arrive."""
+    known.board_says(balls(2, 2))
+    assert m.Replay(5, 0) in known.host_says()
+    known.board_says(balls(4, 2))
+    assert known.host_says() == []
+    known.board_says(beat(9000, 6, sent_seq=0), balls(2, 2))
+    assert known.host_says() == [m.Replay(5, 0)]
+    known.board_says(balls(4, 2))
+    assert known.host_says() == []
 
 
 def test_a_lost_last_frame_is_noticed_by_the_heartbeat(known: Bench) -> None:
@@ -159,6 +194,19 @@ def test_an_overrun_ring_is_a_gap(known: Bench) -> None:
 def test_a_gap_releases_the_watermark_before_it(known: Bench) -> None:
     assert known.board_says(beat(1500, 2)) == []
     assert known.board_says(beat(1400, 2, oldest_seq=2)) == [Gap(0, 1), Watermark(1500)]
+
+
+def test_levels_stand_behind_the_events_before_them_or_not_at_all(known: Bench) -> None:
+    levels = m.Levels(beams_blocked=(1,), object="present")
+    told = msgspec.structs.replace(beat(1500, 2), levels=levels)
+    assert known.board_says(told) == []
+    assert known.board_says(balls(0, 4)) == [*observed(0, 2), Watermark(1500, levels), *observed(2, 2)]
+
+
+def test_levels_from_before_lost_events_are_not_told(known: Bench) -> None:
+    told = msgspec.structs.replace(beat(1500, 2), levels=m.Levels(object="clear"))
+    assert known.board_says(told) == []
+    assert known.board_says(beat(1400, 4, oldest_seq=4)) == [Gap(0, 3), Watermark(1500, None)]
 
 
 def test_a_new_host_gets_what_was_never_acknowledged(bench: Bench) -> None:

@@ -116,6 +116,7 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
         (m.Events(1, m.COUNT_MAX, (m.TimedEvent(0, m.BallPass(0)),)), "beyond 64 bits"),
         (m.Ack(-1, 0), "value"),
         (m.Heartbeat(1, 0, 0, 0, 8, 7), "beyond the next event"),
+        (m.Heartbeat(1, 0, 0, 0, 0, 0, levels=m.Levels(beams_blocked=(16,))), "value"),
         (m.SyncReply(1, 1, 5, 4), "before the request came"),
         (m.SelfTestResult(1, 1, 1, (m.SensorReport("beam", 0, True), m.SensorReport("beam", 0, False))), "twice"),
         (msgspec.structs.replace(IDENTITY, serial="Ü"), "not ASCII"),
@@ -133,6 +134,20 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
 def test_what_cannot_be_read_cannot_be_said(message: Any, why: str) -> None:
     with pytest.raises(UnsendableError, match=why):
         encode(message)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "why"),
+    [(-3, 0x00, None), (-2, 0x04, "button 10"), (-2, 0x80, "button 15"), (-1, 3, "object level 3")],
+)
+def test_a_heartbeat_tells_levels_of_what_there_is(place: int, value: int, why: str | None) -> None:
+    data = bytearray(encode(m.Heartbeat(1, 0, 0, 0, 0, 0)))
+    data[place] = value
+    if why is None:
+        assert isinstance(decode_from_board(bytes(data)), m.Heartbeat)
+        return
+    with pytest.raises(MessageError, match=why):
+        decode_from_board(bytes(data))
 
 
 def test_a_self_test_result_of_neither_state_is_refused() -> None:

@@ -17,7 +17,7 @@ import msgspec
 from hw_sim.gpio_sim import SimChip
 from hw_sim.pins import SimPins
 from wheeld.core.clock import UtcPair
-from wheeld.core.observations import ClockReading, Observation, TimePassed
+from wheeld.core.observations import ClockReading, Level, Observation, TimePassed
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import LOOK_S
@@ -65,8 +65,8 @@ class Recording:
 
     @property
     def seen(self) -> list[Observation]:
-        """The observations without those of time."""
-        return [seen for seen in self.all if not isinstance(seen, TimePassed | ClockReading)]
+        """The observations without those of time, and without how everything stands."""
+        return [seen for seen in self.all if not isinstance(seen, TimePassed | ClockReading | Level)]
 
 
 OnObservation = Callable[[Observation, int], None]

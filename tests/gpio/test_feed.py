@@ -178,14 +178,15 @@ async def test_edges_wait_while_the_table_takes_nothing() -> None:
 
 
 async def test_beside_a_board_only_commands_are_handed_on() -> None:
-    put: list[Command] = []
+    """Each with the host time at which its button was pressed."""
+    said: list[tuple[Command, int]] = []
 
-    async def take(command: Command) -> None:
-        put.append(command)
+    async def take(command: Command, *, came_ns: int) -> None:
+        said.append((command, came_ns))
 
     pressed = Command(7, name="rien_va", by="button")
-    await commands_only(take)(Batch([TimePassed(5), pressed, TimePassed(9)], None))
-    assert put == [pressed]
+    await commands_only(take, start_ns=1_000_000)(Batch([TimePassed(5), pressed, TimePassed(9)], None))
+    assert said == [(pressed, 1_007_000)]
 
 
 @pytest.fixture
@@ -244,7 +245,7 @@ class Ends:
         self.commands: list[Command] = []
         self.batches: list[Batch] = []
 
-    async def put(self, command: Command) -> None:
+    async def put(self, command: Command, *, came_ns: int) -> None:
         self.commands.append(command)
 
     async def hand_on(self, batch: Batch) -> None:

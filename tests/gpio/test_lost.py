@@ -18,7 +18,7 @@ FAULT = [("link", False), ("link", True)]
 def uncounted(edges: list[Edge], *, error_ns: int = KERNEL_ERROR_NS, lost: tuple[int, ...]) -> Rig:
     """The source after `edges`, when those at the places `lost` never come."""
     rig = Rig(error_ns=error_ns)
-    rig.report(edge for place, edge in enumerate(edges) if place not in lost)
+    rig.report(edges, lost=lost)
     rig.looks(edges[-1].at_ns + 400 * MS)
     return rig
 

@@ -179,6 +179,7 @@ def test_the_original_dates_when_the_callback_runs_and_reads_the_level_then() ->
     assert pins.listen(4, "up")
     assert gpio.pulls == {4: Gpio.PUD_UP}
     gpio.levels[4] = 0
+    assert not pins.level(4)
     gpio.callbacks[4](4)
     gpio.levels[4] = 1
     gpio.callbacks[4](4)

@@ -13,6 +13,7 @@ from hw_sim.cable import Cable
 
 LAYOUT = m.Layout(beams=2, readers=1, rotor_ticks=148, object_sensor=True)
 SETUP = BoardSetup(LAYOUT, ring_events=50)
+CLEAR = m.Levels(object="clear")
 
 
 def host_sends(board: SimBoard, *messages: m.FromHost) -> None:
@@ -52,7 +53,7 @@ def test_before_the_first_hello_it_only_beats() -> None:
     board = SimBoard(SETUP)
     roll(board, 0, 3)
     board.advance(m.HEARTBEAT_US)
-    assert board_sends(board) == [m.Heartbeat(1, m.HEARTBEAT_US, 0, 0, 0, 3)]
+    assert board_sends(board) == [m.Heartbeat(1, m.HEARTBEAT_US, 0, 0, 0, 3, levels=CLEAR)]
     assert board.wants_us == 2 * m.HEARTBEAT_US
 
 
@@ -136,7 +137,7 @@ def test_a_replay_goes_back_and_beats_at_once() -> None:
     assert seqs(board_sends(board)) == list(range(10))
     host_sends(board, m.Replay(1, 6))
     received = board_sends(board)
-    assert beats(received) == [m.Heartbeat(1, 30_000, 0, 0, 6, 10)]
+    assert beats(received) == [m.Heartbeat(1, 30_000, 0, 0, 6, 10, levels=CLEAR)]
     assert seqs(received) == [6, 7, 8, 9]
     host_sends(board, m.Replay(2, 6), m.Replay(1, 11), m.Ack(2, 5), m.Ack(1, 11))
     assert board_sends(board) == []
@@ -149,7 +150,7 @@ def test_a_full_ring_drops_its_oldest_and_reports_it() -> None:
     board.advance(100_000)
     received = board_sends(board)
     assert seqs(received) == list(range(10, 60))
-    assert beats(received) == [m.Heartbeat(1, 100_000, 10, 0, 0, 60, overwritten_events=10)]
+    assert beats(received) == [m.Heartbeat(1, 100_000, 10, 0, 0, 60, overwritten_events=10, levels=CLEAR)]
     host_sends(board, m.Ack(1, 60), m.Replay(1, 0))
     roll(board, 101, 5)
     board.advance(200_000)
@@ -195,7 +196,7 @@ def test_a_reset_begins_a_new_boot() -> None:
     roll(board, 0, 5)
     board.advance(70_000)
     board.reset()
-    assert board_sends(board) == [m.Heartbeat(2, 0, 0, 0, 0, 0)]
+    assert board_sends(board) == [m.Heartbeat(2, 0, 0, 0, 0, 0, levels=CLEAR)]
     board.feed(sim.BallPass(71_000, 0))
     host_sends(board, m.Hello(2))
     board.advance(90_000)
@@ -210,9 +211,36 @@ def test_a_cut_cable_loses_what_is_sent_but_the_ring_has_it() -> None:
     assert board_sends(board) == []
     host_sends(board, m.SyncRequest(5))
     board.feed(sim.SensorState(100_000, "link", ok=True))
-    assert board_sends(board) == [m.Heartbeat(1, 100_000, 0, 0, 4, 4)]
+    assert board_sends(board) == [m.Heartbeat(1, 100_000, 0, 0, 4, 4, levels=CLEAR)]
     host_sends(board, m.Replay(1, 0))
     assert seqs(board_sends(board)) == [0, 1, 2, 3]
+
+
+def beaten_levels(board: SimBoard, t_us: int) -> m.Levels:
+    """The levels of the latest heartbeat by then."""
+    board.advance(t_us)
+    return next(one.levels for one in reversed(board_sends(board)) if isinstance(one, m.Heartbeat))
+
+
+def test_levels_are_the_worlds_and_outlive_a_reset() -> None:
+    board = greeted()
+    board.feed(sim.ForeignObject(1000, present=True))
+    board.feed(sim.SensorState(2000, "beam/1", ok=False))
+    board.feed(sim.SensorState(2500, "reader/0", ok=False))
+    board.feed(sim.TableCommand(90_000, "rien_va", "chef"))
+    told = m.Levels((1,), (0,), ("rien_va",), "present")
+    assert beaten_levels(board, 100_000) == told
+    assert beaten_levels(board, 300_000) == m.Levels((1,), (0,), (), "present")
+    board.reset()
+    assert beaten_levels(board, 300_000) == m.Levels((1,), (0,), (), "present")
+    board.silent = True
+    board.feed(sim.ForeignObject(400_000, present=False))  # no event tells it
+    board.silent = False
+    assert beaten_levels(board, 500_000).object == "clear"
+    board.feed(sim.SensorState(510_000, "object", ok=False))
+    assert beaten_levels(board, 600_000).object == "unknown"
+    bare = greeted(BoardSetup(m.Layout(1, 0, 0, object_sensor=False)))
+    assert beaten_levels(bare, 100_000) == m.Levels()
 
 
 def test_a_silent_board_neither_receives_nor_observes() -> None:
@@ -224,7 +252,7 @@ def test_a_silent_board_neither_receives_nor_observes() -> None:
     assert board_sends(board) == []
     assert board.wants_us > 200_000
     board.silent = False
-    assert board_sends(board) == [m.Heartbeat(1, 200_000, 0, 0, 0, 0)]
+    assert board_sends(board) == [m.Heartbeat(1, 200_000, 0, 0, 0, 0, levels=CLEAR)]
 
 
 def test_babble_and_rejected_frames() -> None:
@@ -261,3 +289,33 @@ def test_the_cable_faults_at_its_rates_and_repeats_itself() -> None:
     assert 8500 < len(dropped) < 9500
     assert Cable(1, drop=0.1).carry(data) == dropped
     assert len(Cable(1, noise=0.1).carry(data)) > 12_000
+
+
+def test_a_deaf_board_goes_on_sending_and_answers_nothing() -> None:
+    board = greeted()
+    board.deaf = True
+    host_sends(board, m.SyncRequest(5))
+    roll(board, 1, 2)
+    board.advance(m.HEARTBEAT_US)
+    received = board_sends(board)
+    assert {type(one) for one in received} == {m.Heartbeat, m.Events}
+
+
+@pytest.mark.parametrize("wraps_us", [None, 2**32])
+def test_a_clock_at_the_end_of_32_bits_goes_on_or_begins_again(wraps_us: int | None) -> None:
+    """Seventy-one minutes after its start; the protocol wants it to go on."""
+    board = SimBoard(SETUP, up_us=2**32 - 1_000)
+    board.wraps_us = wraps_us
+    host_sends(board, m.Hello(1))
+    board_sends(board)
+    for t_us in (500, 900, 1_000, 1_100):
+        board.feed(sim.BallPass(t_us, 0))
+    host_sends(board, m.SyncRequest(5))
+    board.advance(m.HEARTBEAT_US)
+    received = board_sends(board)
+    start_us = 2**32 if wraps_us is None else 0
+    events = [timed.board_us for one in received if isinstance(one, m.Events) for timed in one.events]
+    assert events == [2**32 - 500, 2**32 - 100, start_us, start_us + 100]
+    (reply,) = (one for one in received if isinstance(one, m.SyncReply))
+    assert start_us <= reply.board_rx_us <= reply.board_tx_us < start_us + m.HEARTBEAT_US
+    assert beats(received)[-1].board_us < start_us + m.HEARTBEAT_US

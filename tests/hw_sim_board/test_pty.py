@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +21,7 @@ from firmware_protocol.wire import encode
 from hw_sim import events as sim
 from hw_sim.board import BoardSetup, SimBoard
 from hw_sim.pty_link import Player, Pty
+from wheeld.sources.link.serial_link import PortUnavailableError, open_serial
 
 SPEED = 50.0
 TIMEOUT_S = 20.0
@@ -159,6 +163,55 @@ def test_a_line_that_nobody_reads_blocks_and_no_frame_is_torn(tmp_path: Path) ->
         os.close(port)
     assert blocked_times > 10
     assert set(decoder.rejected.values()) == {0}
+
+
+def test_the_link_of_a_killed_simulator_leads_nowhere(tmp_path: Path) -> None:
+    """The system gives the number of its terminal to the next program: a host must not write into that one."""
+    path = tmp_path / "wheel"
+    play = f"from hw_sim.pty_link import Pty; from pathlib import Path; Pty(Path({str(path)!r})).__enter__()"
+    killed = subprocess.run(
+        [sys.executable, "-c", f"{play}; import os; os.kill(os.getpid(), 9)"], timeout=TIMEOUT_S, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert path.is_symlink(), "left behind"
+    terminals = [os.openpty() for _ in range(20)]
+    with pytest.raises(PortUnavailableError, match="the port is not there"):
+        open_serial(str(path), 115200)
+    with Pty(path) as pty:
+        port = os.open(path, os.O_RDWR | os.O_NOCTTY)
+        os.write(port, b"to the new one")
+        assert pty.read() == b"to the new one"
+        os.close(port)
+    for terminal in terminals:
+        for descriptor in terminal:
+            os.close(descriptor)
+
+
+def test_a_link_into_somebodys_terminal_is_replaced_and_never_opened(tmp_path: Path) -> None:
+    """As simulators left it that linked to the terminal's name."""
+    master, slave = os.openpty()
+    path = tmp_path / "wheel"
+    path.symlink_to(os.ttyname(slave))
+    with Pty(path):
+        assert os.stat(path).st_rdev != os.fstat(slave).st_rdev
+    os.close(master)
+    os.close(slave)
+
+
+def test_two_simulators_do_not_share_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "wheel"
+    with Pty(path) as first:
+        with pytest.raises(FileExistsError, match="another simulator plays there"), Pty(path):
+            pass
+        assert path.readlink() == first._target
+
+
+def test_a_link_that_somebody_put_in_place_of_ours_stays(tmp_path: Path) -> None:
+    path = tmp_path / "wheel"
+    with Pty(path):
+        path.unlink()
+        path.symlink_to("/nowhere")
+    assert str(path.readlink()) == "/nowhere"
 
 
 def test_only_a_symbolic_link_left_behind_is_replaced(tmp_path: Path) -> None:

@@ -179,3 +179,28 @@ def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:
     comparer.receive(state("suspended", 11_000_001))
     comparer.finish()
     assert [each.kind for each in comparer.compared[0].comparisons] == ["false_void"]
+
+
+@pytest.mark.parametrize(
+    ("published", "idle"),
+    [
+        ([state("suspended", OUT_US)], 1),
+        ([state("suspended", OUT_US), state("suspended", OUT_US + 1)], 1),
+        ([state("operations", OUT_US)], 0),
+        ([void("breakdown", OUT_US), state("suspended", OUT_US)], 0),
+    ],
+    ids=["idle", "told twice", "another state", "a coup ran"],
+)
+def test_a_table_that_is_suspended_while_no_coup_runs_is_noted(published: list[Message], idle: int) -> None:
+    comparer = SpanComparer([Span(0, 0, ())], TWO_BEAMS)
+    for message in published:
+        comparer.receive(message)
+    comparer.finish()
+    assert len(comparer.compared[0].suspensions) == idle
+
+
+def test_a_person_who_suspends_the_table_is_no_idle_suspension() -> None:
+    comparer = SpanComparer([Span(0, 0, ())], TWO_BEAMS)
+    comparer.receive(Message(OUT_US, "table", {"state": "suspended", "by": "chef"}))
+    comparer.finish()
+    assert comparer.compared[0].suspensions == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,7 +15,11 @@ from hw_sim.campaign.explain import Explanation
 from hw_sim.campaign.page import page
 from hw_sim.campaign.plots import plots
 from hw_sim.campaign.report import Timing, report
-from hw_sim.campaign.rows import EarlyWarning, Row, early_warnings, rows
+from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, Row, early_warnings, idle_suspensions, rows
+from hw_sim.campaign.slices import Slice
+from hw_sim.evening import campaign_evening
+from hw_sim.events import SensorState
+from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.table import Outcome
 from hw_sim.wheel import Layout
 from hw_sim.world import World
@@ -34,11 +39,15 @@ def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **
 
 
 def _evening_run(
-    *some: Row, explained: Explanation = BY_STRAY, warnings: tuple[EarlyWarning, ...] = (), **more: object
+    *some: Row,
+    explained: Explanation = BY_STRAY,
+    warnings: tuple[EarlyWarning, ...] = (),
+    idle: tuple[IdleSuspension, ...] = (),
+    **more: object,
 ) -> EveningRun:
     blank = {"refused": False, "failed": None, "simulator_s": 6.0, "black_box_s": 12.0}
     causes = {row.coup: explained for row in some}
-    return EveningRun(0, 2, some, warnings, causes, **{**blank, **more})  # type: ignore[arg-type]
+    return EveningRun(0, 2, some, warnings, idle, causes, **{**blank, **more})  # type: ignore[arg-type]
 
 
 def _failures(
@@ -71,6 +80,17 @@ def test_other_disagreements_fail_only_when_nothing_explains_them(kind: str) -> 
 def test_a_scenario_that_makes_a_stray_of_its_own_explains_a_void_and_nothing_else(kind: str, failures: int) -> None:
     assert len(_failures(_row(), _row(kind, scenario="stray_pulse"), explained=BY_NONE)) == failures
     assert len(_failures(_row(), _row(kind, scenario="valid"), explained=BY_NONE)) == 1
+
+
+def test_an_idle_suspension_is_counted_and_more_than_one_in_a_hundred_thousand_coups_fail() -> None:
+    one = IdleSuspension("s/0/1", 7_000_000, ("rotor",))
+    for count, failures in ((0, 0), (1, 0), (2, 1)):
+        found = report(PLAN, 1, [_evening_run(_row(), idle=(one,) * count)], TIMING, 1e-4)
+        assert found["idle_suspensions"]["count"] == count
+        assert len(found["failures"]) == failures
+    assert found["idle_suspensions"]["all"][0]["replay"] == "hw-sim coup s/0/1"
+    assert "Idle suspensions: 2." in page(found, [])
+    assert report(replace(PLAN, faults=10), 1, [_evening_run(_row(), idle=(one,) * 2)], TIMING, 1e-4)["failures"] == []
 
 
 def test_false_voids_fail_when_they_are_more_than_allowed() -> None:
@@ -221,3 +241,15 @@ def test_the_json_has_nothing_that_json_has_not() -> None:
     some, warnings = _whole()
     found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+@pytest.mark.parametrize(("at_us", "idle"), [(5_000_000, 1), (12_000_000, 0), (16_000_000, 1), (31_000_000, 0)])
+def test_an_idle_suspension_is_explained_by_a_gross_fault_or_the_scenarios_own(at_us: int, idle: int) -> None:
+    evening = campaign_evening("idle", 1)
+    evening.world.direct_events.append(SensorState(30_000_000, "rotor", ok=False))
+    strikes = [Strike("slip", 10_000_000, 12_000_000, ""), Strike("jitter", 0, 99_000_000, "")]
+    part = Slice(evening, FaultyEvening([], strikes, [], 1.0), 0, 0)
+    message = Message(at_us, "table", {"state": "suspended", "failing": ["rotor"]})
+    compared = ComparedSpan(Span(3, 0, ()), (), (), (message,))
+    assert len(list(idle_suspensions("s/0", compared, part))) == idle
+    assert not list(idle_suspensions("s/0", replace(compared, suspensions=()), part))

@@ -108,10 +108,10 @@ class Wheel:
 
 
 @asynccontextmanager
-async def turning(wheel: Wheel, path: Path) -> AsyncIterator[Wheel]:
-    """Run the wheel until the block ends, with its port at `path`."""
+async def turning(wheel: Wheel, path: Path, *, speed: float = SPEED) -> AsyncIterator[Wheel]:
+    """Run the wheel until the block ends, with its port at `path`; `speed`: simulated seconds in a real one."""
     with Pty(path) as pty:
-        task = asyncio.create_task(Player(wheel.board, pty, speed=SPEED, deliver=wheel.happen).play(wheel.events()))
+        task = asyncio.create_task(Player(wheel.board, pty, speed=speed, deliver=wheel.happen).play(wheel.events()))
         try:
             yield wheel
             assert not task.done(), task
@@ -224,13 +224,13 @@ async def subscribed(port: int, subscriber: Subscriber | None = None) -> AsyncIt
 
 @asynccontextmanager
 async def table(
-    directory: Path, port: int, *, seed: int, prefix: Sequence[str] = (), **config: Any
+    directory: Path, port: int, *, seed: int, prefix: Sequence[str] = (), speed: float = SPEED, **config: Any
 ) -> AsyncIterator[tuple[Wheel, Subscriber, Daemon]]:
     """Wheel, subscriber and daemon together, the table open and ready for its first coup; `prefix` as in `running`."""
     path = write_config(directory, port, **config)
     async with (
         subscribed(port) as subscriber,
-        turning(Wheel(seed), directory / "board") as wheel,
+        turning(Wheel(seed), directory / "board", speed=speed) as wheel,
         running(path, prefix=prefix) as daemon,
     ):
         await subscriber.until_state("closed")

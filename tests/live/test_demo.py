@@ -65,6 +65,18 @@ def test_it_ends_by_itself_and_a_second_run_continues_with_either_broker(tmp_pat
     assert wheeld("journal", "verify", tmp_path / "state" / "journal.sqlite").returncode == Exit.OK
 
 
+def test_a_demo_that_ended_over_a_foreign_object_goes_on(tmp_path: Path) -> None:
+    """The wheel of the next run is another one, without the object: the new board tells it."""
+    outputs = []
+    for coups in ("4", "2"):
+        with demo(tmp_path, "--coups", coups, "--broker", "python") as process:
+            outputs.append(process.communicate(timeout=PATIENCE_S)[0])
+            assert process.returncode == 0, outputs
+    assert re.search(r"coup +4  VOID .*foreign_object", outputs[0])
+    assert re.search(r"coup +5  RESULT", outputs[1])
+    assert "2 verdicts" in outputs[1]
+
+
 def test_ctrl_c_in_mid_coup_leaves_nothing_behind_and_the_next_run_recovers(tmp_path: Path) -> None:
     with demo(tmp_path) as process:
         assert process.stdout is not None

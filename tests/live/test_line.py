@@ -24,7 +24,7 @@ async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_continues_when
 ) -> None:
     async with table(tmp_path, broker.port, seed=2, silence_s=0.5) as (wheel, subscriber, daemon):
         await wheel.play(cut(1.2 * SPEED))
-        assert (await daemon.until("board.link_fault"))["reason"] == "silence"
+        assert (await daemon.until("board.link_fault"))["reason"] == "nothing_heard"
         await daemon.until("board.link_back")
         await subscriber.until_state("suspended")
         (void,) = subscriber.of("result", "void")

@@ -75,7 +75,7 @@ async def test_a_client_certificate_is_the_name(broker: Mosquitto, house: Author
     async with connecting(wanted) as (connection, _):
         session = await session_of(connection)
         await connection.publish(Publication(topic="x", payload=b""), session=session)
-    assert names_in(broker) == ["wheel-3"]
+    assert set(names_in(broker)) == {"wheel-3"}  # in 3.1.1 it connects twice: the first ends an older session
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from firmware_protocol.cammegh.session import CammeghSession, Setup
-from hw_sim.cammegh.head import SimHead
+from hw_sim.cammegh.head import LINE_US
 from wheeld.core.facts import State
 from wheeld.core.observations import Command, CommandName, Observation, TimePassed
 from wheeld.core.setting import TableSetting
@@ -42,11 +43,59 @@ class Played:
         return {message["cause"] for message in self.of("void")}
 
 
-class HeadTable:
-    """The table at the head's line. `confirms`: the chef confirms each number that awaits him."""
+class Wheel(Protocol):
+    """The other end of the head's line: a simulated head, or lines that are given."""
 
-    def __init__(self, wheel: SimHead, setup: Setup, setting: TableSetting, *, confirms: bool = False) -> None:
+    @property
+    def wants_us(self) -> int: ...
+
+    @property
+    def over(self) -> bool: ...
+
+    def advance(self, now_us: int) -> None: ...
+
+    def data_to_send(self) -> bytes: ...
+
+    def receive(self, data: bytes) -> None: ...
+
+
+class Lines:
+    """These lines, one each half second; an empty one is a line that was lost. It takes no commands."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._lines = [*lines]
+        self._sent = self._now_us = 0
+        self.wants_us = LINE_US
+
+    @property
+    def over(self) -> bool:
+        return self._sent == len(self._lines)
+
+    def advance(self, now_us: int) -> None:
+        """Time comes to it from outside."""
+        self._now_us = now_us
+
+    def data_to_send(self) -> bytes:
+        if self.over or self.wants_us > self._now_us:
+            return b""
+        self.wants_us += LINE_US
+        self._sent += 1
+        return self._lines[self._sent - 1]
+
+    def receive(self, data: bytes) -> None:
+        """Nobody is there to answer."""
+
+
+class HeadTable:
+    """The table at the head's line. `confirms`: the chef confirms each number that awaits him, `answers_after_us`
+    later."""
+
+    def __init__(
+        self, wheel: Wheel, setup: Setup, setting: TableSetting, *, confirms: bool = False, answers_after_us: int = 0
+    ) -> None:
         self._wheel, self._session, self._confirms = wheel, CammeghSession(setup), confirms
+        self._answers_after_us = answers_after_us
+        self._awaits_since_us: int | None = None
         self._translator = HeadTranslator()
         self._table, _ = Table.start(setting, boot_id="test", started_utc_us=1_700_000_000_000_000)
         self.played = Played()
@@ -74,8 +123,12 @@ class HeadTable:
 
     def _people(self, now_us: int) -> None:
         name = ASKED.get(self._table.state)
-        if self._confirms and self._table._state.state is State.AWAITING_CHEF:
-            name = "confirm"
+        if self._table._state.state is not State.AWAITING_CHEF:
+            self._awaits_since_us = None
+        elif self._awaits_since_us is None:
+            self._awaits_since_us = now_us
+        if self._confirms and self._awaits_since_us is not None:
+            name = "confirm" if now_us >= self._awaits_since_us + self._answers_after_us else None
         if name is not None:
             self._apply(Command(now_us, name, "chef", "a test", coup=self._table.coup if name == "confirm" else None))
 

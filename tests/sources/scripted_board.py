@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import Position
 from firmware_protocol.wire import decode_from_host, encode
 from tests.core.evening import FRENCH
 from wheeld.core.clock import UtcPair
-from wheeld.core.observations import ClockReading, Observation, TimePassed
+from wheeld.core.observations import ClockReading, Level, Observation, TimePassed
 from wheeld.core.setting import TableSetting
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.setting import BoardSetting
@@ -24,7 +26,10 @@ TABLE = FRENCH
 class Bench:
     """Host and board side by side. `seen` is all that came of it, in order; times are host milliseconds from 0.
 
-    `mute`: the board sends nothing. `deaf_to`: kinds of request it does not answer. `lost`: all that it sends is lost.
+    `mute`: the board sends nothing. `mute_beats`: it sends no heartbeats. `deaf_to`: kinds of request it does not
+    answer. `lost`: all that it sends is lost; `loses`: kinds of message that are lost. `wraps_us`: its clock begins
+    again there. `drift_ppm`: how much too fast its clock is. `noise`: bytes that mean nothing come all the time, drawn
+    from it.
     """
 
     def __init__(
@@ -36,10 +41,16 @@ class Bench:
         resume_at: Position | None = None,
     ) -> None:
         self.host_ms = 0
+        self.table = table
         self.seen: list[Observation] = []
         self.board = Board(setting, table, hello_token=7, host_ns=0, resume_at=resume_at)
-        self.mute = self.lost = False
+        self.mute = self.lost = self.mute_beats = False
+        self.standing = m.Levels(object="clear")
         self.deaf_to: tuple[type[m.FromHost], ...] = ()
+        self.loses: tuple[type[m.FromBoard], ...] = ()
+        self.wraps_us: int | None = None
+        self.drift_ppm = 0
+        self.noise: random.Random | None = None
         self.layout = LAYOUT
         self.serial = "B-1"
         self.sensors = [m.SensorReport("beam", 0, ok=True), m.SensorReport("object", 0, ok=True)]
@@ -57,7 +68,9 @@ class Bench:
 
     @property
     def board_us(self) -> int:
-        return (self.host_ms - self.started_ms) * 1_000
+        age_ms = self.host_ms - self.started_ms
+        true_us = age_ms * 1_000 + age_ms * self.drift_ppm // 1_000
+        return true_us if self.wraps_us is None else true_us % self.wraps_us
 
     def event(self, event: m.Event, *, ago_ms: int = 0) -> None:
         """Something is sensed; it leaves with the next run."""
@@ -70,8 +83,11 @@ class Bench:
             self._keep(self.board.tick(self.host_ms * 1_000_000))
             self._board_receives(self.board.data_to_send())
             self._send_events()
-            if self.host_ms % HEARTBEAT_MS == 0:
-                self.send(m.Heartbeat(self.boot_id, self.board_us, self.oldest_seq, 0, self.sent_seq, self.next_seq))
+            if self.noise is not None:
+                self._hear(self.noise.randbytes(10))
+            if self.host_ms % HEARTBEAT_MS == 0 and not self.mute_beats:
+                numbers = self.oldest_seq, 0, self.sent_seq, self.next_seq
+                self.send(m.Heartbeat(self.boot_id, self.board_us, *numbers, levels=self.standing))
 
     @property
     def next_seq(self) -> int:
@@ -79,15 +95,22 @@ class Bench:
 
     def send(self, message: m.FromBoard) -> None:
         """One message of the board reaches the host now."""
-        if self.mute or self.lost:
+        if self.mute or self.lost or isinstance(message, self.loses):
             return
+        self._hear(encode_frame(encode(message)))
+
+    def _hear(self, data: bytes) -> None:
         host_ns = self.host_ms * 1_000_000
         utc = UtcPair(host_ns, UTC_AT_0_US + self.host_ms * 1_000, 1)
-        self._keep(self.board.receive(encode_frame(encode(message)), host_ns, utc))
+        self._keep(self.board.receive(data, host_ns, utc))
 
     def plain(self) -> list[Observation]:
-        """What was observed, without the passing of time and the clock's readings."""
-        return [seen for seen in self.seen if not isinstance(seen, TimePassed | ClockReading)]
+        """What was observed, without the passing of time, the clock's readings, and how everything stands."""
+        return [seen for seen in self.seen if not isinstance(seen, TimePassed | ClockReading | Level)]
+
+    def levels(self) -> list[Level]:
+        """How everything stands, as it was told."""
+        return [seen for seen in self.seen if isinstance(seen, Level)]
 
     def _keep(self, observations: list[Observation]) -> None:
         for seen in observations:
@@ -102,7 +125,9 @@ class Bench:
             return
         start = self.sent_seq - self.oldest_seq
         for first in range(start, len(self.ring), m.EVENTS_MAX):
-            self.send(m.Events(self.boot_id, self.oldest_seq + first, tuple(self.ring[first : first + m.EVENTS_MAX])))
+            whole = self.ring[first : first + m.EVENTS_MAX]
+            frame = [timed for timed in whole if timed.board_us >= whole[0].board_us]
+            self.send(m.Events(self.boot_id, self.oldest_seq + first, tuple(frame)))
         self.sent_seq = self.next_seq
 
     def _board_receives(self, data: bytes) -> None:

@@ -12,17 +12,27 @@ from firmware_protocol import messages as m
 from firmware_protocol.host import Position
 from tests.sources.scripted_board import LAYOUT, SETTING, TABLE, UTC_AT_0_US, Bench
 from wheeld.core.clock import UtcPair
+from wheeld.core.facts import Trouble
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
     Command,
     ForeignObject,
+    Level,
     Rotor,
     SensorState,
     Sighting,
     TimePassed,
 )
 from wheeld.sources.board.board import HELD_MAX, STALL_NS
+from wheeld.sources.line_state import GOOD_US
+
+AGAIN_MS = GOOD_US // 1_000 + 500
+"""After that a line that was down works again."""
+
+
+def down_for(trouble: Trouble, t_us: int) -> SensorState:
+    return SensorState(t_us, sensor="link", ok=False, what=trouble)
 
 
 def test_every_event_becomes_its_observation_on_the_host_s_time_line() -> None:
@@ -132,11 +142,11 @@ def test_silence_is_reported_once_and_so_is_its_end() -> None:
     bench.mute = True
     bench.run(5_000)
     bench.mute = False
-    bench.run(500)
+    bench.run(AGAIN_MS)
     down, up = bench.plain()
-    assert down == SensorState(down.t_us, sensor="link", ok=False)
+    assert down == down_for(Trouble.NOTHING_HEARD, down.t_us)
     assert down.t_us == pytest.approx(2_000_000, abs=5_000), "where the reports ended, not when that was noticed"
-    assert up == SensorState(down.t_us, sensor="link", ok=True)
+    assert up == SensorState(up.t_us, sensor="link", ok=True)
     assert bench.board.is_up
     assert bench.board.counters["link_faults"] == 1
 
@@ -149,9 +159,9 @@ def test_what_was_observed_during_a_silence_still_arrives() -> None:
     bench.event(m.BallPass(3))
     bench.run(500)
     bench.mute = False
-    bench.run(500)
-    down, up, ball = bench.plain()
-    assert (down, up) == (SensorState(down.t_us, "link", ok=False), SensorState(down.t_us, "link", ok=True))
+    bench.run(AGAIN_MS)
+    down, ball, up = bench.plain()
+    assert (down, up) == (down_for(Trouble.NOTHING_HEARD, down.t_us), SensorState(up.t_us, "link", ok=True))
     assert ball == BallPass(ball.t_us, beam=3)
     assert ball.t_us == pytest.approx(3_500_000, abs=5_000)
 
@@ -175,7 +185,7 @@ def test_a_board_that_never_answers_is_silent_from_the_start() -> None:
     bench = Bench()
     bench.mute = True
     bench.run(1_500)
-    assert bench.seen == [SensorState(0, sensor="link", ok=False)]
+    assert bench.seen == [down_for(Trouble.NOTHING_HEARD, 0)]
     assert bench.board.now_us(bench.host_ms * 1_000_000) == pytest.approx(1_500_000)
     bench.mute = False
     bench.run(500)
@@ -191,7 +201,7 @@ def test_a_host_that_stood_still_does_not_call_the_board_silent() -> None:
     assert bench.board.counters["host_stalls"] == 1
     bench.mute = True
     bench.run(1_200)
-    assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
+    assert bench.plain() == [down_for(Trouble.NOTHING_HEARD, bench.plain()[0].t_us)]
 
 
 def test_a_lost_frame_is_asked_for_again() -> None:
@@ -217,15 +227,16 @@ def test_events_that_are_lost_are_a_fault_of_the_link() -> None:
     del bench.ring[:2]
     bench.oldest_seq = 2
     with capture_logs() as logs:
-        bench.run(600)
+        bench.run(AGAIN_MS)
     assert [seen for seen in bench.plain() if isinstance(seen, SensorState)] == [
-        SensorState(bench.plain()[0].t_us, sensor="link", ok=False),
-        SensorState(bench.plain()[1].t_us, sensor="link", ok=True),
+        down_for(Trouble.EVENTS_LOST, bench.plain()[0].t_us),
+        SensorState(bench.plain()[-1].t_us, sensor="link", ok=True),
     ]
     assert [seen.beam for seen in bench.plain() if isinstance(seen, BallPass)] == [2]
+    assert [seen.sensor for seen in bench.levels()].count("object") == 2  # told again after the gap
     assert bench.board.counters["lost_events"] == 2
     fault = next(entry for entry in logs if entry["event"] == "board.link_fault")
-    assert (fault["reason"], fault["first_seq"], fault["last_seq"]) == ("gap", 0, 1)
+    assert (fault["reason"], fault["first_seq"], fault["last_seq"]) == ("events_lost", 0, 1)
 
 
 def test_a_board_that_starts_anew_is_a_fault_and_time_goes_on() -> None:
@@ -234,10 +245,10 @@ def test_a_board_that_starts_anew_is_a_fault_and_time_goes_on() -> None:
     bench.boot(2)
     bench.board.opened(bench.host_ms * 1_000_000)
     bench.event(m.BallPass(1))
-    bench.run(500)
-    down, up, ball = bench.plain()
+    bench.run(AGAIN_MS)
+    down, ball, up = bench.plain()
     assert (down, up) == (
-        SensorState(down.t_us, sensor="link", ok=False),
+        down_for(Trouble.BOARD_RESTARTED, down.t_us),
         SensorState(up.t_us, sensor="link", ok=True),
     )
     assert isinstance(ball, BallPass)
@@ -253,7 +264,7 @@ def test_a_clock_that_steps_is_a_fault_and_time_goes_on() -> None:
     bench.started_ms -= 5_000
     bench.run(3_000)
     assert bench.plain() == [
-        SensorState(bench.plain()[0].t_us, sensor="link", ok=False),
+        down_for(Trouble.CLOCK_STEPPED, bench.plain()[0].t_us),
         SensorState(bench.plain()[1].t_us, sensor="link", ok=True),
     ]
     assert bench.board.counters["clock_step"] == 1
@@ -269,16 +280,16 @@ def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms
     bench.event(m.BallPass(0))
     bench.run(10)
     bench.event(m.BallPass(3), ago_ms=ago_ms)
-    bench.run(500)
+    bench.run(AGAIN_MS)
     bench.event(m.BallPass(1))
     bench.run(10)
     first, down, up, last = bench.plain()
     assert [down, up] == [
-        SensorState(down.t_us, sensor="link", ok=False),
+        down_for(Trouble.MISDATED, down.t_us),
         SensorState(up.t_us, sensor="link", ok=True),
     ]
     assert (first, last) == (BallPass(first.t_us, 0), BallPass(last.t_us, 1))
-    assert last.t_us == pytest.approx(3_510_000, abs=20_000)
+    assert last.t_us == pytest.approx((3_010 + AGAIN_MS) * 1_000, abs=20_000)
     assert bench.board.counters["misdated"] == 1
 
 
@@ -286,9 +297,9 @@ def test_a_board_that_does_not_answer_time_requests_is_used_all_the_same() -> No
     bench = Bench()
     bench.deaf_to = (m.SyncRequest,)
     for _ in range(HELD_MAX):
-        bench.event(m.BallPass(1))
+        bench.event(m.RotorEdge(1, "cw"))
     bench.run(100)
-    assert len([seen for seen in bench.seen if isinstance(seen, BallPass)]) == HELD_MAX
+    assert len([seen for seen in bench.seen if isinstance(seen, Rotor)]) == HELD_MAX
     assert not [seen for seen in bench.seen if isinstance(seen, ClockReading)]
     bench.run(1_000)
     assert bench.board.now_us(bench.host_ms * 1_000_000) >= bench.seen[-1].t_us
@@ -327,9 +338,114 @@ def test_another_board_than_the_pinned_one_is_refused(
     assert [(entry["what"], entry["expected"], entry["found"]) for entry in logs if entry["log_level"] == "error"] == [
         (what, expected, found)
     ]
-    assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
+    trouble = Trouble.REFUSED_SERIAL if what == "board_serial" else Trouble.REFUSED_CONFIGURATION
+    assert bench.plain() == [down_for(trouble, bench.plain()[0].t_us)]
+    assert bench.board.troubles == {"link": (trouble,)}
     assert bench.board.identity is None
     assert bench.board.counters["refusals"] >= 2
+
+
+def told(bench: Bench) -> dict[str, bool]:
+    """The last level of each sensor."""
+    return {seen.sensor: seen.active for seen in bench.levels()}
+
+
+def test_how_everything_stands_is_told_once_at_the_start() -> None:
+    bench = Bench()
+    bench.standing = m.Levels((2,), (1,), ("rien_va",), "present")
+    bench.run(2_000)
+    active = {name for name, is_active in told(bench).items() if is_active}
+    assert active == {"beam/2", "reader/1", "button/rien_va", "object"}
+    assert set(told(bench)) == {f"beam/{n}" for n in range(4)} | {f"reader/{n}" for n in range(3)} | {
+        f"button/{button}" for button in m.BUTTONS
+    } | {"object"}
+    assert len(bench.levels()) == len(told(bench))
+    bench.standing = m.Levels(object="present")
+    bench.run(500)
+    assert not any(active for name, active in told(bench).items() if name != "object")
+    known = len(bench.levels())
+    bench.standing = m.Levels((0,), (2,), ("open",), "present")  # from now on their events say all
+    bench.run(500)
+    assert len(bench.levels()) == known
+
+
+def test_an_object_s_level_follows_its_events_and_is_mended_by_the_next_heartbeat() -> None:
+    bench = Bench()
+    bench.run(1_000)
+    known = len(bench.levels())
+    bench.event(m.ObjectSeen(present=True))
+    bench.standing = m.Levels(object="present")
+    bench.run(500)
+    assert (len(bench.levels()), len(bench.plain())) == (known, 1)
+    bench.standing = m.Levels(object="clear")  # and no event said so
+    bench.run(500)
+    assert [(seen.sensor, seen.active) for seen in bench.levels()[known:]] == [("object", False)]
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_what_a_ring_kept_is_judged_by_how_the_object_sensor_stood_before_it(*, present: bool) -> None:
+    """Its first change shows that, and it is told before everything else."""
+    bench = Bench()
+    bench.event(m.BallPass(1), ago_ms=2_000)
+    bench.event(m.ObjectSeen(not present), ago_ms=1_000)
+    bench.standing = m.Levels(object="clear" if present else "present")
+    bench.run(1_000)
+    first, *rest = [seen for seen in bench.seen if isinstance(seen, Level | BallPass | ForeignObject)]
+    assert isinstance(first, Level)
+    assert (first.sensor, first.active) == ("object", present)
+    assert [type(seen) for seen in rest[:2]] == [BallPass, ForeignObject]
+    assert "object" not in [seen.sensor for seen in rest[2:] if isinstance(seen, Level)]
+
+
+def test_a_board_that_never_tells_a_level_is_heard_all_the_same() -> None:
+    bench = Bench()
+    bench.mute_beats = True
+    for sector in range(HELD_MAX):
+        bench.event(m.RotorEdge(sector % 37, "cw"))
+    bench.run(600)
+    assert len(bench.plain()) == HELD_MAX
+
+
+def test_after_a_gap_everything_is_told_again() -> None:
+    bench = Bench()
+    bench.run(1_000)
+    known = len(bench.levels())
+    bench.boot(2)
+    bench.standing = m.Levels(object="present")
+    bench.run(1_500)
+    again = bench.levels()[known:]
+    assert len(again) == known
+    assert {seen.sensor: seen.active for seen in again}["object"] is True
+    order = [seen for seen in bench.seen if isinstance(seen, SensorState) or seen in again]
+    assert order[0] == down_for(Trouble.BOARD_RESTARTED, order[0].t_us)
+
+
+def test_an_object_sensor_that_cannot_tell_tells_again_when_it_can() -> None:
+    bench = Bench()
+    bench.standing = m.Levels(object="unknown")
+    bench.run(1_000)
+    assert "object" not in told(bench)
+    for level in ("clear", "unknown", "clear"):
+        bench.standing = m.Levels(object=level)
+        bench.run(300)
+    assert [seen.active for seen in bench.levels() if seen.sensor == "object"] == [False, False]
+
+
+def test_where_the_table_has_no_object_sensor_the_board_s_counts_for_nothing() -> None:
+    bench = Bench(table=msgspec.structs.replace(TABLE, object_sensor=False))
+    bench.standing = m.Levels(object="present")
+    bench.run(500)
+    bench.event(m.ObjectSeen(present=True))
+    bench.run(500)
+    assert "object" not in told(bench)
+    assert bench.plain() == []
+
+
+def test_a_board_without_the_object_sensor_that_the_table_has_is_refused() -> None:
+    bench = Bench()
+    bench.layout = msgspec.structs.replace(LAYOUT, object_sensor=False)
+    bench.run(500)
+    assert bench.board.identity is None
 
 
 def test_beside_a_head_only_what_the_board_is_there_for_counts() -> None:
@@ -339,7 +455,8 @@ def test_beside_a_head_only_what_the_board_is_there_for_counts() -> None:
     bench.event(m.BallPass(1))
     bench.run(2_000)
     assert bench.board.identity is not None
-    assert {type(seen).__name__ for seen in bench.seen} <= {"BallPass", "TimePassed", "ClockReading"}
+    assert {type(seen).__name__ for seen in bench.seen} <= {"BallPass", "TimePassed", "ClockReading", "Level"}
+    assert not any(seen.sensor.startswith("reader/") for seen in bench.levels())
     assert [seen.beam for seen in bench.seen if isinstance(seen, BallPass)] == [1]
 
 
@@ -354,13 +471,13 @@ def test_a_board_with_another_layout_is_refused_until_the_right_one_is_plugged_i
     (refusal,) = [entry for entry in logs if entry["event"] == "board.refused"]
     assert (refusal["beams"], refusal["rotor_ticks"]) == ("3, configured 4", "74, configured 148")
     assert "readers" not in refusal
-    assert bench.plain() == [SensorState(bench.plain()[0].t_us, sensor="link", ok=False)]
+    assert bench.plain() == [down_for(Trouble.REFUSED_LAYOUT, bench.plain()[0].t_us)]
     assert bench.acked == []
     assert bench.board.counters["of_refused_board"] > 0
     bench.layout = LAYOUT
     bench.board.opened(bench.host_ms * 1_000_000)
-    bench.run(500)
-    assert bench.plain()[1] == SensorState(bench.plain()[1].t_us, sensor="link", ok=True)
+    bench.run(AGAIN_MS)
+    assert bench.plain()[-1] == SensorState(bench.plain()[-1].t_us, sensor="link", ok=True)
     identity = bench.board.identity
     assert identity is not None
     assert identity.serial == "B-1"
@@ -405,12 +522,13 @@ def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
     for missed in (0, 2):
         bench.host_ms += 1
         beat(missed)
+    bench.host_ms += 8  # heartbeats come at round times
     bench.event(m.BallPass(1))
-    bench.run(10)
-    fault, mended, passed = bench.plain()
+    bench.run(AGAIN_MS)
+    fault, passed, mended = bench.plain()
     assert (fault, mended) == (
-        SensorState(fault.t_us, sensor="link", ok=False),
-        SensorState(fault.t_us, sensor="link", ok=True),
+        down_for(Trouble.EDGES_MISSED, fault.t_us),
+        SensorState(mended.t_us, sensor="link", ok=True),
     )
     assert isinstance(passed, BallPass)
     assert bench.board.counters["link_faults"] == 1

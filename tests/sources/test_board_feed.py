@@ -13,7 +13,8 @@ from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import Position
 from firmware_protocol.wire import decode_from_host, encode
 from tests.sources.scripted_board import LAYOUT, SETTING, TABLE
-from wheeld.core.observations import BallPass, ClockReading, SensorState
+from wheeld.core.facts import Trouble
+from wheeld.core.observations import BallPass, ClockReading, Level, SensorState, TimePassed
 from wheeld.ports import LinkClosedError
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.feed import TICK_S, BoardFeed
@@ -109,7 +110,7 @@ class Rig:
                 await task
 
     async def introduce(self) -> None:
-        """Hello and identity, and one time request with its reply."""
+        """Hello and identity, one time request with its reply, and how everything stands."""
         await self.clock.step(20)
         (hello,) = self.link.sent
         assert isinstance(hello, m.Hello)
@@ -118,6 +119,8 @@ class Rig:
         await self.clock.step(20)
         request = next(sent for sent in self.link.sent if isinstance(sent, m.SyncRequest))
         self.link.send(m.SyncReply(1, request.token, 5_000_000, 5_000_000))
+        self.link.send(m.Heartbeat(1, 5_001_000, 0, 0, 0, 0))
+        await settle()
 
 
 async def test_what_the_board_sends_arrives_and_is_answered() -> None:
@@ -127,7 +130,11 @@ async def test_what_the_board_sends_arrives_and_is_answered() -> None:
         rig.link.send(m.Events(1, 0, (m.TimedEvent(5_010_000, m.BallPass(2)),)))
         await settle()
         observations = [seen for batch in rig.taken for seen in batch.observations]
-        assert [type(seen) for seen in observations] == [ClockReading, BallPass]
+        assert [type(seen) for seen in observations if not isinstance(seen, Level)] == [
+            ClockReading,
+            TimePassed,
+            BallPass,
+        ]
         position = rig.taken[-1].position
         assert position == Position(1, 1)
         rig.board.acknowledge(position)
@@ -139,6 +146,7 @@ async def test_a_busy_table_holds_the_reader_back_and_loses_nothing() -> None:
     rig = Rig()
     async with rig.running():
         await rig.introduce()
+        rig.taken.clear()
         rig.busy.clear()
         for seq in range(3):
             rig.link.send(m.Events(1, seq, (m.TimedEvent(5_010_000 + seq, m.BallPass(seq)),)))
@@ -160,7 +168,7 @@ async def test_without_a_link_time_is_kept_and_silence_reported() -> None:
         for _ in range(60):
             await rig.clock.step(20)
         (batch,) = rig.taken
-        assert batch.observations == [SensorState(t_us=0, sensor="link", ok=False)]
+        assert batch.observations == [SensorState(t_us=0, sensor="link", ok=False, what=Trouble.NOTHING_HEARD)]
         assert rig.link.sent == []
 
 

@@ -26,6 +26,6 @@ def test_a_board_that_started_anew_meanwhile_is_no_fault_and_loses_nothing() -> 
     assert [seen.beam for seen in bench.seen if isinstance(seen, BallPass)] == [0, 1, 2, 3]
     assert not [seen for seen in bench.seen if isinstance(seen, SensorState)]
     bench.boot(2)
-    bench.run(500)
+    bench.run(1_500)
     assert SensorState(bench.plain()[-1].t_us, "link", ok=True) == bench.plain()[-1]
     assert bench.board.counters["resets"] == 2

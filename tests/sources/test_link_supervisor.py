@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from wheeld.ports import LinkClosedError
 from wheeld.sources.link.serial_link import PortUnavailableError
-from wheeld.sources.link.supervisor import WAIT_S_MAX, WAIT_S_MIN, LinkSupervisor
+from wheeld.sources.link.supervisor import SOON_S, UNSTEADY_LOG_S, WAIT_S_MAX, WAIT_S_MIN, WAIT_S_SOON, LinkSupervisor
 
 
 class EnoughError(Exception):
@@ -80,10 +80,12 @@ class Rig:
         return [dict(entry) for entry in logs]
 
 
-async def test_waits_grow_to_their_ceiling() -> None:
-    rig = Rig(["missing"] * 8)
+async def test_a_line_is_tried_every_half_second_at_first_and_less_often_later() -> None:
+    rig = Rig(["missing"] * 27)
     await rig.run()
-    assert rig.clock.slept_s == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, WAIT_S_MAX, WAIT_S_MAX, WAIT_S_MAX])
+    soon = [WAIT_S_SOON] * 19
+    assert rig.clock.slept_s == pytest.approx([0.1, 0.2, 0.4, *soon, 1.0, 2.0, WAIT_S_MAX, WAIT_S_MAX, WAIT_S_MAX])
+    assert sum(rig.clock.slept_s[:22]) == pytest.approx(SOON_S, abs=WAIT_S_SOON)
 
 
 async def test_jitter_takes_up_to_half_of_a_wait() -> None:
@@ -115,6 +117,15 @@ async def test_only_changes_are_logged() -> None:
         ("link.lost", "unplugged", "warning"),
         ("link.unavailable", "/dev/x: busy", "warning"),
     ]
+
+
+async def test_a_line_that_is_lost_as_soon_as_it_is_opened_is_few_log_lines() -> None:
+    script: list[str | float] = [*[0.01] * 200, "busy", 60.0, 60.0]
+    rig = Rig(script)
+    logs = await rig.run()
+    assert rig.clock.now_ns > 500e9
+    assert len(logs) <= 2 * 500 / UNSTEADY_LOG_S + 6
+    assert [entry["event"] for entry in logs][-4:] == ["link.unavailable", "link.lost", "link.open", "link.lost"]
 
 
 async def test_a_defect_in_the_service_is_not_swallowed() -> None:

@@ -15,7 +15,8 @@ from firmware_protocol.host import Position
 from tests.config.test_config import GOOD
 from tests.sources.test_board_feed import HandClock, settle
 from wheeld.config.reading import parse
-from wheeld.core.observations import Command, SensorState, TimePassed
+from wheeld.core.clock import HostTime
+from wheeld.core.observations import Command, Level, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
 from wheeld.daemon.table_loop import TableLoop
@@ -37,6 +38,9 @@ class FakeBoard:
     def now_us(self, host_ns: int) -> int:
         return host_ns // 1_000
 
+    def clock_now(self, host_ns: int) -> HostTime:
+        return HostTime(host_ns, 0, 0)
+
 
 class Rig:
     """A loop with a real table, and a store that the test can block."""
@@ -51,6 +55,7 @@ class Rig:
         self.failure: JournalError | None = None
         self.changes = 0
         self.table, _ = Table.start(parse(GOOD).table, boot_id="b", started_utc_us=1_800_000_000_000_000)
+        self.table.apply(Level(0, "object", active=False))
         self.loop = TableLoop(
             self.table, cast("Board", self.board), clock=self.clock, store=self._store, on_change=self._changed
         )

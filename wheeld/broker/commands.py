@@ -18,6 +18,8 @@ from wheeld.broker.outbox import Outbox, ResendError
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
 from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.instants import to_text, to_utc_us
+from wheeld.core.law.standstill import counts_from
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
 from wheeld.ports import CommandRecord, Receipt
@@ -30,6 +32,10 @@ TOPIC_CHARACTERS_MAX = 256
 
 CORRELATION_BYTES_MAX = 128
 """Of an MQTT 5 correlation: a UUID has 16, and each answer is stored with it."""
+
+SAID_OFF_US_MAX = 3_600_000_000
+"""No command is an hour old, and none comes from the future: then one of the two clocks is wrong. Whether an earlier
+date counts is the law's (`wheeld/core/law/standstill.py`)."""
 
 
 class _Identified(msgspec.Struct):
@@ -74,12 +80,25 @@ class Seal(Protocol):
         ...
 
 
-class CommandIntake:
-    """Takes what the broker brings: valid new commands go to `submit`, answers to `journal`.
+class Listener(Protocol):
+    """The table, as far as people speak to it."""
 
-    Commands about the journal (`resend`, `seal`) are done here. `submit` takes each other `Command` (its `t_us` is 0),
-    gives it its time, applies it and stores the step: the step's reply is the answer. The others are answered
-    in the language of `catalogue`.
+    def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None) -> Awaitable[None]:
+        """Give a command (its `t_us` is 0) its time, have it applied and the step stored: the step's reply is the
+        answer. `came_ns`: when it came, host time, None: now. `said_utc_us`: when it was said, if its sender says so.
+        """
+        ...
+
+    def standing_still(self) -> tuple[int, int] | None:
+        """From when to when, in UTC, the daemon stood still, as long as it hears what was said in that time; else
+        None."""
+        ...
+
+
+class CommandIntake:
+    """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
+
+    Commands about the journal (`resend`, `seal`) are done here, and answered in the language of `catalogue`.
     """
 
     def __init__(
@@ -88,7 +107,7 @@ class CommandIntake:
         journal: CommandLog,
         outbox: Outbox,
         seal: Seal,
-        submit: Callable[[Command], Awaitable[None]],
+        table: Listener,
         catalogue: Catalogue,
         root: str,
         utc_us: Callable[[], int],
@@ -97,7 +116,7 @@ class CommandIntake:
         self._journal = journal
         self._outbox = outbox
         self._seal = seal
-        self._submit = submit
+        self._table = table
         self._catalogue = catalogue
         self._root = root
         self._utc_us = utc_us
@@ -107,6 +126,7 @@ class CommandIntake:
         """Handle what arrives, in order; ends by cancellation or the journal's error."""
         while True:
             await self.handle(await inbox.get())
+            inbox.task_done()
 
     async def handle(self, incoming: Incoming) -> None:
         """Handle one message from the broker, an ack or a command. Raises only the journal's error."""
@@ -133,7 +153,8 @@ class CommandIntake:
         now_utc_us = self._utc_us()
         record = self._record(name, incoming)
         try:
-            payload = _decode(name, incoming, now_utc_us)
+            payload = _decode(name, incoming)
+            self._check_expiry(name, payload, incoming.came_utc_us or now_utc_us)
             record = msgspec.structs.replace(
                 record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
             )
@@ -151,7 +172,39 @@ class CommandIntake:
         elif name == "seal":
             await self._seal_journal(payload, now_utc_us)
         else:
-            await self._submit(_observation(name, payload))
+            said_utc_us = self._said_utc_us(payload, now_utc_us)
+            await self._table.say(_observation(name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
+
+    def _check_expiry(self, name: str, payload: CommandPayload, came_utc_us: int) -> None:
+        """Raise RefusedError when it had expired at the moment from which it counts."""
+        if payload.expires_at is None:
+            return
+        expires, still = payload.expires_at, self._table.standing_still()
+        if still is None:
+            if to_utc_us(expires) <= came_utc_us:
+                raise RefusedError("it expired at {at}; send it again if it is still wanted", at=expires.isoformat())
+            return
+        said_utc_us = None if payload.at is None else to_utc_us(payload.at)
+        if to_utc_us(expires) <= counts_from(name, *still, said_utc_us):
+            since, until = map(to_text, still)
+            raise RefusedError(
+                "it expired at {at}, while the machine stood still from {since} to {until}; send it again if it is "
+                "still wanted",
+                at=expires.isoformat(),
+                since=since,
+                until=until,
+            )
+
+    def _said_utc_us(self, payload: CommandPayload, now_utc_us: int) -> int | None:
+        """When it was said, by its sender; None when he does not say so, or his clock is wrong."""
+        if payload.at is None:
+            return None
+        said_utc_us = to_utc_us(payload.at)
+        if abs(now_utc_us - said_utc_us) > SAID_OFF_US_MAX:
+            then = "it counts from when it came; set the clock of its sender"
+            self._log.warning("command.date_not_used", id=payload.id, at=payload.at.isoformat(), then=then)
+            return None
+        return said_utc_us
 
     async def _note(self, record: CommandRecord, now_utc_us: int) -> bool:
         receipt = await self._journal.receive(record, now_utc_us)
@@ -223,7 +276,7 @@ def _short(payload: bytes) -> bytes:
     return payload
 
 
-def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
+def _decode(name: str, incoming: Incoming) -> CommandPayload:
     """The command's payload; raises RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
         raise RefusedError("it came retained, and a command acts on the present only: send it without retain")
@@ -231,12 +284,9 @@ def _decode(name: str, incoming: Incoming, now_utc_us: int) -> CommandPayload:
     if kind is None:
         raise RefusedError("there is no such command; its sender may use {names}", names=", ".join(sorted(COMMANDS)))
     try:
-        payload = msgspec.json.decode(_short(incoming.payload), type=kind)
+        return msgspec.json.decode(_short(incoming.payload), type=kind)
     except UNREADABLE as error:
         raise wrong_payload(error) from error
-    if payload.expires_at is not None and payload.expires_at.timestamp() * 1e6 <= now_utc_us:
-        raise RefusedError("it expired at {at}; send it again if it is still wanted", at=payload.expires_at.isoformat())
-    return payload
 
 
 _OBSERVED = frozenset(Command.__struct_fields__)

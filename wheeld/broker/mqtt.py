@@ -14,7 +14,7 @@ import aiomqtt
 import msgspec
 import structlog
 
-from wheeld.broker.mqtt_client import PACKET_BYTES_MAX, new_client, opened, tls_files, unless_gone
+from wheeld.broker.mqtt_client import PACKET_BYTES_MAX, forget_session, new_client, opened, tls_files, unless_gone
 from wheeld.broker.mqtt_session import End, EndKind, MqttSession
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
@@ -41,6 +41,14 @@ rest is dropped and counted."""
 FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
 
+SESSION_S = 60
+"""For so long the broker keeps commands (QoS 1) for a daemon whose connection has failed. A network or a standstill is
+over by then, or people have said it again: what is older would act on another coup."""
+
+HEAR_S_MAX = 5.0
+"""For so long at most a table that stood still waits for what was said meanwhile. A lost connection is made again
+within a second or two; a broker that can't be reached must not keep the number back."""
+
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this computer: a password sent to them crosses no network."""
 
@@ -53,6 +61,9 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     retained: bool = False
     response_topic: str | None = None
     correlation: bytes | None = None
+    came_ns: int | None = None
+    """When it came, host time and UTC."""
+    came_utc_us: int | None = None
 
 
 class ConnectionState(Enum):
@@ -120,6 +131,8 @@ class MqttConnection:
         self._files = tls_files(settings)
         self._status = _Status(ConnectionState.NEW)
         self._up = asyncio.Event()
+        self._ended_ns: int | None = None
+        """When the last session ended, host time; None before."""
         self._log = structlog.get_logger("mqtt")
 
     @property
@@ -163,6 +176,31 @@ class MqttConnection:
         if live is not None and live.number == session:
             await asyncio.wait({live.over})
 
+    async def hear(self, since_ns: int) -> None:
+        """Return when all that the broker had for us has been handled, at most `HEAR_S_MAX` later; at once where there
+        was no connection after `since_ns`, host time."""
+        hearing = asyncio.create_task(self._hear(since_ns), name="mqtt-hear")
+        waiting = asyncio.create_task(self._clock.sleep(HEAR_S_MAX), name="mqtt-hear-limit")
+        try:
+            await asyncio.wait({hearing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hearing.cancel()
+            waiting.cancel()
+
+    async def _hear(self, since_ns: int) -> None:
+        if not self.is_connected and (self._ended_ns is None or self._ended_ns < since_ns):
+            return
+        while True:
+            await self.connected()
+            session = self._status.session
+            assert session is not None, "there is a connection"
+            try:
+                await session.catch_up(self._online)
+            except ConnectionLostError:
+                continue
+            await self.inbox.join()
+            return
+
     async def publish(self, publication: Publication, *, session: int) -> None:
         """Return when the broker has it (QoS 1: confirmed); raises ConnectionLostError or PublishRefusedError."""
         live = self._status.session
@@ -177,7 +215,10 @@ class MqttConnection:
         files = self._files.stamp()
         will = aiomqtt.Will(self._root + "availability", self._offline, qos=1, retain=True)
         try:
-            async with opened(await new_client(self._settings, will)) as client:
+            resumes = self._keeps_session()
+            if not resumes and self._settings.protocol == "3.1.1":
+                await forget_session(self._settings)
+            async with opened(await new_client(self._settings, will, session_s=SESSION_S, resumes=resumes)) as client:
                 number = self.counters["connections"] + 1
                 is_mqtt_5 = self._settings.protocol == "5"
                 session = MqttSession(number, client, root=self._root, is_mqtt_5=is_mqtt_5, counters=self.counters)
@@ -186,6 +227,12 @@ class MqttConnection:
                 return await self._serve(session, files)
         except (aiomqtt.MqttError, OSError, TlsFilesError) as error:
             return End(EndKind.LOST, fault(error) or str(error))
+
+    def _keeps_session(self) -> bool:
+        """Whether the broker may have kept commands for us that are to be heard. What another run of the daemon was
+        told, or this one more than a minute ago, is of the past."""
+        ended_ns = self._ended_ns
+        return ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
 
     async def _serve(self, session: MqttSession, files: Stamp) -> End:
         """Let the session be used until it is over; returns why."""
@@ -244,6 +291,8 @@ class MqttConnection:
             retained=message.retain,
             response_topic=getattr(properties, "ResponseTopic", None),
             correlation=getattr(properties, "CorrelationData", None),
+            came_ns=self._clock.monotonic_ns(),
+            came_utc_us=self._clock.utc_us(),
         )
         try:
             self.inbox.put_nowait(incoming)
@@ -261,6 +310,8 @@ class MqttConnection:
         if status.state is ConnectionState.UNREACHABLE and status != before:
             then = "messages wait in the journal; trying again"
             self._log.warning("broker.unreachable", why=status.why, **where, then=then)
+        if before.session is not None and status.session is None:
+            self._ended_ns = self._clock.monotonic_ns()
         if status.session is None:
             self._up.clear()
         else:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import aiomqtt
 from paho.mqtt.client import Client as PahoClient
-from paho.mqtt.client import DisconnectFlags
+from paho.mqtt.client import DisconnectFlags, MQTTMessage
 from paho.mqtt.enums import LogLevel
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
@@ -36,6 +36,8 @@ class MqttClient(aiomqtt.Client):
     """
 
     refusal: str | None = None
+    arrived = 0
+    """How many messages have come."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -47,6 +49,15 @@ class MqttClient(aiomqtt.Client):
         """Done when the connection has ended."""
         future: asyncio.Future[None] = self._disconnected
         return future
+
+    def left(self) -> Iterator[aiomqtt.Message]:
+        """What came before the connection ended, and was not read of `messages`: the broker has our word for it."""
+        while not self._queue.empty():
+            yield self._queue.get_nowait()
+
+    def _on_message(self, client: PahoClient, userdata: Any, message: MQTTMessage) -> None:
+        self.arrived += 1
+        super()._on_message(client, userdata, message)
 
     def _note_fault(self, _client: PahoClient, _userdata: Any, level: int, text: str) -> None:
         """paho reports what happened on the socket, such as a TLS alert, only in its log."""
@@ -82,18 +93,27 @@ def tls_files(settings: MqttSettings) -> TlsFiles:
     return TlsFiles(ca_file=settings.ca_file, cert_file=settings.cert_file, key_file=settings.key_file)
 
 
-async def new_client(settings: MqttSettings, will: aiomqtt.Will) -> MqttClient:
-    """A client for one connection. Raises OSError, MqttError, TlsFilesError for files that cannot be used."""
+async def forget_session(settings: MqttSettings) -> None:
+    """Have a broker of MQTT 3.1.1 forget what it kept: there a session that begins anew can't also be one that is kept.
+    Raises what `new_client` and `opened` do."""
+    async with opened(await new_client(settings, None, session_s=0, resumes=False)):
+        pass
+
+
+async def new_client(settings: MqttSettings, will: aiomqtt.Will | None, *, session_s: int, resumes: bool) -> MqttClient:
+    """A client for one connection, whose session the broker keeps for `session_s` after its end (in MQTT 3.1.1 for as
+    long as it likes; 0: it ends at once); `resumes`: go on with the session of the connection before. Raises OSError,
+    MqttError, TlsFilesError for files that cannot be used."""
     # The files are read each time, so that a changed password or certificate needs no restart.
     files = tls_files(settings)
     tls = await asyncio.to_thread(files.context) if files.named else None
-    # Always a clean session: commands that wait in a broker while the daemon is away would act on a later coup.
-    clean: dict[str, Any] = {"clean_session": True}
+    clean: dict[str, Any] = {"clean_session": session_s == 0}
     is_mqtt_5 = settings.protocol == "5"
     if is_mqtt_5:
         limits = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         limits.MaximumPacketSize = PACKET_BYTES_MAX
-        clean = {"clean_start": True, "properties": limits}
+        limits.SessionExpiryInterval = session_s
+        clean = {"clean_start": not resumes, "properties": limits}
     return MqttClient(
         settings.host,
         settings.port,

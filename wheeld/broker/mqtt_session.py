@@ -59,6 +59,8 @@ class MqttSession:
         self.over: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._root = root
         self._is_mqtt_5 = is_mqtt_5
+        self._taken = 0
+        self._all_taken = asyncio.Event()
         # One QoS 1 publication at a time: they keep their order, and a refusal belongs to the one that waits.
         self._turn = asyncio.Lock()
         self._log = structlog.get_logger("mqtt")
@@ -67,6 +69,7 @@ class MqttSession:
         """The session is over; the first reason counts."""
         if not self.over.done():
             self.over.set_result(End(kind, why))
+            self._all_taken.set()
 
     async def greet(self, online: bytes) -> None:
         """Subscribe, then publish `online`: who reads it may send commands. Raises MqttError."""
@@ -95,7 +98,12 @@ class MqttSession:
         try:
             async for message in self.client.messages:
                 take(message)
+                self._taken += 1
+                if self._taken == self.client.arrived:
+                    self._all_taken.set()
         except aiomqtt.MqttError as error:
+            for message in self.client.left():
+                take(message)
             self.end(EndKind.LOST, f"{error}: {error.__cause__}")
 
     async def publish(self, publication: Publication) -> None:
@@ -108,6 +116,16 @@ class MqttSession:
             await self._send(publication)
             if self.client.refusal is not None:
                 raise PublishRefusedError(f"the broker refuses {publication.topic}: {self.client.refusal}")
+
+    async def catch_up(self, online: bytes) -> None:
+        """Return when all has been taken that the broker had sent before it was asked: what it answers comes behind
+        that. Raises ConnectionLostError."""
+        topic = self._root + "availability"
+        with suppress(PublishRefusedError):
+            await self.publish(Publication(topic=topic, payload=online, retain=True))
+        if self._taken < self.client.arrived and not self.over.done():
+            self._all_taken.clear()
+            await self._all_taken.wait()
 
     async def farewell(self, offline: bytes) -> None:
         """Publish `offline`: after an orderly disconnection the broker does not publish the last will."""

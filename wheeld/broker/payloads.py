@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from wheeld.core.facts import Case
+from wheeld.core.facts import Case, Trouble
 from wheeld.core.observations import CommandName
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
@@ -34,7 +34,9 @@ WHOLE_MAX = 2**53 - 1
 class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every command has: `id` (chosen by the sender, for the reply), `by` (the person), and the `reason`.
 
-    `coup`: refused unless this is the current coup; `expires_at`: refused after this moment (RFC 3339).
+    `coup`: refused unless this is the current coup; `expires_at`: refused after this moment; `at`: when it was said,
+    by the sender's clock (both RFC 3339). `at` counts while the daemon stood still, and for a "rien va" that the
+    network delayed (docs/rulebook.md 7).
     """
 
     id: Name
@@ -42,6 +44,7 @@ class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     reason: Sentence
     coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | None = None
     expires_at: Annotated[datetime, Meta(tz=True)] | None = None
+    at: Annotated[datetime, Meta(tz=True)] | None = None
 
 
 class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
@@ -104,7 +107,10 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone."""
+    """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
+
+    `troubles`: what is wrong with which sensor, or with the line to them, most telling first; empty when nothing is.
+    """
 
     schema: Literal["health/1"] = "health/1"
     at: str
@@ -112,6 +118,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     uptime_s: float
     state: str
     sensors: dict[str, bool]
+    troubles: dict[str, tuple[Trouble, ...]] = {}
     clock: ClockHealth
     outbox_depth: int
     counters: dict[str, dict[str, int]]

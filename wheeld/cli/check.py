@@ -10,6 +10,7 @@ from wheeld.config.reading import load
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue
 from wheeld.core.setting import HEADS, rows_of
+from wheeld.core.tracking.passes import certain_laps
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
@@ -58,6 +59,9 @@ def _wheel(config: Config) -> Iterator[str]:
     yield f"wheel: {setting.wheel}, the rotor turns {way}{encoder}"
     if setting.ball == "sensors":
         yield f"beams: {_angles(wheel.beams_deg)}"
+        which = "one pulse was a stray" if setting.strays == 1 else f"{setting.strays} pulses were strays"
+        certain = certain_laps(wheel.beams_deg, setting.min_laps, setting.strays)
+        yield f"a lap is proven if it is whichever {which}: a run is certain to be valid from {certain:.2f} laps on"
     if setting.pocket == "sensors":
         yield f"readers: {_angles(wheel.readers_deg)}"
     by_head = [key for key in ("rotor", "ball", "pocket") if getattr(setting, key) == "head"]

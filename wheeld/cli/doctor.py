@@ -96,7 +96,7 @@ def live(signals: Signals, config: Config) -> str:
     """What each sensor has reported so far, on one line."""
     pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.table.beams_deg)))
     sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.table.readers_deg)))
-    thing = "object" if signals.is_object_present else "clear"
+    thing = {True: "object", False: "clear", None: "not told"}[signals.is_object_present]
     parts = [f"rotor {_rotor(signals)}"]
     if config.table.beams_deg:
         parts.append(f"beams {pulses}")
@@ -106,6 +106,8 @@ def live(signals: Signals, config: Config) -> str:
         parts.append(f"head {signals.phase or 'silent'}, laps {signals.head_laps}, numbers {signals.head_numbers}")
     if buttons := _buttons(signals, config):
         parts.append(f"buttons {' '.join(f'{name} {signals.buttons[name]}' for name in buttons)}")
+    if signals.active:
+        parts.append(f"active at the start {' '.join(sorted(signals.active))}")
     return "  ".join([f"{signals.seconds:6.0f} s", *parts, f"cylinder {thing}"])
 
 

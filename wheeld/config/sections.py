@@ -86,7 +86,11 @@ OPTIONAL = frozenset(name for name, field in _PARTS.items() if not field.require
 def config_of(values: dict[str, dict[str, Any]]) -> Config:
     """The configuration of these values, by section and field; every required one is there and of its type."""
     parts: dict[str, Any] = {name: kind(**values[name]) for name, kind in _KINDS.items() if name in values}
-    table = _table_setting({**values["table"], **values["wheel"]}, parts.get("head"))
+    given = {**values["table"], **values["wheel"]}
+    if given["object_sensor"] is None:
+        pins = parts.get("gpio")
+        given["object_sensor"] = "sensors" in parts or (pins is not None and pins.object_pin is not None)
+    table = _table_setting(given, parts.get("head"))
     if parts["mqtt"].client_id is None:
         parts["mqtt"] = structs.replace(parts["mqtt"], client_id=f"wheeld-{table.site}-{table.table}")
     return Config(table=table, **parts)
@@ -96,6 +100,7 @@ def _table_setting(given: dict[str, Any], head: HeadSetting | None) -> TableSett
     """What the core needs. The wheel is the game's; of a game that nobody knows, what its rotor suggests.
 
     Where the file does not say it, what has sensors is reported by them, and the rest by the head, if there is one.
+    Every source of this program tells levels.
     """
     profile = PROFILES.get((given["house"], given["game"]))
     wheel = profile.wheel if profile else "fair" if given.get("rotor_direction") else "french"
@@ -106,4 +111,5 @@ def _table_setting(given: dict[str, Any], head: HeadSetting | None) -> TableSett
         for part, sensors in SENSORS_OF.items()
         if part not in given
     }
-    return TableSetting(wheel=wheel, head=None if head is None else head.product, **given, **sources)
+    product = None if head is None else head.product
+    return TableSetting(wheel=wheel, head=product, levels=True, **given, **sources)

@@ -46,6 +46,11 @@ def _sources(config: Config) -> list[Problem]:
             f"is missing; expected since sensors report {', '.join(by_sensors)}, and nothing in [gpio] sees the wheel"
         )
         problems.append(Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]"))
+    has_pin = gpio is not None and gpio.object_pin is not None
+    if table.object_sensor and config.sensors is None and not has_pin:
+        problems.append(Problem("wheel.object_sensor", "is true, and neither a board nor gpio.object_pin is there"))
+    if has_pin and not table.object_sensor:
+        problems.append(Problem("wheel.object_sensor", "is false, and gpio.object_pin is one: leave it out"))
     if gpio is None:
         return problems
     found = gpio_problems(gpio, table, has_board=config.sensors is not None)

@@ -11,13 +11,14 @@ import msgspec
 from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Case, Cause, Fact
 from wheeld.core.instants import ClockState
+from wheeld.core.law.breakdown import said_of
 from wheeld.core.law.guards import Known
 from wheeld.core.law.late import too_early_us
 from wheeld.core.law.left_out import CLEAR_BY_WORD, left_out_after, without_text
-from wheeld.core.law.people import BY_WORD, fact_of, missing, reasons_of, rests_on_word
+from wheeld.core.law.people import cited, fact_of, missing, reasons_of, word_for
 from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.standing import move, standing_evidence
-from wheeld.core.law.table import ruling
+from wheeld.core.law.table import rule, ruling
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.names import command_name
 from wheeld.core.observations import Command
@@ -28,9 +29,10 @@ from wheeld.core.tracking import margin
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.left_out import OBJECT
 from wheeld.core.tracking.margin import Margin, Measure
-from wheeld.core.tracking.observer import Observer
+from wheeld.core.tracking.observer import OBJECT_FACTS, Observer
 
 MINUTE_US = 60_000_000
+OBJECT_LEVELS = {fact: level for level, fact in OBJECT_FACTS.items()}
 OF_A_RUN = (Fact.LEFT_TRACK, Fact.LEFT_TRACK_UNPROVEN, Fact.OPPOSITE_DIRECTION)
 LOW_MARGINS: dict[Measure, str] = {
     "laps": translatable("the verdict stands; the number of laps was close to another one"),
@@ -41,6 +43,11 @@ LOW_MARGINS: dict[Measure, str] = {
     "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
 }
 """What a notice says of a verdict whose margin is low, by the measure that the margin is of."""
+
+IN_DOUBT = translatable(
+    "the machine stood still from {since} to {until}, and it counts from the beginning of that time"
+)
+"""What a reply adds to "rien va" of which nobody knows when it was said (docs/rulebook.md 7)."""
 
 
 class Adjudicator:
@@ -105,8 +112,8 @@ class Adjudicator:
         if evidence.fact in OF_A_RUN and coup.called is not None:
             return  # it is another ball's: the number of this coup awaits the chef
         match evidence.fact:
-            case Fact.OBJECT_IN | Fact.OBJECT_OUT:
-                self._state.object_present = evidence.fact is Fact.OBJECT_IN
+            case Fact.OBJECT_IN | Fact.OBJECT_OUT | Fact.OBJECT_UNKNOWN:
+                self._state.object_level = OBJECT_LEVELS[evidence.fact]
             case Fact.LEFT_TRACK | Fact.LEFT_TRACK_UNPROVEN:
                 coup.left_track_us = evidence.evidence_us
             case Fact.OPPOSITE_DIRECTION:
@@ -128,6 +135,8 @@ class Adjudicator:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
+            case Act.OVERTAKE:
+                state.current.overtaken = state.awaits_chef
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
             case _:
@@ -140,6 +149,7 @@ class Adjudicator:
                 self._result(self._called(evidence, now_us), now_us, None)
             case Act.AWAIT:
                 self._state.current.called = self._called(evidence, now_us)
+                self._observer.settle()  # people see where it lies
             case Act.DOUBT:
                 self._doubt()
             case _:
@@ -188,18 +198,29 @@ class Adjudicator:
     def _apply_command(self, command: Command, now_us: int) -> None:
         known = self._known(now_us, command)
         fact = fact_of(known)
-        by_word = rests_on_word(fact, known)
+        by_word = word_for(fact, known)
         added = reasons_of(fact, known)
-        row = self.apply(Evidence(fact, command.t_us, self._figures_of(command, now_us)), now_us, command)
-        catalogue, word = self._catalogue, self._catalogue.say(BY_WORD)
-        parts = [self._cited(row, command.case)]
+        rules = cited(rule(self._state.state, fact), fact, known)
+        counted = Evidence(fact, self._counts_from_us(command), self._figures_of(command, now_us))
+        row = self.apply(counted, now_us, command)
+        catalogue, word = self._catalogue, self._catalogue.say(by_word) if by_word and not row.refuse else ""
+        parts = [self._cited(msgspec.structs.replace(row, rules=rules), command.case)]
         if row.refuse:
             parts += map(catalogue.say_text, added)
-        if by_word:
+        if word:
             parts.append(word)
+        if command.until_us is not None:
+            since, until = self._clock.texts(command.t_us, command.until_us)
+            parts.append(catalogue.say(IN_DOUBT, since=since, until=until))
         self._reply(command, now_us, done=not row.refuse, why=catalogue.joined(parts))
-        if by_word and not row.refuse:
+        if word:
             self._publish_notice(command, now_us, "chefs_word", word)
+
+    def _counts_from_us(self, command: Command) -> int:
+        """A word of which nobody knows when in a standstill it was said is about the coup at hand: it voids that from
+        its launch on."""
+        launched_us = self._state.current.launched_us
+        return command.t_us if command.until_us is None else max(command.t_us, launched_us or 0)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
         """What a notice of this command says: of a change of bouler, from whom to whom, and his whole minutes."""
@@ -233,7 +254,7 @@ class Adjudicator:
             return
         observer.leave_out(after)
         self._state.left_out = [*after]
-        self._state.object_present = observer.object_present
+        self._state.object_level = observer.object_level
         used_again = [sensor for sensor in before if sensor not in after]
         figures: Figures = {"without": " ".join(after), "used_again": " ".join(used_again)}
         self._publish_notice(
@@ -245,10 +266,14 @@ class Adjudicator:
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
     def _doubt(self) -> None:
-        """Readers saw the ball in two pockets: which of them is the number, the chef must say (R3b)."""
-        called = self._state.current.called
-        assert called is not None, "a number awaits the chef"
-        self._state.current.called = msgspec.structs.replace(called, number=None)
+        """The ball was seen in two pockets, or its head contradicts itself: the chef must say which number awaits him
+        (R3b). What is seen of a ball that was launched since leaves no doubt."""
+        state = self._state
+        called = state.current.called
+        if called is None or not state.awaits_chef or state.current.overtaken:
+            return
+        unproven = tuple(sorted({*called.unproven, "R3"}))
+        state.current.called = msgspec.structs.replace(called, number=None, unproven=unproven)
 
     def _confirm(self, command: Command | None, now_us: int) -> None:
         """Publish the number that awaited the chef, or the one that he gives in its place, on his word (R3b)."""
@@ -290,7 +315,8 @@ class Adjudicator:
 
     def _notice(self, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
         person = (command.by, command.reason) if command else None
-        text = self._catalogue.joined((self._catalogue.say(evidence.fact.text), self._cited(row)))
+        said = map(self._catalogue.say_text, said_of(evidence))
+        text = self._catalogue.joined((*said, self._cited(row)))
         self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, evidence.figures, person))
 
     # --- the table's state --------------------------------------------------------------------------------------------
@@ -307,6 +333,7 @@ class Adjudicator:
             state.begin_coup()
             state.current = Coup()
             self._observer.disown()
+            self._observer.settle()
         if moved.state is not state.state:
             state.state = moved.state
             state.history.move(since_us, moved.state, state.coup)

@@ -11,8 +11,9 @@ widens with the age of the sample by the drift that is allowed, and the true off
 quick round trip outweighs many slow ones for as long as it is fresh, and the stated error never exceeds half the best
 round trip plus its drift allowance. What the clocks do apart, within the allowance, cannot break the bound.
 
-An interval that misses the others proves that one of the clocks is wrong: it stepped, when even the sample just before
-disagrees; it drifts beyond the allowance, when only older ones do.
+An interval that misses the others proves that one of the clocks is wrong: it stepped, when the sample just before
+disagrees by more than any oscillator can drift; else it drifts beyond the allowance. A later sample with an earlier
+reading proves that the board's clock ran back.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import msgspec
 
 from wheeld.core.observations import ClockReading
 
-SyncVerdict: TypeAlias = Literal["ok", "refused", "step", "drift"]
+SyncVerdict: TypeAlias = Literal["ok", "refused", "back", "step", "drift"]
 
 WINDOW_NS = 60_000_000_000
 """Samples older than this are forgotten: 2 ms round trips over a minute give a rate to about 30 ppm."""
@@ -32,6 +33,8 @@ SAMPLES_MAX = 128
 """One sample a second fills half of it; the rest is for a burst after a reset."""
 BOARD_TICK_NS = 1_000
 """A reading of the board is a whole microsecond, rounded in a way that we do not know."""
+OSCILLATOR_PPM_MAX = 10_000
+"""Without a crystal an oscillator is off by a hundredth at most. What differs by more has jumped."""
 
 RATE_PPB_MIN = -999_000_000
 """No clock stands still or runs back, whatever drift is allowed (a simulated board may run many times faster than real
@@ -83,6 +86,10 @@ class _Bound(NamedTuple):
         return self.high_ns - self.low_ns
 
 
+def _width_ns(bound: _Bound) -> int:
+    return bound.width_ns
+
+
 class BoardClock:
     """What sync samples prove of one run of the board's clock (one boot id); a reset asks for a new one."""
 
@@ -90,6 +97,8 @@ class BoardClock:
         """`drift_ppm_max`: how much faster or slower than the host's the board's clock may ever run."""
         self._drift_ppm_max = drift_ppm_max
         self._bounds: deque[_Bound] = deque()
+        self._seen: deque[_Bound] = deque(maxlen=SAMPLES_MAX)
+        """Also those that contradict each other by more than the drift that is allowed."""
 
     @property
     def synced(self) -> bool:
@@ -97,13 +106,19 @@ class BoardClock:
         return bool(self._bounds)
 
     def add(self, sample: SyncSample) -> SyncVerdict:
-        """Take a sample, newest last. `refused`: it cannot be true. `step`, `drift`: see the module; older ones go."""
+        """Take a sample, newest last. `refused`: it cannot be true. `back`: the board's clock ran back; none of its
+        readings is taken from then on. `step`, `drift`: see the module; older ones go."""
         bound = self._bound(sample)
-        if bound is None or (self._bounds and bound.board_us < self._bounds[-1].board_us):
+        if bound is None:
             return "refused"
+        if self._bounds and bound.board_us < self._bounds[-1].board_us:
+            return "back"
         verdict = self._drop_contradicted(bound)
         self._drop_old(bound.host_ns)
         self._bounds.append(bound)
+        if verdict == "step":
+            self._seen.clear()
+        self._seen.append(bound)
         return verdict
 
     def host_time(self, board_us: int) -> HostTime | None:
@@ -117,6 +132,19 @@ class BoardClock:
         offset_ns = min(max(guess_ns, low_ns), high_ns)
         error_ns = max(high_ns - offset_ns, offset_ns - low_ns) + BOARD_TICK_NS
         return HostTime(offset_ns + board_us * 1_000, error_ns, rate_ppb)
+
+    @property
+    def measured_ppb(self) -> int | None:
+        """How much slower than the host's the board's clock runs, whether that is allowed or not; None while the
+        samples show it no better than to the drift that is allowed."""
+        if len(self._seen) < 2:
+            return None
+        seen, half = list(self._seen), len(self._seen) // 2
+        old, new = min(seen[:half], key=_width_ns), min(seen[half:], key=_width_ns)
+        span_us = new.board_us - old.board_us
+        if (old.width_ns + new.width_ns) * 500_000 >= span_us * self._drift_ppm_max * 1_000:
+            return None
+        return (new.middle_ns - old.middle_ns) * 1_000_000 // span_us
 
     def board_us(self, host_ns: int) -> int | None:
         """What the board's clock reads at `host_ns`, by the best guess; None before the first sample."""
@@ -138,8 +166,8 @@ class BoardClock:
         high_ns += self._allowance_ns(turnaround_us)
         return _Bound(sample.host_sent_ns, sample.board_rx_us, low_ns, high_ns) if low_ns <= high_ns else None
 
-    def _allowance_ns(self, span_us: int) -> int:
-        return abs(span_us) * self._drift_ppm_max // 1_000 + 1
+    def _allowance_ns(self, span_us: int, drift_ppm: int | None = None) -> int:
+        return abs(span_us) * (drift_ppm or self._drift_ppm_max) // 1_000 + 1
 
     def _offset_at(self, board_us: int) -> tuple[int, int]:
         """Where all bounds, each widened by its age, agree that the offset is."""
@@ -149,14 +177,15 @@ class BoardClock:
             min(bound.high_ns + allowance_ns for bound, allowance_ns in widened),
         )
 
-    def _agree(self, older: _Bound, newer: _Bound) -> bool:
-        allowance_ns = self._allowance_ns(newer.board_us - older.board_us)
+    def _agree(self, older: _Bound, newer: _Bound, drift_ppm: int | None = None) -> bool:
+        allowance_ns = self._allowance_ns(newer.board_us - older.board_us, drift_ppm)
         return newer.low_ns <= older.high_ns + allowance_ns and older.low_ns - allowance_ns <= newer.high_ns
 
     def _drop_contradicted(self, newest: _Bound) -> SyncVerdict:
         if not self._bounds:
             return "ok"
-        if not self._agree(self._bounds[-1], newest):
+        worst_ppm = max(self._drift_ppm_max, OSCILLATOR_PPM_MAX)
+        if not self._agree(self._bounds[-1], newest, worst_ppm):
             self._bounds.clear()
             return "step"
         wrong = [index for index, bound in enumerate(self._bounds) if not self._agree(bound, newest)]

@@ -23,6 +23,8 @@ Bets: TypeAlias = Literal["open", "closed", "locked"]
 """Whether bets are taken; `locked`: none is added or withdrawn (N5)."""
 VoidRule: TypeAlias = Literal["N1", "N2", "N3", "N4", "N5", "N6", "N7", "N8"]
 """The rules of docs/rulebook.md that make a coup void."""
+ObjectLevel: TypeAlias = Literal["unknown", "clear", "present"]
+"""Whether a foreign object is in the cylinder (N6). Unknown is neither yes nor no (docs/rulebook.md 7)."""
 LastCoup: TypeAlias = Literal["next", "this", "played"]
 """Which coup is la dernière, once it is announced (A5): the next one, the one at hand, or one that was played."""
 
@@ -100,6 +102,10 @@ class Fact(Named):
         "number_not_proven",
         "the ball was seen in a pocket, and nothing can prove that it rested there",
     )
+    NUMBER_OVERTAKEN = (
+        "number_overtaken",
+        "a ball that was launched while another number awaits the chef lies in a pocket",
+    )
     NUMBER_CORRECTED = "number_corrected", "the wheel takes its number back, or reports another for the same game"
     BALL_MOVED = "ball_moved", "the ball lies in another pocket, no launch was seen"
     BALL_TAKEN = "ball_taken", "the ball was taken from its pocket"
@@ -115,37 +121,52 @@ class Fact(Named):
     )
     ROTOR_WRONG_WAY = "rotor_wrong_way", "a fair wheel turns the other way"
     OBJECT_IN = "object_in", "a foreign object is in the cylinder"
-    OBJECT_OUT = "object_out", "the cylinder is clear again"
+    OBJECT_OUT = "object_out", "the cylinder is clear"
+    OBJECT_UNKNOWN = "object_unknown", "nobody knows whether the cylinder is clear"
     SENSOR_FAULT = "sensor_fault", "a sensor or its link failed"
     SENSOR_MENDED = "sensor_mended", "a sensor or its link works again"
+    SENSOR_TROUBLE = "sensor_trouble", "something is wrong with a sensor or its line"
     LEFT_OUT_WORKS = "left_out_works", "a sensor that is left out works again"
     LAUNCH_UNSEEN = "launch_unseen", "a ball runs, its launch was not seen"
     UNOBSERVED_COUP = "unobserved_coup", "the wheel counted a coup that it never reported"
     WHEEL_VOID = "wheel_void", "the wheel declares its own game void"
+    WHEEL_STOPPED = "wheel_stopped", "the wheel has stopped its game"
     RESTARTED = "restarted", "the controller was restarted"
+    STOOD_STILL = "stood_still", "the machine stood still"
+    JOURNAL_STOOD = "journal_stood", "the disk of the journal stood still"
     BOULER_DUE = "bouler_due", "the bouler has spun for his time"
     OPEN = "open", "open"
     OPEN_FAULTY = "open_faulty", "open, a sensor still failing"
     OPEN_OWED = "open_owed", "open, tout va still owed"
+    OPEN_STOPPED = "open_stopped", "open, the wheel stopped"
+    OPEN_AWAITED = "open_awaited", "open, a number still awaiting the chef"
+    OPEN_RUNNING = "open_running", "open, a ball still running or falling"
     RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien ne va plus"
     RIEN_VA = "rien_va", "rien va"
     CONFIRM = "confirm", "confirm"
     CONFIRM_UNNAMED = "confirm_unnamed", "confirm, no number seen and none given"
+    CHEF_ASIDE = "chef_aside", "confirm or rien va, play stopped while a number awaits the chef"
     TOUT_VA = "tout_va", "tout va, the ball in its pocket"
     TOUT_VA_LAST = "tout_va_last", "tout va, the ball in its pocket, la dernière was played"
     TOUT_VA_MISPLACED = "tout_va_misplaced", "tout va, the ball not seen in its pocket"
     TOUT_VA_UNSEEN = "tout_va_unseen", "tout va, no reader has seen the ball"
     TOUT_VA_OBJECT = "tout_va_object", "tout va, a foreign object in the cylinder"
+    TOUT_VA_RUNNING = "tout_va_running", "tout va, a ball still running or falling"
+    TOUT_VA_UNKNOWN = "tout_va_unknown", "tout va, nobody knows whether the cylinder is clear"
     OPERATIONS_DONE = "operations_done", "operations done"
     OPERATIONS_DONE_LAST = "operations_done_last", "operations done, la dernière was that coup"
     OPERATIONS_DONE_OBJECT = "operations_done_object", "operations done, a foreign object in the cylinder"
+    OPERATIONS_DONE_RUNNING = "operations_done_running", "operations done, a ball still running or falling"
+    OPERATIONS_DONE_UNKNOWN = "operations_done_unknown", "operations done, nobody knows whether the cylinder is clear"
     LAST_COUP = "last_coup", "la dernière"
     LAST_COUP_OFF = "last_coup_off", "la dernière taken back"
     CLOSE = "close", "close"
     SUSPEND = "suspend", "suspend"
     RESUME = "resume", "resume"
     RESUME_FAULTY = "resume_faulty", "resume, a sensor still failing"
-    RESUME_RUNNING = "resume_running", "resume, a ball still running"
+    RESUME_RUNNING = "resume_running", "resume, a ball still running or falling"
+    RESUME_STOPPED = "resume_stopped", "resume, the wheel stopped"
+    RESUME_AWAITED = "resume_awaited", "resume, a number still awaiting the chef"
     BOULER = "bouler", "another bouler"
     BOULER_EARLY = "bouler_early", "another bouler, before the time of the present one is over"
     UNCHANGED = "unchanged", "what is so already is asked for again"
@@ -195,6 +216,93 @@ class Case(Named):
         self.rules, self.text = rules, text
 
 
+_PROBATION = "wait until the line to the sensors has been good for some seconds"
+
+
+@unique
+class Trouble(Named):
+    """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, what it is, and what
+    mends it, in plain words. Where several are so, the first of them says most.
+
+    Five of them are silence, of different kinds: nothing is heard, garbage is heard, no answer comes, the board is
+    refused, events are missing. The last ones (`is_warning`) stop no play.
+    """
+
+    text: str
+    mend: str
+
+    NOTHING_HEARD = (
+        "nothing_heard",
+        "nothing is heard from the sensor board",
+        "check the power and the cable of the sensor board",
+    )
+    CLOCK_RAN_BACK = (
+        "clock_ran_back",
+        "the clock of the sensor board ran backwards",
+        "switch the sensor board off and on, and report its firmware",
+    )
+    REFUSED_VERSION = (
+        "refused_version",
+        "the sensor board does not speak this version of the protocol",
+        "install firmware of this version on the sensor board",
+    )
+    REFUSED_SERIAL = (
+        "refused_serial",
+        "another sensor board is connected than the configured one",
+        "connect the configured sensor board, or correct its serial number in the configuration",
+    )
+    REFUSED_CONFIGURATION = (
+        "refused_configuration",
+        "the sensor board is set up in another way than the configuration says",
+        "set the sensor board up as configured, or correct its checksum in the configuration",
+    )
+    REFUSED_LAYOUT = (
+        "refused_layout",
+        "the sensor board has other sensors than the configuration",
+        "correct the numbers of beams, readers and ticks in the configuration, or on the sensor board",
+    )
+    GARBAGE_HEARD = (
+        "garbage_heard",
+        "what is heard from the sensor board can't be read",
+        "check the cable of the sensor board, and the speed of its line in the configuration",
+    )
+    EVENTS_MISSING = (
+        "events_missing",
+        "events of the sensor board are missing, and do not come when they are asked for again",
+        "check the cable of the sensor board, which loses what is sent",
+    )
+    NO_ANSWER = (
+        "no_answer",
+        "the sensor board is heard, and answers nothing",
+        "check the wire that leads to the sensor board, then switch the board off and on",
+    )
+    EVENTS_LOST = "events_lost", "the sensor board could not keep all events until they were fetched", _PROBATION
+    BOARD_RESTARTED = "board_restarted", "the sensor board started anew", _PROBATION
+    EDGES_MISSED = "edges_missed", "the sensor board was too slow for what its sensors saw", _PROBATION
+    CLOCK_STEPPED = "clock_stepped", "the clock of the sensor board jumped", _PROBATION
+    MISDATED = "misdated", "the sensor board gave an event a time at which it can't have been", _PROBATION
+    CHATTERS = "chatters", "it reports more often than a ball can pass", "clean it, align it and check its wire"
+    LINE_DAMAGED = (
+        "line_damaged",
+        "the line to the sensor board damages what it carries",
+        "check the cable of the sensor board and its plugs",
+    )
+    CLOCK_DRIFTS = (
+        "clock_drifts",
+        "the clock of the sensor board goes too fast or too slow",
+        "replace the sensor board, or check the time server of the computer",
+    )
+
+    def __init__(self, name: str, text: str, mend: str) -> None:  # noqa: ARG002  see `Named`
+        """Beside its name: what it is, and what mends it."""
+        self.text, self.mend = text, mend
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether what the sensors report is whole all the same: laps, pockets and their order are right."""
+        return self in (Trouble.LINE_DAMAGED, Trouble.CLOCK_DRIFTS)
+
+
 @unique
 class Awaited(Enum):
     """What a table waits for: its code in messages. Every language has a phrase for each."""
@@ -205,6 +313,14 @@ class Awaited(Enum):
     """A foreign object is taken out of the cylinder (N6)."""
     REPAIR = "repair"
     """The failing sensors work again (N8)."""
+    START_WHEEL = "start_wheel"
+    """A wheel that has stopped its own game is started again (N8)."""
+    BALL_AT_REST = "ball_at_rest"
+    """A ball that runs or falls comes to rest; until then nobody is asked to bet."""
+    CLEAR_OBSTACLE = "clear_obstacle"
+    """A ball that left the track, and was seen at rest nowhere, is taken off the obstacle where it may lie."""
+    OBJECT_LEVEL = "object_level"
+    """The object sensor reports whether the cylinder is clear (docs/rulebook.md 7)."""
     PUT_BACK = "put_back"
     """The ball is put in the pocket of the last number (docs/rulebook.md 3)."""
     TURN_ROTOR = "turn_rotor"

@@ -6,28 +6,57 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from wheeld.core.observations import ClockReading
+from wheeld.core.observations import ClockReading, Standstill
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+AHEAD_US_MAX = 60_000_000
+"""A clock of the host that was wrong by more is followed at once: dates that run an hour ahead would be worse than
+dates that go back, and a notice reports that they do."""
+
+
 class ClockState(msgspec.Struct):
-    """The latest reading of the sensing clock: UTC at `t_us`, its error, and its rate."""
+    """The latest reading of the sensing clock: UTC at `t_us`, its error, and its rate.
+
+    The dates of messages never run back. Where a reading shows that the latest ran ahead, they go on from it, which is
+    `ahead_us` at `t_us`, at half the speed, until the true date has come up to them. `stood_us`: from when to when
+    something stood still, the latest time.
+    """
 
     t_us: int = 0
     utc_us: int = 0
     error_us: int = 0
     rate_ppb: int = 0
+    ahead_us: int = 0
+    stood_us: tuple[int, int] = (0, 0)
 
-    def read(self, reading: ClockReading) -> None:
-        """Date everything from this reading on."""
+    @classmethod
+    def starting(cls, utc_us: int, *, told_us: int) -> ClockState:
+        """Sensing time 0 is `utc_us`; `told_us`: the latest date of a message, of a run before."""
+        return cls(utc_us=utc_us, ahead_us=_ahead_us(told_us, utc_us))
+
+    def read(self, reading: ClockReading, *, told_us: int) -> None:
+        """Date everything from this reading on; `told_us`: the latest date of a message."""
+        self.ahead_us = _ahead_us(told_us, reading.utc_us)
         self.t_us, self.utc_us = reading.t_us, reading.utc_us
         self.error_us, self.rate_ppb = reading.error_us, reading.rate_ppb
+
+    def stand_still(self, still: Standstill) -> None:
+        """What is decided of that time is published after it."""
+        self.stood_us = still.t_us, still.to_us
+
+    def published_us(self, t_us: int) -> int:
+        """When what is decided at `t_us` can be published at the earliest."""
+        since_us, until_us = self.stood_us
+        return max(t_us, until_us) if since_us <= t_us else t_us
 
     def utc_at_us(self, t_us: int) -> int:
         """UTC, µs since 1970, of the sensing time `t_us`."""
         passed_us = t_us - self.t_us
-        return self.utc_us + passed_us + passed_us * self.rate_ppb // 1_000_000_000
+        passed_us += passed_us * self.rate_ppb // 1_000_000_000
+        ahead_us = max(0, self.ahead_us - max(0, passed_us) // 2)
+        return self.utc_us + passed_us + ahead_us
 
     def text(self, t_us: int) -> str:
         """The instant of the sensing time `t_us` as text (see `to_text`)."""
@@ -36,6 +65,10 @@ class ClockState(msgspec.Struct):
     def texts(self, *times_us: int) -> list[str]:
         """The instants of several sensing times as text."""
         return [to_text(self.utc_at_us(t_us)) for t_us in times_us]
+
+
+def _ahead_us(told_us: int, utc_us: int) -> int:
+    return told_us - utc_us if 0 < told_us - utc_us <= AHEAD_US_MAX else 0
 
 
 def to_text(utc_us: int) -> str:
@@ -49,4 +82,9 @@ def from_text(text: str) -> int:
     if instant.tzinfo is None:
         message = f"{text!r} names no offset: end it with Z"
         raise ValueError(message)
+    return to_utc_us(instant)
+
+
+def to_utc_us(instant: datetime) -> int:
+    """UTC µs since 1970 of an instant that names its offset."""
     return (instant - _EPOCH) // timedelta(microseconds=1)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from wheeld.core.facts import Case
 from wheeld.core.instants import ClockState, from_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
     Command,
+    CommandName,
     HeadBall,
     HeadGame,
     HeadJump,
@@ -21,10 +21,12 @@ from wheeld.core.observations import (
     HeadReport,
     HeadRotor,
     HeadWarning,
+    Level,
     Observation,
     Rotor,
     SensorState,
     Sighting,
+    Standstill,
 )
 from wheeld.core.setting import TableSetting
 from wheeld.core.table_state import TableState
@@ -73,13 +75,25 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
             _check_index("reader", seen.reader, len(setting.readers_deg))
         case ClockReading():
             _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
-        case SensorState():
-            _check_sensor(seen.sensor, setting)
-        case Command(name=name, case=Case(value=case)) if name != "rien_va":
-            message = f"case {case!r} in {name}: only rien_va names a case"
-            raise ValueError(message)
+        case SensorState() | Level():
+            _check_sensor(seen, setting)
+        case Command() | Standstill():
+            _check_span(seen)
         case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
             _check_head(seen, setting)
+
+
+def _check_span(seen: Command | Standstill) -> None:
+    """ValueError when nobody can have said that, or its end is none."""
+    if isinstance(seen, Command) and seen.case is not None and seen.name != "rien_va":
+        message = f"case {seen.case.value!r} in {seen.name}: only rien_va names a case"
+        raise ValueError(message)
+    if isinstance(seen, Standstill):
+        _check_range("slept", seen.slept_us, T_US_MAX)
+    name, end_us = ("until", seen.until_us) if isinstance(seen, Command) else ("to", seen.to_us)
+    if end_us is not None and not seen.t_us <= end_us <= T_US_MAX:
+        message = f"{name} {end_us} does not come after t {seen.t_us}, within ten years"
+        raise ValueError(message)
 
 
 def _check_head(seen: HeadReport, setting: TableSetting) -> None:
@@ -109,8 +123,16 @@ def _check_index(name: str, value: int, most: int) -> None:
         raise ValueError(message)
 
 
-def _check_sensor(sensor: str, setting: TableSetting) -> None:
-    """ValueError unless the header has that sensor."""
+def _check_sensor(seen: SensorState | Level, setting: TableSetting) -> None:
+    """ValueError unless the header has that sensor and, of a level, unless such a sensor has one."""
+    sensor = seen.sensor
+    kind, _, name = sensor.partition("/")
+    is_level = isinstance(seen, Level)
+    if is_level and kind == "button" and name in get_args(CommandName):
+        return
+    if is_level and kind not in ("object", "beam", "reader"):
+        message = f"level of {sensor!r}: object, beam/N, reader/N and button/NAME have one"
+        raise ValueError(message)
     if sensor not in setting.sensors:
         message = f"sensor {sensor!r}: the header has {', '.join(setting.sensors)}"
         raise ValueError(message)

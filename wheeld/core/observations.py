@@ -3,8 +3,8 @@
 One structure a line kind; `t_us` is always the sensing clock, integer microseconds since the log's header.
 Angles are degrees clockwise seen from above. Some kinds are this program's own and mean nothing to others, who skip
 them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
-`restart`, and what a commercial wheel head reports (`head_…`; source: `docs/wheels.md`, Cammegh 1.2-1.8). A head's
-report is dated by the host's receipt of its line, up to half a second after what it reports.
+`standstill`, `restart`, and what a commercial wheel head reports (`head_…`; source: `docs/wheels.md`, Cammegh 1.2-1.8).
+A head's report is dated by the host's receipt of its line, up to half a second after what it reports.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from wheeld.core.facts import Case
+from wheeld.core.facts import Case, Trouble
 
 Direction: TypeAlias = Literal["cw", "ccw"]
 CommandName: TypeAlias = Literal[
@@ -40,6 +40,7 @@ HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track
 HeadWarned: TypeAlias = Literal[
     "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"
 ]
+StoodStill: TypeAlias = Literal["machine", "journal"]
 
 LINE_BYTES_MAX = 65_536
 """A header with a whole snapshot is about 8 kB; anything near this is not a line of ours."""
@@ -74,18 +75,28 @@ class ForeignObject(_Line, frozen=True, tag="object"):
     present: bool
 
 
+class Level(_Line, frozen=True, tag="level"):
+    """How `sensor` stands at this moment (docs/rulebook.md 7): `object`, `beam/N`, `reader/N` or `button/NAME`.
+    `active`: a body is in the cylinder, something is before the beam or the reader, the button is held."""
+
+    sensor: str
+    active: bool
+
+
 class SensorState(_Line, frozen=True, tag="sensor"):
     """Self-test: `sensor` works, or does not: `beam/N`, `reader/N`, `rotor`, `object`, `link`; of a wheel head `head`,
-    its line, and `head/sensors`, its own."""
+    its line, and `head/sensors`, its own. `what` is wrong with it, where that is known; it may work all the same."""
 
     sensor: str
     ok: bool
+    what: Trouble | None = None
 
 
 class Command(_Line, frozen=True, tag="command"):
     """What a person or the table system asked for; `coup`, when given, must be the current one. `case`: which case of
     C11 "rien va" names. `number`: the one that the chef confirms, where it is not the one that was seen (R3b).
-    `without`: the sensors that `resume` leaves out, by name.
+    `without`: the sensors that `resume` leaves out, by name. `until_us`: the latest moment at which it can have been
+    said, where that is not known better than from `t_us` on (docs/rulebook.md 7).
     """
 
     name: CommandName
@@ -97,6 +108,7 @@ class Command(_Line, frozen=True, tag="command"):
     case: Case | None = None
     number: int | None = None
     without: tuple[str, ...] = ()
+    until_us: int | None = msgspec.field(default=None, name="until")
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):
@@ -175,6 +187,17 @@ class TimePassed(_Line, frozen=True, tag="time"):
     """Every observation older than `t_us` has been reported; absences up to here are real."""
 
 
+class Standstill(_Line, frozen=True, tag="standstill"):
+    """From `t_us` until `to_us` `what` stood still. A `machine` (stopped, starved) heard nobody, and what sensors kept
+    came afterwards. While the `journal` (its disk) stood still people and sensors were heard, and what followed was
+    stored and published late. `slept_us`: for how long the machine was suspended besides; its clock stood too, and
+    nothing was observed."""
+
+    to_us: int = msgspec.field(name="to")
+    what: StoodStill = "machine"
+    slept_us: int = msgspec.field(default=0, name="slept")
+
+
 class Restarted(_Line, frozen=True, tag="restart"):
     """The controller was restarted here: nothing was observed from its last message until now."""
 
@@ -188,11 +211,13 @@ Observation: TypeAlias = (
     | BallPass
     | Sighting
     | ForeignObject
+    | Level
     | SensorState
     | Command
     | HeadReport
     | ClockReading
     | TimePassed
+    | Standstill
     | Restarted
     | End
 )

@@ -21,6 +21,9 @@ ROTOR_TICKS_MAX = 4096
 LAPS_MAX = 20
 MIRROR_DEG = 20.0
 """Two beams this near to opposite give the same times whichever way the ball runs: R1 can't be proven."""
+STRAYS_MAX = 3
+MANY_BEAMS = 4
+"""From so many beams on two strays are tolerated: the two gaps more that this costs are short there."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -28,17 +31,19 @@ class Head(msgspec.Struct, frozen=True):
     """What a commercial wheel head reports of a run beyond its number.
 
     `name` is for people, `lacks` which of R1 and R2 its lines cannot prove, and `opposite_by_state` whether its state
-    "no more bets" means that the ball runs against the rotor.
+    "no more bets" means that the ball runs against the rotor. `launches`: it turns its rotor and launches by itself, so
+    that one which is idle plays no game until people start it.
     """
 
     name: str
     lacks: tuple[str, ...]
     opposite_by_state: bool
+    launches: bool
 
 
 HEADS: dict[HeadProduct, Head] = {
-    "mercury-360": Head("Mercury 360", (), opposite_by_state=False),
-    "slingshot-2": Head("SlingShot 2", ("R2",), opposite_by_state=True),
+    "mercury-360": Head("Mercury 360", (), opposite_by_state=False, launches=False),
+    "slingshot-2": Head("SlingShot 2", ("R2",), opposite_by_state=True, launches=True),
 }
 """Cammegh's (docs/wheels.md 1.3, 1.6, 1.7): the Mercury's extended lines carry laps and the ball's direction, no line
 of a SlingShot 2 does."""
@@ -87,6 +92,12 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Of the rotor's encoder, a turn; 0: there is none."""
     beams_deg: Annotated[tuple[float, ...], _key("wheel.beams_deg", ANGLES, default=())]
     readers_deg: Annotated[tuple[float, ...], _key("wheel.readers_deg", ANGLES, default=())]
+    object_sensor: Annotated[bool, _key("wheel.object_sensor", "true or false", default=None)] = True
+    """Whether a sensor watches for foreign objects (N6). In the file None, the default: as pins say, and a board has
+    one. Without it the chef's word serves."""
+    levels: bool = False
+    """Whether what sees the wheel reports how everything stands (`Level`) at its start and after each gap. False, in
+    logs of others: the cylinder is clear at first, and what stood before a gap stands after it."""
     min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=None, row="a coup needs {} proven laps")]
     """In the file None, the default: as many as the house asks. More are allowed, fewer are not (R2)."""
     last_number: Annotated[
@@ -97,6 +108,9 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     rotor_direction: Annotated[Direction | None, _key("wheel.rotor_direction", '"cw" or "ccw"')] = None
     site: Annotated[str, _key("table.site", TEXT)]
     sightings_to_call: Annotated[int, _key("table.sightings_to_call", "a whole number")] = 3
+    strays_tolerated: Annotated[int | None, _key("table.strays_tolerated", "a whole number")] = None
+    """A lap is proven if it is whichever so many of the pulses no ball made (R2). None: 2 with four beams or more, else
+    1."""
     auto_rien_ne_va_plus_rev_s: Annotated[
         float | None,
         _key(
@@ -119,6 +133,13 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """With which words a coup is declared void; None: those of the house."""
     language: Annotated[Language | None, _key("table.language", '"fr", "it" or "en"')] = None
     """Of what people read in its messages; None: the house's."""
+
+    @property
+    def strays(self) -> int:
+        """How many of the pulses may be strays, whichever they are: see `strays_tolerated`."""
+        if self.strays_tolerated is not None:
+            return self.strays_tolerated
+        return 2 if len(self.beams_deg) >= MANY_BEAMS else 1
 
     @property
     def table_language(self) -> Language:
@@ -150,6 +171,11 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         """Which of R1 and R2 the chef may answer for, where they are not proven: what nothing here can prove, or laps
         that the passes of beams only suggest."""
         return (self.lacks or ("R2",)) if self.unproven == "chef" else ()
+
+    @property
+    def tells_object(self) -> bool:
+        """Whether a sensor tells after each gap if a foreign object is in the cylinder."""
+        return self.levels and self.object_sensor
 
     @property
     def sensors(self) -> tuple[str, ...]:
@@ -301,6 +327,11 @@ def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
         yield "min_laps", f"{setting.min_laps} is not within {profile.min_laps}…{LAPS_MAX} ({asked})"
     if not 1 <= setting.sightings_to_call <= 20:
         yield "sightings_to_call", f"{setting.sightings_to_call} is not within 1…20 (R3: 3 by default)"
+    strays = setting.strays_tolerated
+    if strays is not None and not 1 <= strays <= STRAYS_MAX:
+        yield "strays_tolerated", f"{strays} is not within 1…{STRAYS_MAX} (R2: 2 with four beams or more, else 1)"
+    if strays is not None and setting.ball == "head":
+        yield "strays_tolerated", "needs beams: a head counts its laps itself"
     if profile is not None and setting.last_number not in (None, *profile.pockets.order):
         yield "last_number", f"{setting.last_number} is not on the wheel (0…{max(profile.pockets.order)})"
     speed = setting.auto_rien_ne_va_plus_rev_s

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from types import MappingProxyType
 
 from wheeld.core.catalogue import Catalogue, Text
-from wheeld.core.facts import Awaited
+from wheeld.core.facts import Awaited, Trouble
 from wheeld.core.law.awaited import awaited
-from wheeld.core.law.guards import Known, is_in_place
-from wheeld.core.messages.phrases import AWAITED, NUMBER_SEEN, NUMBER_UNSEEN
+from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_obstacle_open, must_rest_first
+from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
-from wheeld.core.names import sensor_texts
+from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import PendingStep
 from wheeld.core.table_state import Called, TableState
 from wheeld.core.tracking.observer import Observer
+
+NO_TROUBLES: Mapping[str, Trouble] = MappingProxyType({})
+LINES = ("link", "head")
+"""Their troubles name what they are lines to."""
 
 
 class StatePublisher:
@@ -45,6 +50,7 @@ class StatePublisher:
             number=state.last_number,
             called=state.current.called,
             faults=observer.faults,
+            troubles=observer.troubles,
         )
         wire_name, bets = state.state.wire_name, state.state.bets
         on_board = (wire_name, bets, state.last_number, state.last_coup)
@@ -57,12 +63,17 @@ class StatePublisher:
         self._pending.messages += self._writer.standing(now_us, words, codes, observer.faults, with_board=is_on_board)
 
     def _owed(self, now_us: int) -> frozenset[Awaited]:
-        """What comes before the next coup."""
+        """What comes before the next coup; a number that awaits the chef comes before any repair."""
         known = Known(self._state, self._observer, self._profile.pockets, now_us)
         owed = {
             Awaited.NO_LAUNCH: self._observer.ball_taken,
-            Awaited.CLEAR_OBJECT: self._state.object_present,
-            Awaited.REPAIR: bool(self._observer.faults),
+            Awaited.CLEAR_OBJECT: self._state.object_level == "present",
+            Awaited.REPAIR: bool(self._observer.faults) and not self._state.awaits_chef,
+            Awaited.START_WHEEL: self._observer.wheel_stopped and not self._state.awaits_chef,
+            Awaited.CONFIRM: self._state.awaits_chef,
+            Awaited.BALL_AT_REST: must_rest_first(known),
+            Awaited.CLEAR_OBSTACLE: is_obstacle_open(known),
+            Awaited.OBJECT_LEVEL: is_object_awaited(known),
             Awaited.PUT_BACK: not is_in_place(known),
             Awaited.TURN_ROTOR: not is_in_place(known) and self._observer.rotor.is_standing,
             Awaited.RIEN_NE_VA_PLUS: self._state.follows_void,
@@ -78,11 +89,13 @@ def waiting_for(
     number: int | None,
     called: Called | None = None,
     faults: Sequence[str] = (),
+    troubles: Mapping[str, Trouble] = NO_TROUBLES,
 ) -> str:
     """The steps still owed, in order, as one text for the people at the table.
 
     `laps` are those that the chef must answer for where no sensor can prove them (R2), `number` is the last one,
-    `called` the one that awaits the chef, and `faults` are the sensors that fail.
+    `called` the one that awaits the chef, `faults` are the sensors that fail, and `troubles` what is wrong with them,
+    where that is known.
     """
     say, steps = catalogue.say, []
     for code in codes:
@@ -92,7 +105,18 @@ def waiting_for(
         elif code is Awaited.CONFIRM and called is not None and "R3" in called.unproven:
             steps.append(say(NUMBER_SEEN if called.number is not None else NUMBER_UNSEEN, number=called.number))
         elif code is Awaited.REPAIR:
-            steps.append(catalogue.say_text(Text(AWAITED[code], {"sensors": sensor_texts(faults)})))
+            steps += map(catalogue.say_text, _repairs(faults, troubles))
         else:
             steps.append(say(AWAITED[code], laps=laps))
     return reduce(lambda first, step: say("{first}, then {next}", first=first, next=step), steps)
+
+
+def _repairs(faults: Sequence[str], troubles: Mapping[str, Trouble]) -> Iterator[Text]:
+    """What a technician does about the sensors that fail: what mends the trouble of each, the rest is repaired."""
+    for sensor in faults:
+        if (trouble := troubles.get(sensor)) is not None:
+            phrase = MEND if sensor in LINES else MEND_SENSOR
+            parts = {"sensor": sensor_text(sensor), "mend": Text(trouble.mend), "what": Text(trouble.text)}
+            yield Text(phrase, parts)
+    if rest := [sensor for sensor in faults if sensor not in troubles]:
+        yield Text(AWAITED[Awaited.REPAIR], {"sensors": sensor_texts(rest)})

@@ -19,6 +19,7 @@ from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.guards import Known
 from wheeld.core.law.history import History
 from wheeld.core.law.standing import is_closed, is_running, may_run_still
+from wheeld.core.law.standstill import evidence_of
 from wheeld.core.law.waiting import held_until_us, questions
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import (
@@ -28,10 +29,12 @@ from wheeld.core.observations import (
     End,
     ForeignObject,
     HeadReport,
+    Level,
     Observation,
     Restarted,
     Rotor,
     SensorState,
+    Standstill,
     TimePassed,
 )
 from wheeld.core.setting import Header, TableSetting
@@ -46,7 +49,7 @@ from wheeld.core.waitlist import Happening, HeldUntil, Waitlist
 NOTHING = Step()
 FREQUENT = {Rotor, BallPass, TimePassed}
 """Kinds that come often and by themselves: they change what is published only through a fact."""
-LEVELS = (ForeignObject, SensorState, *HeadReport.__args__)
+LEVELS = (ForeignObject, Level, SensorState, *HeadReport.__args__)
 """Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
 and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 
@@ -84,11 +87,12 @@ class Table:
         state.history = History.starting_in(state.state, state.coup, is_void=may_run_still(state))
         state.current.move_to_clock(started_utc_us)
         state.left_out = still_left_out(setting, state.left_out)
-        observed = ObserverState(object_present=state.object_present, left_out=[*state.left_out])
+        observed = ObserverState(object_level=state.object_level, left_out=[*state.left_out])
         observed.head.before = state.head_game
-        if state.last_number is not None:
-            observed.pocket.lying = setting.profile.pockets.index_of[state.last_number]
-        table = cls(setting, boot_id, Snapshot(0, state, observed, ClockState(utc_us=started_utc_us)))
+        if state.ball_belongs_in is not None:
+            observed.pocket.lying = setting.profile.pockets.index_of[state.ball_belongs_in]
+        clock = ClockState.starting(started_utc_us, told_us=state.told_us)
+        table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         opening = table.apply(Restarted(0))
         table._recorder.begin(table.now_us)
         return table, opening
@@ -166,7 +170,10 @@ class Table:
         if isinstance(seen, Command):
             self._take([seen])
         elif isinstance(seen, ClockReading):
-            self._clock.read(seen)
+            self._clock.read(seen, told_us=self._state.told_us)
+        elif isinstance(seen, Standstill):
+            self._clock.stand_still(seen)
+            self._take(evidence_of(seen, *self._clock.texts(seen.t_us, seen.to_us + seen.slept_us)))
         is_routine = self._observer.only_postpones
         begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
         matters = kind not in FREQUENT or begins_to_turn or self._pending.is_anything

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.bouler import Bouler
-from wheeld.core.facts import LastCoup, State
+from wheeld.core.facts import LastCoup, ObjectLevel, State
 from wheeld.core.law.history import History
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
@@ -41,8 +41,9 @@ class Coup(msgspec.Struct):
     """What the result of the coup at hand will say of its run. Times: sensing clock; at `noted` a sensing time and what
     it was in UTC, for a restart gives the table another sensing clock.
 
-    `called`: the number that awaits the chef. `launch_due_us`: when a launch that is awaited since "rien ne va plus" is
-    reported as missing; None before that word, and when it was reported.
+    `called`: the number that awaits the chef. `overtaken`: a ball was launched meanwhile, so that what is seen since
+    then is not of this coup. `launch_due_us`: when a launch that is awaited since "rien ne va plus" is reported as
+    missing; None before that word, and when it was reported.
     """
 
     launched_us: int | None = None
@@ -50,6 +51,7 @@ class Coup(msgspec.Struct):
     left_track_us: int | None = None
     directions: Figures = {}
     called: Called | None = None
+    overtaken: bool = False
     launch_due_us: int | None = None
     noted: tuple[int, int] | None = None
 
@@ -79,9 +81,10 @@ class TableState(msgspec.Struct):
     coup. A coup is numbered when bets open; a launch without open bets has a number too (see `begin_coup`). Numbers
     never begin anew. `decided` says that coup `coup` has had its verdict. `last_coup_from`: la dernière is announced,
     and is the first valid coup from this number on; `closing`: it was played. `tout_va_owed`: the latest void is not
-    over; it outlasts a closed table, for the ball goes back in any case (C11). `object_present`: an object is in the
-    cylinder, as far as is decided. `left_out`: the sensors that a person has left out. `head_game`: where a head's
-    games stood. `spinning`: the bouler and his time. `view`: what was last published of the table.
+    over; it outlasts a closed table, for the ball goes back in any case (C11). `object_level`: whether an object is in
+    the cylinder, as far as is decided. `left_out`: the sensors that a person has left out. `head_game`: where a head's
+    games stood. `spinning`: the bouler and his time. `told_us`: the latest date of a message, in UTC. `view`: what
+    was last published of the table.
     """
 
     state: State = State.CLOSED
@@ -100,10 +103,11 @@ class TableState(msgspec.Struct):
     last_coup_from: int | None = None
     closing: bool = False
     tout_va_owed: bool = False
-    object_present: bool = False
+    object_level: ObjectLevel = "clear"
     left_out: list[str] = msgspec.field(default_factory=list)
     spinning: Bouler = msgspec.field(default_factory=Bouler)
     current: Coup = msgspec.field(default_factory=Coup)
+    told_us: int = 0
     view: tuple[str | int | bool | None, ...] | None = None
 
     def begin_coup(self) -> None:
@@ -137,6 +141,18 @@ class TableState(msgspec.Struct):
         if self.last_coup_from is None:
             return None
         return "next" if self.decided or self.coup < self.last_coup_from else "this"
+
+    @property
+    def awaits_chef(self) -> bool:
+        """Whether a number awaits the chef: also while play is suspended or closed meanwhile (R3b, N8)."""
+        return not self.decided and self.current.called is not None
+
+    @property
+    def ball_belongs_in(self) -> int | None:
+        """The number in whose pocket the ball lies, as far as is known: of the one that awaits the chef, else of the
+        last one."""
+        called = self.current.called
+        return called.number if called is not None and self.awaits_chef else self.last_number
 
     @property
     def follows_void(self) -> bool:

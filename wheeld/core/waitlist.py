@@ -24,6 +24,12 @@ class Happening(msgspec.Struct, frozen=True):
     command: Command | None = None
 
     @property
+    def latest_us(self) -> int:
+        """The latest moment at which it can have happened: later than `t_us` only of a word that is in doubt."""
+        until_us = None if self.command is None else self.command.until_us
+        return self.t_us if until_us is None else max(self.t_us, until_us)
+
+    @property
     def what(self) -> Evidence | Command:
         """Whichever it is."""
         what = self.evidence or self.command
@@ -56,16 +62,24 @@ class Waitlist:
 
     def take(self, now_us: int, held_until_us: HeldUntil) -> Happening | None:
         """The first that need not wait, taken out; None while each must. Words keep their order: each waits behind an
-        earlier one that waits."""
+        earlier one that waits, unless nobody knows when that one was said."""
         is_behind = False
         for place, happening in enumerate(self.waiting):
             until_us = held_until_us(happening)
             is_word = happening.command is not None
-            is_held = (until_us is not None and until_us >= now_us) or (is_behind and is_word)
+            is_held = until_us is not None and (until_us >= now_us or self._is_shown_until(happening.latest_us, place))
+            is_held |= is_behind and is_word
             if not is_held or len(self.waiting) > WAITING_MAX:
                 return self.waiting.pop(place)
-            is_behind |= is_word
+            is_behind |= is_word and happening.latest_us == happening.t_us
         return None
+
+    def _is_shown_until(self, latest_us: int, place: int) -> bool:
+        """Whether something behind that place was shown by then: where nobody knows when a word was said, it may have
+        been said after that."""
+        return any(
+            happening.evidence is not None and happening.t_us <= latest_us for happening in self.waiting[place + 1 :]
+        )
 
     def due_us(self, held_until_us: HeldUntil) -> int | None:
         """When the first of them has waited long enough; None while nothing waits."""

@@ -152,13 +152,19 @@ class Daemon:
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
         self._loop = TableLoop(
-            self._table, self._source.sensing, clock=clock, store=journal.append, on_change=self._on_change
+            self._table,
+            self._source.sensing,
+            clock=clock,
+            store=journal.append,
+            on_change=self._on_change,
+            hear=self._hear,
+            asleep_ns=clock.asleep_ns,
         )
         self._intake = CommandIntake(
             journal=journal,
             outbox=self._outbox,
             seal=self._keeper.seal,
-            submit=self._loop.put,
+            table=self._loop,
             catalogue=self._catalogue,
             root=root,
             utc_us=clock.utc_us,
@@ -184,11 +190,12 @@ class Daemon:
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {
             "table": self._loop.run(),
+            "beat": self._loop.beat(),
             "commands": self._intake.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
             **self._source.tasks(
-                self._loop.put,
+                self._loop.say,
                 watched(self._loop.put, self._watch.table),
                 turning=TurningClock(self._clock, self._watch.sensors),
                 clock=self._clock,
@@ -208,7 +215,16 @@ class Daemon:
         return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._table.boot_id))
 
     def _broker_counters(self) -> dict[str, dict[str, int]]:
-        return {"mqtt": self._mqtt.counters, "outbox": self._outbox.counters, "commands": self._intake.counters}
+        return {
+            "host": self._loop.counters,
+            "mqtt": self._mqtt.counters,
+            "outbox": self._outbox.counters,
+            "commands": self._intake.counters,
+        }
+
+    async def _hear(self, since_ns: int) -> None:
+        """Return when all that people said since then has been handed on, or can't be awaited any longer."""
+        await asyncio.gather(self._mqtt.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
 
     def _on_change(self) -> None:
         """Something happened that people see."""

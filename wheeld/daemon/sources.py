@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeAlias
 
 from firmware_protocol.cammegh.session import CammeghSession
 from firmware_protocol.host import Position
 from wheeld.config.sections import Config
-from wheeld.core.observations import Command
+from wheeld.core.facts import Trouble
 from wheeld.core.setting import TableSetting
 from wheeld.ports import ByteLink, HostClock
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.feed import BoardFeed
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.factory import open_pins
-from wheeld.sources.gpio.feed import GpioFeed, commands_only
+from wheeld.sources.gpio.feed import CAUGHT_UP_S, GpioFeed, Say, commands_only
 from wheeld.sources.gpio.outputs import Outputs
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
@@ -36,7 +36,6 @@ from wheeld.sources.link.supervisor import LinkSupervisor
 from wheeld.sources.link.url_link import UrlLink
 from wheeld.sources.sensing import HandOn, Sensing
 
-PutCommand: TypeAlias = Callable[[Command], Awaitable[None]]
 Tasks: TypeAlias = dict[str, Coroutine[Any, Any, None]]
 Counters: TypeAlias = dict[str, dict[str, int]]
 
@@ -46,6 +45,7 @@ class Source:
     the board has run since then. Raises PinsError when pins cannot be used."""
 
     def __init__(self, config: Config, *, start_ns: int, resume_at: Position | None = None) -> None:
+        self._start_ns = start_ns
         self._board = None
         if config.sensors is not None:
             self._board = _BoardPart(config.sensors, config.table, start_ns=start_ns, resume_at=resume_at)
@@ -71,6 +71,17 @@ class Source:
         return {"link": self.sensing.is_up, **self.sensing.sensors, **head}
 
     @property
+    def caught_up_s(self) -> float:
+        """How long after a standstill every button has been heard that was pressed in it."""
+        has_buttons_beside = self._pins is not None and self.sensing is not self._pins.source
+        return CAUGHT_UP_S if has_buttons_beside else 0.0
+
+    @property
+    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
+        """What is wrong with which of them, where that is known."""
+        return dict(self.sensing.troubles)
+
+    @property
     def counters(self) -> Counters:
         """By part; cumulative."""
         counters: Counters = {}
@@ -86,14 +97,14 @@ class Source:
 
     def tasks(
         self,
-        put_command: PutCommand,
+        say: Say,
         put_batch: HandOn,
         *,
         turning: HostClock,
         clock: HostClock,
         state: Callable[[], str],
     ) -> Tasks:
-        """What must run, by name. Observations go to `put_batch`, buttons on pins beside a board to `put_command`.
+        """What must run, by name. Observations go to `put_batch`, buttons on pins beside a board to `say`.
 
         What observes the wheel waits on the clock `turning`, which thereby sees that it runs; all else on `clock`.
         `state` gives the table's state, for the lamps.
@@ -108,7 +119,7 @@ class Source:
             tasks["host_time"] = self._host_time.run(turning, put_batch)
         if self._pins is not None:
             if self.sensing is not self._pins.source:
-                put_batch, turning = commands_only(put_command), clock
+                put_batch, turning = commands_only(say, start_ns=self._start_ns), clock
             tasks["gpio"] = self._pins.feed(turning, put_batch, state).run()
         return tasks
 

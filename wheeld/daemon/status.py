@@ -47,6 +47,7 @@ class DaemonStatus:
             uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
             state=self._table.state,
             sensors=self._source.sensors,
+            troubles=self._source.troubles,
             clock=self._clock_health(now_ns),
             outbox_depth=await self._outbox.depth(),
             counters={"table": dict(self._table.counters), **self._source.counters, **self._counters()},

@@ -5,6 +5,10 @@ A command is dated by the host's estimate of the sensing clock as it comes. It w
 to that time: what they saw before is decided before. They report every 0.1 s, or their link is down; then nothing more
 is to be waited for.
 
+When the daemon stood still (`wheeld/service/standstill.py`), what sensors kept and what people said wait side by side,
+and which is read first is chance. So nothing of the sensors is applied before everybody was heard who spoke in that
+time. The table then gets the standstill as an observation, and the words as `wheeld/core/law/standstill.py` dates them.
+
 What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
 disk. An event is acknowledged to the board when all that followed from it is stored. With it is stored how far the
 board's events were then, so that after a kill in between none of them is applied a second time.
@@ -13,28 +17,61 @@ board's events were then, so that after a kill in between none of them is applie
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from bisect import insort
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import msgspec
+import structlog
 
 from firmware_protocol.host import Position
-from wheeld.core.observations import Command, Observation, SensorState
+from wheeld.core.catalogue import translatable
+from wheeld.core.instants import to_text
+from wheeld.core.law.standstill import heard_at, heard_in
+from wheeld.core.observations import Command, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
 from wheeld.core.table import Table
 from wheeld.ports import HostClock
+from wheeld.service.standstill import BEAT_S, Gap, Moment, Pulse
 from wheeld.sources.sensing import Batch, Sensing
 
 QUEUE_MAX = 64
 """Batches of up to 28 events: some seconds of a busy wheel. More waits in the kernel and in the board's ring."""
+SAID_MAX = 1_000
+"""Words that wait to be taken. The intake takes one at a time, and only a standstill lets them gather."""
+SLOW_STORE_NS = 1_000_000_000
+"""Storing a step takes milliseconds. When it took longer than this, the disk stood still."""
+STEP_US_NOTICED = 1_000_000
+"""Dates that are wrong by less than this mislead nobody who reads them beside others."""
+
+STEPPED = translatable(
+    "the clock of this computer was set by {seconds} s; the order of events and all durations are right, dates before "
+    "that may be wrong by as much"
+)
+
+
+class Said(NamedTuple):
+    """A command that waits; `came_us` on the sensing clock, `said_us`: when its sender says that it was said."""
+
+    command: Command
+    came_us: int
+    said_us: int | None
+
+
+async def _nobody_speaks(since_ns: int) -> None:
+    """What a table hears to which nobody is connected."""
+
+
+def _never_asleep() -> int:
+    return 0
 
 
 class TableLoop:
     """Applies observations and commands to `table`.
 
     `store` gets what followed, when (UTC) and up to where in the board's events. `on_change` is called when something
-    happened that people see.
+    happened that people see. After a standstill that began at `since_ns` (host time), `hear` returns when all that was
+    said in it has been put, or can't be awaited any longer. `asleep_ns`: how long the host has been suspended so far.
     """
 
     def __init__(
@@ -45,37 +82,96 @@ class TableLoop:
         clock: HostClock,
         store: Callable[[Step, int, Position | None], Awaitable[None]],
         on_change: Callable[[], None],
+        hear: Callable[[int], Awaitable[None]] = _nobody_speaks,
+        asleep_ns: Callable[[], int] = _never_asleep,
     ) -> None:
         self._table = table
         self._sensing = sensing
         self._clock = clock
         self._store = store
         self._on_change = on_change
+        self._hear = hear
+        self._asleep_ns = asleep_ns
         self._position: Position | None = None
-        self._said: deque[Command] = deque()
-        self._queue: asyncio.Queue[Batch | Command] = asyncio.Queue(QUEUE_MAX)
+        self._due_later: list[Command | Standstill] = []
+        self._batches: asyncio.Queue[Batch] = asyncio.Queue(QUEUE_MAX)
+        self._words: asyncio.Queue[Said] = asyncio.Queue(SAID_MAX)
+        self._news = asyncio.Event()
+        self._newest_us = 0
+        self._pulse = Pulse()
+        self._stood: Gap | None = None
+        self._slow: Moment | None = None
+        self._stepped_us = 0
+        self.counters = {"standstills": 0, "standstill_ms": 0, "slow_stores": 0, "utc_steps": 0}
+        self._log = structlog.get_logger("table")
 
     async def put(self, work: Batch | Command) -> None:
         """Have it applied after what was put before; waits while the queue is full. A command is of the present."""
         if isinstance(work, Command):
-            work = msgspec.structs.replace(work, t_us=self._sensing.now_us(self._clock.monotonic_ns()))
-        await self._queue.put(work)
+            await self.say(work, came_ns=None)
+            return
+        self._look()
+        self._newest_us = max(self._newest_us, work.last_us)
+        await self._batches.put(work)
+        self._news.set()
+
+    async def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None = None) -> None:
+        """Have a command applied that came at `came_ns`, host time (None: now); `said_utc_us`: when it was said, by its
+        sender."""
+        self._look()
+        now_ns = self._clock.monotonic_ns()
+        came_us = self._at_us(now_ns, now_ns if came_ns is None else came_ns)
+        said_us = None
+        if said_utc_us is not None:
+            said_us = self._at_us(now_ns, now_ns - (self._clock.utc_us() - said_utc_us) * 1_000)
+        await self._words.put(Said(command, came_us, said_us))
+        self._news.set()
+
+    def standing_still(self) -> tuple[int, int] | None:
+        """From when to when, in UTC, the machine has stood still, while the table is not yet past it; else None."""
+        self._look()
+        return None if self._stood is None else (self._stood.since.utc_us, self._clock.utc_us())
 
     async def run(self) -> NoReturn:
         """Apply and store until cancelled; raises the store's error."""
         while True:
-            work = await self._queue.get()
-            if isinstance(work, Command):
-                self._said.append(work)
-                await self._apply(self._due(self._reported_us(self._table.now_us)))
-                continue
-            self._position = work.position or self._position
-            await self._apply(self._merged(work))
-            if work.position is not None:
-                self._sensing.acknowledge(work.position)
+            await self._news.wait()
+            self._news.clear()
+            while self._has_work():
+                await self._turn()
+
+    async def beat(self) -> NoReturn:
+        """Beat until cancelled. Without this no standstill is noticed."""
+        self._pulse.beat(self._moment())
+        while True:
+            await self._clock.sleep(BEAT_S)
+            self._look()
+
+    # --- one turn -----------------------------------------------------------------------------------------------------
+
+    def _has_work(self) -> bool:
+        return bool(self._behind()) or self._stepped_us != 0 or not (self._batches.empty() and self._words.empty())
+
+    async def _turn(self) -> None:
+        self._look()
+        if self._stepped_us:
+            await self._report_step()
+        if self._behind():
+            await self._catch_up()
+        while not self._words.empty():
+            word = self._words.get_nowait()
+            self._keep(heard_at(word.command, word.came_us, word.said_us))
+        if self._batches.empty():
+            await self._apply(self._due(self._reported_us(self._table.now_us)))
+            return
+        batch = self._batches.get_nowait()
+        self._position = batch.position or self._position
+        await self._apply(self._merged(batch))
+        if batch.position is not None:
+            self._sensing.acknowledge(batch.position)
 
     def _merged(self, batch: Batch) -> list[Observation]:
-        """The batch, and the commands among it, each before the first observation that is later."""
+        """The batch, and what was kept among it, each before the first observation that is later."""
         merged: list[Observation] = []
         for observation in batch.observations:
             merged += self._due(observation.t_us - 1)
@@ -87,16 +183,103 @@ class TableLoop:
         silent_us = 0 if self._sensing.is_up else self._sensing.now_us(self._clock.monotonic_ns())
         return max(newest_us, silent_us)
 
-    def _due(self, until_us: int) -> list[Command]:
-        """The commands up to that time, in order."""
+    def _keep(self, kept: Command | Standstill) -> None:
+        """Keep it until the sensors have reported up to its time."""
+        insort(self._due_later, kept, key=lambda one: one.t_us)
+
+    def _due(self, until_us: int) -> list[Command | Standstill]:
+        """What was kept up to that time, in order."""
         due = []
-        while self._said and self._said[0].t_us <= until_us:
-            due.append(self._said.popleft())
+        while self._due_later and self._due_later[0].t_us <= until_us:
+            due.append(self._due_later.pop(0))
         return due
 
     async def _apply(self, observations: Sequence[Observation]) -> None:
         step = joined([self._table.apply(observation) for observation in observations])
         if step:
+            began = self._moment()
             await self._store(step, self._clock.utc_us(), self._position)
+            if self._clock.monotonic_ns() - began.host_ns > SLOW_STORE_NS:
+                self._slow = began
         if step.messages or any(isinstance(observation, SensorState) for observation in observations):
             self._on_change()
+
+    # --- standstills --------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Beat, when it is time; a standstill begins with the last beat before it, however many follow."""
+        if not self._pulse.is_due(self._clock.monotonic_ns()):
+            return
+        gap = self._pulse.beat(self._moment())
+        assert gap is not None, "it is due only after the first"
+        if gap.stepped_us:
+            self.counters["utc_steps"] += 1
+            self._log.warning("clock.stepped", seconds=gap.stepped_us / 1e6, then="dates in UTC before that were wrong")
+            if abs(gap.stepped_us) >= STEP_US_NOTICED:
+                self._stepped_us = gap.stepped_us
+                self._news.set()
+        if gap.is_late:
+            # What came between the last beat and the standstill was of its own time.
+            since = msgspec.structs.replace(gap.since, t_us=max(gap.since.t_us, self._newest_us))
+            self._stood = Gap(since if self._stood is None else self._stood.since, gap.until)
+            self._news.set()
+
+    async def _catch_up(self) -> None:
+        """Hear everybody who spoke while the daemon stood still, and tell the table from when to when that was."""
+        await self._hear(min(begin.host_ns for begin in self._behind()))
+        gap, slow = self._stood, self._slow
+        self._stood = self._slow = None
+        until = self._moment()
+        if gap is None:
+            assert slow is not None, "one of the two stood still"
+            self._keep(self._standstill(Gap(slow, until), "journal"))
+            return
+        still = self._standstill(Gap(gap.since, until), "machine")
+        self._keep(still)
+        while not self._words.empty():
+            self._keep(_heard(self._words.get_nowait(), still))
+
+    def _behind(self) -> list[Moment]:
+        """Since when something has stood still that the table does not know of yet."""
+        return [began for began in (self._stood and self._stood.since, self._slow) if isinstance(began, Moment)]
+
+    def _standstill(self, gap: Gap, what: StoodStill) -> Standstill:
+        """The observation, counted and logged."""
+        self.counters["slow_stores" if what == "journal" else "standstills"] += 1
+        self.counters["standstill_ms"] += gap.real_us // 1_000
+        self._log.warning(
+            "machine.stood_still",
+            what=what,
+            seconds=gap.real_us / 1e6,
+            slept_s=gap.slept_us / 1e6,
+            since=to_text(gap.since.utc_us),
+            until=to_text(gap.until.utc_us),
+        )
+        slept_us = gap.slept_us if what == "machine" else 0
+        return Standstill(gap.since.t_us, max(gap.since.t_us, gap.until.t_us), what, slept_us)
+
+    async def _report_step(self) -> None:
+        """A notice that the host's clock was set, for whoever reads dates."""
+        seconds, self._stepped_us = round(self._stepped_us / 1e6, 1), 0
+        text = self._table.setting.catalogue.say(STEPPED, seconds=seconds)
+        step = self._table.remark("utc_stepped", text, {"seconds": seconds})
+        await self._store(step, self._clock.utc_us(), self._position)
+        self._on_change()
+
+    def _moment(self) -> Moment:
+        host_ns = self._clock.monotonic_ns()
+        return Moment(host_ns, self._asleep_ns(), self._clock.utc_us(), self._sensing.now_us(host_ns))
+
+    def _at_us(self, now_ns: int, host_ns: int) -> int:
+        """The sensing clock at a host time that has passed; an estimate of that time itself would never lie before
+        what has been read of the sensors since."""
+        passed_us, at = (now_ns - host_ns) // 1_000, self._sensing.clock_now(now_ns)
+        rate_ppb = 0 if at is None else at.rate_ppb
+        return self._sensing.now_us(now_ns) - passed_us * 1_000_000_000 // (1_000_000_000 + rate_ppb)
+
+
+def _heard(word: Said, still: Standstill) -> Command:
+    """A word that was heard after a standstill. A button has no id, and its own time: its pin was watched."""
+    if word.came_us < still.t_us or word.command.id is None:
+        return heard_at(word.command, word.came_us, word.said_us)
+    return heard_in(still, word.command, word.said_us)

@@ -19,6 +19,9 @@ DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 DEAD_SHARE = 0.2
 """Of the busiest beam's passes: a dead beam's wire picks up fewer. The worst aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
+JITTER_BORNE_MS = {37: 1.2, 74: 1.5, 148: 2.0, 296: 3.0, 592: 3.0}
+"""By sectors of the encoder, or as many as the nearest that has fewer: how much its edges may jitter, sigma, so that at
+30 turns a minute the rotor's place is right within a third of a pocket (docs/wheels.md 3.3)."""
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
 STEADY = {
@@ -250,6 +253,16 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
         yield Finding("look", what, "check the gap to its disc and its threshold")
     else:
         yield Finding("ok", f"encoder: {edges} edges, every sector seen")
+    yield _jitter(signals)
+
+
+def _jitter(signals: Signals) -> Finding:
+    borne_ms = max((ms for ticks, ms in JITTER_BORNE_MS.items() if ticks <= signals.ticks))
+    jitter_ms = signals.jitter_us / 1e3
+    what = f"encoder: its edges jitter by {jitter_ms:.1f} ms; {signals.ticks} sectors bear {borne_ms:g} ms"
+    if jitter_ms <= borne_ms:
+        return Finding("ok", what)
+    return Finding("look", what, "check its disc, its gap and its bearing: sightings may not be placed")
 
 
 def _stands_at(wanted_deg: float, places: Mapping[int, float]) -> int | None:

@@ -14,6 +14,7 @@ from wheeld.core.observations import (
     HeadNumber,
     HeadReport,
     HeadRotor,
+    Level,
     Observation,
     Rotor,
     SensorState,
@@ -24,6 +25,10 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 
 KEPT_MAX = 200_000
 """Edges, pulses and sightings kept to learn from, the latest ones: half an hour of a busy wheel, some 20 MB."""
+
+
+MEDIAN_SIGMA = 0.6745
+"""The median of how far values of a normal distribution are from their mean, in sigma."""
 
 
 class Signals:
@@ -44,7 +49,10 @@ class Signals:
         self.ticks_seen: set[int] = set()
         self.buttons: Counter[str] = Counter()
         self.faults: dict[str, bool] = {}
-        self.is_object_present = False
+        self.is_object_present: bool | None = None
+        """None: the object sensor has not told it, or there is none."""
+        self.active: set[str] = set()
+        """The beams and readers that were told to be blocked, and the buttons that were told to be held."""
         self.kept = deque[Rotor | BallPass | Sighting](maxlen=KEPT_MAX)
         self.dropped = 0
         self.phase = ""
@@ -66,6 +74,11 @@ class Signals:
         return self.head_rpm if self._rotor is None else self._rotor.rpm(self.last_us)
 
     @property
+    def jitter_us(self) -> float:
+        """By how much the encoder's edges come early or late, sigma; as much as can't be measured where it is less."""
+        return 0.0 if self._rotor is None else self._rotor.state.jitter_us / MEDIAN_SIGMA
+
+    @property
     def direction(self) -> Direction | None:
         """Which way the rotor turns, or last turned."""
         return None if self._rotor is None else self._rotor.direction
@@ -82,8 +95,8 @@ class Signals:
                 self._pulsed(seen)
             case Sighting():
                 self.sightings[seen.reader] += 1
-            case ForeignObject():
-                self.is_object_present = seen.present
+            case ForeignObject() | Level():
+                self._stands(seen)
             case SensorState():
                 self.faults[seen.sensor] = not seen.ok
             case Command():
@@ -93,6 +106,16 @@ class Signals:
         if isinstance(seen, Rotor | BallPass | Sighting):
             self.dropped += len(self.kept) == self.kept.maxlen
             self.kept.append(seen)
+
+    def _stands(self, seen: ForeignObject | Level) -> None:
+        if isinstance(seen, ForeignObject):
+            self.is_object_present = seen.present
+        elif seen.sensor == "object":
+            self.is_object_present = seen.active
+        elif seen.active:
+            self.active.add(seen.sensor)
+        else:
+            self.active.discard(seen.sensor)
 
     def _reported(self, seen: HeadReport) -> None:
         match seen:

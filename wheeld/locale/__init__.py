@@ -16,7 +16,7 @@ from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from wheeld.core.facts import Case
+from wheeld.core.facts import Case, Trouble
 from wheeld.core.law import people
 from wheeld.core.law.late import LATE, LAUNCHES
 from wheeld.core.law.table import CLAUSES, GUARDS
@@ -55,7 +55,8 @@ def _texts_in(code: str) -> Iterator[tuple[str, str]]:
 
 
 def _texts_of_the_law() -> Iterator[str]:
-    """Why a coup is void, a notice published, or a command done or refused; what notices report, and the chef names."""
+    """Why a coup is void, a notice published, or a command done or refused; what notices report, and the chef names;
+    what is wrong with sensors."""
     for clause in CLAUSES:
         row = clause.row
         if row.void or row.notice or clause in people.ROWS:
@@ -64,6 +65,7 @@ def _texts_of_the_law() -> Iterator[str]:
             yield from (fact.text for fact in clause.facts)
     yield from (row.text for row in LATE.values() if row.void or row.notice)
     yield from (case.text for case in Case)
+    yield from (text for trouble in Trouble for text in (trouble.text, trouble.mend))
     yield from (fact.text for fact in (*GUARDS, *LAUNCHES))  # a notice names the fact as it was before its guard chose
 
 

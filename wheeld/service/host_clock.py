@@ -17,6 +17,10 @@ class SystemClock:
         """UTC in microseconds since 1970."""
         return time.time_ns() // 1000
 
+    def asleep_ns(self) -> int:
+        """How long the host has been suspended since it started, in nanoseconds: its monotonic clock stood then."""
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
     async def sleep(self, seconds: float) -> None:
         """Return `seconds` later."""
         await asyncio.sleep(seconds)

@@ -1,14 +1,18 @@
 """The log: one JSON object a line on standard error, and for journald its priority before it.
 
 With the priority `journalctl -p warning` finds what matters. Source: sd-daemon(3) for the prefixes, systemd.exec(5)
-for JOURNAL_STREAM.
+for JOURNAL_STREAM. What libraries and Python itself say, by `logging`, as a warning or as an error that nobody caught,
+is a line of the same form: the event `library`, with the library's name.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+import threading
 from collections.abc import Mapping
+from types import TracebackType
 
 import msgspec
 import structlog
@@ -30,6 +34,41 @@ def log_to_stderr(level: str) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.BytesLoggerFactory(sys.stderr.buffer),
     )
+    logging.root.handlers = [_Libraries()]
+    logging.root.setLevel(logging.WARNING)
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _tell_uncaught
+    threading.excepthook = _tell_uncaught_in_thread
+    sys.unraisablehook = _tell_unraisable
+
+
+class _Libraries(logging.Handler):
+    """What a library says is a line of our log: the event `library`, its name and its words."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):  # its words do not fit together; they are said all the same
+            text = f"{record.msg} {record.args}"
+        log = structlog.get_logger("library")
+        log.log(record.levelno, "library", library=record.name, text=text, exc_info=record.exc_info or None)
+
+
+def _tell_uncaught(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        return
+    structlog.get_logger("library").critical("library", library="python", text="an error ends it", exc_info=error)
+
+
+def _tell_uncaught_in_thread(seen: threading.ExceptHookArgs) -> None:
+    name = "?" if seen.thread is None else seen.thread.name
+    text = f"an error ends the thread {name}"
+    structlog.get_logger("library").error("library", library="python", text=text, exc_info=seen.exc_value)
+
+
+def _tell_unraisable(seen: sys.UnraisableHookArgs) -> None:
+    text = f"{seen.err_msg or 'an error is lost in'}: {seen.object!r}"
+    structlog.get_logger("library").error("library", library="python", text=text, exc_info=seen.exc_value)
 
 
 def is_journal(fd: int, environment: Mapping[str, str]) -> bool:

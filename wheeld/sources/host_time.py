@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, clock_reading
+from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import HostClock
 from wheeld.sources.sensing import Batch, HandOn, utc_now
@@ -25,6 +26,7 @@ class HostTimeSource:
         self.is_up = True
         """Always: the silence of the head is a fault of the head."""
         self.sensors: dict[str, bool] = {}
+        self.troubles: dict[str, tuple[Trouble, ...]] = {}
 
     def now_us(self, host_ns: int) -> int:
         """The sensing clock, which is the host's."""

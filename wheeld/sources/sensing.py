@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TypeAlias
 
 import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, UtcPair
+from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation
 from wheeld.ports import HostClock
 
@@ -24,6 +25,11 @@ class Sensing(Protocol):
     @property
     def sensors(self) -> dict[str, bool]:
         """Of each of its sensors, whether it works."""
+        ...
+
+    @property
+    def troubles(self) -> Mapping[str, tuple[Trouble, ...]]:
+        """What is wrong now, by sensor, where that is known; the line to the sensors is `link`."""
         ...
 
     def now_us(self, host_ns: int) -> int:

@@ -19,7 +19,7 @@ came to rest. `waiting` lists the questions that are open meanwhile, and what wa
 could change its meaning. Each question has an end; without an answer until then the answer is no. `history` knows
 where the table stood at any time lately. A launch that is proven only after the table moved on has its row in `late`:
 it means what it meant when it was made, and it changes no verdict that was published. `standing` says what a state
-meets as it is entered: an object that lies in the cylinder, a sensor that fails.
+meets as it is entered: an object that lies in the cylinder, a sensor that fails, a wheel that has stopped or misfired.
 
 ## What the table remembers beside its state
 
@@ -36,10 +36,11 @@ meets as it is entered: an object that lies in the cylinder, a sensor that fails
   - Remembers: whether the present coup has had its verdict.
   - Written: with a verdict, and when a coup is numbered.
   - Read: when a coup begins. A coup that still awaits its launch is not numbered again.
-- `object_present`
-  - Remembers: whether a foreign object is in the cylinder, as far as is decided.
-  - Written: by `object_in` and `object_out`.
-  - Read: by the guards of "tout va" and "operations done", and as a coup begins.
+- `object_level`
+  - Remembers: whether a foreign object is in the cylinder, as far as is decided: `clear`, `present` or `unknown`.
+  - Written: by `object_in`, `object_out` and `object_unknown`, and by `resume` and `open` where they leave its sensor
+    out.
+  - Read: by the guards of "tout va", "operations done" and a number, and as a coup begins.
 - `last_coup_from` and `closing`
   - Remember: that la dernière is announced and from which coup on it counts (`last_coup_from`), and that it was played
     (`closing`).
@@ -52,7 +53,14 @@ meets as it is entered: an object that lies in the cylinder, a sensor that fails
 - `current.called`
   - Remembers: the number that awaits the chef.
   - Written: by `number_unconfirmed`, `number_not_proven` and `rotor_stopped_in_fall`. It is forgotten with the coup.
-  - Read: with the result, and by the guard of a number that is seen meanwhile.
+    It is kept while play is suspended or closed meanwhile. A sighting elsewhere, or a head that contradicts itself,
+    leaves it without a number.
+  - Read: with the result, by the guards of a number that is seen meanwhile, and by those of `confirm`, `rien_va`,
+    `resume` and `open` while play is stopped.
+- `current.overtaken`
+  - Remembers: that a ball was launched while a number awaits the chef. What is seen since then is not of that number.
+  - Written: by a launch, or a game that nobody received, while a number awaits the chef. Forgotten with the coup.
+  - Read: by the guards of a number, or a ball, that is seen meanwhile.
 - `current.launch_due_us`
   - Remembers: until when the launch may come that is awaited since "rien ne va plus".
   - Written: by "rien ne va plus" before the launch. Forgotten with the coup, and when it has passed.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 from wheeld.core.facts import Awaited, State
-from wheeld.core.law.rows import AFTER_VOID
+from wheeld.core.law.rows import AFTER_VOID, NO_COUP
 
 A, S = Awaited, State
 
@@ -25,14 +27,23 @@ BEFORE: dict[Awaited, tuple[State, ...]] = {
     A.NO_LAUNCH: (S.OPERATIONS, *AFTER_VOID),
     A.CLEAR_OBJECT: (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY, S.OPERATIONS, *AFTER_VOID),  # N6: a launch over it is void
     A.REPAIR: (S.CLOSED, S.SUSPENDED),
+    A.START_WHEEL: (S.CLOSED, S.SUSPENDED),
+    A.BALL_AT_REST: (S.CLOSED, S.OPERATIONS, *AFTER_VOID, S.SUSPENDED),
+    A.CLEAR_OBSTACLE: (S.CLOSED, S.OPERATIONS, *AFTER_VOID, S.SUSPENDED),
+    A.OBJECT_LEVEL: NO_COUP,
     A.PUT_BACK: AFTER_VOID,
     A.TURN_ROTOR: AFTER_VOID,
     A.RIEN_NE_VA_PLUS: (S.FAITES_VOS_JEUX,),
 }
 """What must come first if it is owed, and in which states."""
+AFTER: dict[Awaited, tuple[State, ...]] = {A.CONFIRM: (S.CLOSED, S.SUSPENDED)}
+"""What comes next if it is owed: a number goes on awaiting the chef while play is stopped (R3b)."""
 
 
 def awaited(state: State, owed: frozenset[Awaited] = frozenset()) -> tuple[Awaited, ...]:
-    """What `state` waits for, in order; `owed`: which of `BEFORE` is to be done now."""
-    first = [code for code, states in BEFORE.items() if code in owed and state in states]
-    return (*first, *AWAITED[state])
+    """What `state` waits for, in order; `owed`: which of `BEFORE` and `AFTER` is to be done now."""
+    return (*_of(BEFORE, state, owed), *AWAITED[state], *_of(AFTER, state, owed))
+
+
+def _of(steps: Mapping[Awaited, Container[State]], state: State, owed: Container[Awaited]) -> list[Awaited]:
+    return [code for code, states in steps.items() if code in owed and state in states]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.catalogue import Text
+from wheeld.core.facts import Cause, Fact, State, Trouble
 from wheeld.core.law.rows import (
     ELSEWHERE,
     IDLE,
@@ -12,8 +13,20 @@ from wheeld.core.law.rows import (
     on,
     void,
 )
+from wheeld.core.names import sensor_text
+from wheeld.core.tracking.evidence import Evidence
 
 S, F = State, Fact
+
+
+def said_of(evidence: Evidence) -> tuple[Text, ...]:
+    """What a notice says of this evidence: what it is; of a sensor's trouble what is wrong, and what mends it."""
+    if evidence.fact is not F.SENSOR_TROUBLE:
+        return (Text(evidence.fact.text),)
+    sensor, what = (str(evidence.figures[name]) for name in ("sensor", "what"))
+    trouble = Trouble[what.upper()]
+    return Text("{sensor}: {what}", {"sensor": sensor_text(sensor), "what": Text(trouble.text)}), Text(trouble.mend)
+
 
 ROWS = (
     void(F.SENSOR_FAULT, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "what observes the mechanism failed"),
@@ -21,6 +34,7 @@ ROWS = (
     on(F.SENSOR_FAULT, IDLE, S.SUSPENDED, "N8", "nothing is decided without the sensors"),
     ignore(F.SENSOR_FAULT, ELSEWHERE, "", "play is suspended already; resume waits for the sensor"),
     ignore(F.SENSOR_MENDED, ELSEWHERE, "A6", "a person resumes, not a sensor"),
+    notice(F.SENSOR_TROUBLE, ELSEWHERE, "sensor_trouble", "N8", "whoever mends it must know what is wrong"),
     notice(
         F.LEFT_OUT_WORKS,
         ELSEWHERE,
@@ -31,4 +45,13 @@ ROWS = (
     void(F.RESTARTED, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the restart hid a part of the coup"),
     ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number goes on awaiting the chef"),
     ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table is where it was"),
+    notice(
+        F.STOOD_STILL,
+        ELSEWHERE,
+        "standstill",
+        "7",
+        'what sensors kept counts by its own time; "{void}" counts from the beginning, other words from the end, '
+        "unless they say when",
+    ),
+    notice(F.JOURNAL_STOOD, ELSEWHERE, "standstill", "7", "everything counts by its own time, and is published late"),
 )

@@ -25,16 +25,18 @@ Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fail
 _GROUPS = {
     "any_state": tuple(State),
     "any_other_state": all_but(State.AWAITING_CHEF),
+    "any_open_state": all_but(State.CLOSED, State.AWAITING_CHEF),
     "any_coup": COUP,
     "any_running_state": RUNNING,
     "either_before_launch": BEFORE_LAUNCH,
 }
 """States that mostly move alike: one arrow for all of them instead of one each. Not states themselves."""
 _KEY = """\
-`any_state`, `any_other_state` (all but `awaiting_chef`), `any_running_state` (`ball_running`, `rien_ne_va_plus`,
-`ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and `either_before_launch` (`faites_vos_jeux`,
-`bets_closed_early`) stand for all of their states, `where_it_was` for the one that a suspension hid. What leads from
-any state makes a coup that was running void (breakdown).
+`any_state`, `any_other_state` (all but `awaiting_chef`), `any_open_state` (all but that and `closed`),
+`any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and
+`either_before_launch` (`faites_vos_jeux`, `bets_closed_early`) stand for all of their states, `where_it_was` for the
+one that a suspension hid. What leads from any state makes a coup that was running void (breakdown); a number that
+awaits the chef goes on awaiting him.
 """
 
 

@@ -26,25 +26,33 @@ NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
 def _number(evidence: Evidence, known: Known) -> Fact:
     """A number; or, after a void, in a suspension or at a closed table, the ball put back where it belongs; or, while a
     number awaits the chef (R3b), the ball in another pocket than the one where it was seen: a hand may have put it
-    there."""
+    there, or it was launched meanwhile. Nothing is proven while nobody knows whether an object is in the cylinder
+    (N6)."""
     state = known.table_state.state
-    if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and _is_at_home(evidence, known):
+    is_at_home = _is_at_home(evidence, known)
+    if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and is_at_home:
         return F.BALL_IN_PLACE
-    called = known.table_state.current.called if state is S.AWAITING_CHEF else None
-    if called is None or evidence.figures.get("number") == called.number:
+    if state in RUNNING and known.table_state.object_level == "unknown":
+        return F.NUMBER_UNPROVEN
+    if state is not S.AWAITING_CHEF:
         return evidence.fact
-    return F.BALL_MOVED if "R3" in called.unproven else F.NUMBER_UNPROVEN
+    if known.table_state.current.overtaken:
+        return F.NUMBER_OVERTAKEN
+    return evidence.fact if is_at_home else F.BALL_MOVED
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
-    """The ball in another pocket; or in that of the last number, or, while there is none, seen for the first time."""
-    is_first_seen = known.table_state.last_number is None and "from_pocket_index" not in evidence.figures
+    """The ball in another pocket; or in that of the last number, or of the one that awaits the chef; or, before the
+    first number, seen for the first time."""
+    if known.table_state.state is S.AWAITING_CHEF and known.table_state.current.overtaken:
+        return F.NUMBER_OVERTAKEN
+    is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
     return F.BALL_IN_PLACE if is_first_seen or _is_at_home(evidence, known) else evidence.fact
 
 
 def _is_at_home(evidence: Evidence, known: Known) -> bool:
-    """Whether the ball was seen in the pocket of the last number."""
-    return evidence.figures.get("number") in (known.table_state.last_number, None)
+    """Whether the ball was seen where it lay: in the pocket of the number that awaits the chef, or of the last one."""
+    return evidence.figures.get("number") in (known.table_state.ball_belongs_in, None)
 
 
 GUARDS: dict[Fact, EvidenceGuard] = {**dict.fromkeys(NUMBERS, _number), F.BALL_MOVED: _ball_moved}
@@ -123,13 +131,15 @@ ROWS = (
         "readers saw the ball in the same pocket again; the chef still answers for its laps",
         Act.AWAIT,
     ),
-    void(
-        F.NUMBER_UNPROVEN,
+    ignore(F.NUMBER_UNPROVEN, S.AWAITING_CHEF, "R3b", "it is the number that awaits the chef"),
+    notice(
+        F.NUMBER_OVERTAKEN,
         S.AWAITING_CHEF,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "another number than the one that awaits the chef",
+        "number_seen",
+        "N2 N8",
+        "that launch counts for nothing; the number before goes on awaiting the chef",
     ),
+    ignore(F.NUMBER_OVERTAKEN, ELSEWHERE, "", "no number awaits the chef"),
     notice(
         NUMBERS,
         AFTER_VOID,
@@ -198,6 +208,7 @@ ROWS = (
         "it voids nothing now; the next coup waits until it is cleared",
     ),
     ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "what waited for it may go on"),
+    ignore(F.OBJECT_UNKNOWN, ELSEWHERE, "7", "nothing is decided on it until the object sensor has reported again"),
     notice(
         F.BALL_MOVED,
         (S.FAITES_VOS_JEUX, S.OPERATIONS),

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from wheeld.core.facts import Fact
+from wheeld.core.facts import Fact, State
+from wheeld.core.law.rows import BEFORE_LAUNCH
 from wheeld.core.observations import Command
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.loose import Whereabouts
 from wheeld.core.tracking.observer import Observer
 
 
@@ -37,10 +39,22 @@ def asked(known: Known) -> Command:
     return known.command
 
 
+def is_object_awaited(known: Known) -> bool:
+    """Whether the object sensor has yet to report if the cylinder is clear. While a sensor or its line fails, that is
+    what the table waits for."""
+    return known.table_state.object_level == "unknown" and not known.observer.faults
+
+
 def is_in_place(known: Known) -> bool:
     """Whether the ball lies in the pocket of the last number; True without a last number, or without a sensor."""
     number = known.table_state.last_number
     return number is None or known.observer.lies_in(known.pockets.index_of[number], known.now_us) is not False
+
+
+def is_seen_in_place(known: Known) -> bool:
+    """Whether readers see the ball in the pocket of the last number."""
+    number = known.table_state.last_number
+    return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is True
 
 
 def is_seen_elsewhere(known: Known) -> bool:
@@ -56,3 +70,36 @@ def is_place_unseen(known: Known) -> bool:
     """Whether the ball belongs in a pocket, and no sensor can see whether it lies there."""
     number = known.table_state.last_number
     return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is None
+
+
+def must_rest_first(known: Known) -> bool:
+    """Whether the command for which the table waits is refused until the ball rests. One rule for every command that
+    opens the bets, whosever ball it is: nobody may bet on a coup that was not observed whole (docs/rulebook.md 6).
+    "Resume" waits for a ball on the track wherever it leads. All of it ends by itself: the ball is seen at rest, or the
+    time of a fall is over."""
+    place, table = known.observer.whereabouts, known.table_state
+    if place is Whereabouts.ON_TRACK:
+        return table.state is State.SUSPENDED or _opens_bets_next(known)
+    is_falling = place is Whereabouts.FALLING and not is_seen_in_place(known)
+    return is_falling and _opens_bets_next(known)
+
+
+def is_obstacle_open(known: Known) -> bool:
+    """Whether a launched ball was seen at rest nowhere, and the command for which the table waits opens the bets: no
+    sensor tells an obstacle from a hand, so a person looks, and answers for it."""
+    return known.observer.whereabouts is Whereabouts.UNSEEN and _opens_bets_next(known)
+
+
+def _opens_bets_next(known: Known) -> bool:
+    """Whether the command for which the table waits leads to a new game, or back into one."""
+    table = known.table_state
+    match table.state:
+        case State.SUSPENDED:
+            return table.resume_to in BEFORE_LAUNCH
+        case State.CLOSED:
+            return not table.tout_va_owed
+        case State.RIEN_VA:
+            return not table.closing and is_in_place(known)
+        case State.OPERATIONS:
+            return not table.closing
+    return table.state is State.BETS_CLOSED_EARLY

@@ -6,12 +6,13 @@ from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.rows import (
     AFTER_VOID,
     BEFORE_LAUNCH,
-    COUP,
     ELSEWHERE,
+    OPEN_IDLE,
     RUNNING,
     Act,
     ignore,
     notice,
+    on,
     void,
 )
 
@@ -35,8 +36,8 @@ ROWS = (
         Act.BEGIN,
     ),
     ignore(F.LAUNCH_UNSEEN, ELSEWHERE, "", "it is the ball of the coup that is void already"),
-    notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "6", "no game is on"),
-    notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
+    notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "6", "no game is on", Act.OVERTAKE),
+    notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "6", "no game is on", Act.OVERTAKE),
     notice(
         F.LAUNCH_UNSEEN,
         S.AWAITING_CHEF,
@@ -44,6 +45,7 @@ ROWS = (
         "N2",
         "the number before awaits the chef, and its operations are not done: this launch counts for nothing",
         Act.DISOWN,
+        Act.OVERTAKE,
     ),
     void(
         F.LAUNCH_UNSEEN,
@@ -54,7 +56,7 @@ ROWS = (
     ),
     void(
         F.UNOBSERVED_COUP,
-        COUP,
+        RUNNING,
         S.SUSPENDED,
         Cause.BREAKDOWN,
         "the coup that runs was not observed whole",
@@ -73,8 +75,9 @@ ROWS = (
         "unobserved_coup",
         "N8",
         "what came of it is not known, and no number is guessed",
+        Act.OVERTAKE,
     ),
-    void(F.WHEEL_VOID, COUP, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
+    void(F.WHEEL_VOID, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
     notice(
         F.WHEEL_VOID,
         ELSEWHERE,
@@ -82,13 +85,28 @@ ROWS = (
         "",
         "no coup is running; a result stands",
     ),
+    notice(
+        F.WHEEL_VOID,
+        S.AWAITING_CHEF,
+        "wheel_void",
+        "N8",
+        "the number that awaits the chef goes on awaiting him",
+    ),
     ignore(F.WHEEL_VOID, AFTER_VOID, "", "its coup is void already"),
     void(
         F.NUMBER_CORRECTED,
-        COUP,
+        RUNNING,
         S.SUSPENDED,
         Cause.BREAKDOWN,
         "a wheel that contradicts its own number proves none; nobody confirms it",
+    ),
+    notice(
+        F.NUMBER_CORRECTED,
+        (S.AWAITING_CHEF, S.CLOSED, S.SUSPENDED),
+        "number_corrected",
+        "R3b N8",
+        "a verdict stands; a number that awaits the chef is his to name, by the ball in its pocket",
+        Act.DOUBT,
     ),
     notice(
         F.NUMBER_CORRECTED,
@@ -97,4 +115,28 @@ ROWS = (
         "N7 N8",
         "a verdict stands; the chef looks at the ball before anything is paid",
     ),
+    # --- it plays no game
+    on(
+        F.WHEEL_STOPPED,
+        OPEN_IDLE,
+        S.SUSPENDED,
+        "N8 6",
+        "no coup can be observed until the wheel is started again; then a person resumes play",
+        Act.NOTICE,
+        kind="wheel_stopped",
+    ),
+    void(
+        F.WHEEL_STOPPED,
+        RUNNING,
+        S.SUSPENDED,
+        Cause.BREAKDOWN,
+        "the wheel stopped its game while the ball ran, and reports no number",
+    ),
+    ignore(
+        F.WHEEL_STOPPED,
+        S.AWAITING_CHEF,
+        "N8",
+        "the number awaits the chef; play is suspended after his word",
+    ),
+    ignore(F.WHEEL_STOPPED, ELSEWHERE, "", "no game is on; play begins when the wheel is started"),
 )

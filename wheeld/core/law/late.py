@@ -78,8 +78,8 @@ LATE: dict[tuple[Meaning, State], Row] = {
 
 def late_row(evidence: Evidence, known: Known) -> Row | None:
     """The row of a launch that means, by its time, something else than it would now; None when it is not late."""
-    if evidence.fact not in LAUNCHES:
-        return None
+    if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
+        return None  # a number that awaits the chef is lost by no launch (N8)
     now = known.table_state.state
     meaning = _meaning(evidence, known)
     if meaning in (_GROUPS[now], Meaning.RUNNING):

@@ -61,8 +61,8 @@ ROWS = (
         Cause.BREAKDOWN,
         "a second launch within a coup means that the first was not observed whole",
     ),
-    notice(F.LAUNCHED, S.CLOSED, "launch_while_closed", "6", "no game is on"),
-    notice(F.LAUNCHED, S.SUSPENDED, "launch_while_suspended", "6", "no game is on"),
+    notice(F.LAUNCHED, S.CLOSED, "launch_while_closed", "6", "no game is on", Act.OVERTAKE),
+    notice(F.LAUNCHED, S.SUSPENDED, "launch_while_suspended", "6", "no game is on", Act.OVERTAKE),
     notice(
         (F.LAUNCHED, F.WEAK_LAUNCH),
         S.AWAITING_CHEF,
@@ -70,6 +70,7 @@ ROWS = (
         "N2",
         "the number before awaits the chef, and its operations are not done: this launch counts for nothing",
         Act.DISOWN,
+        Act.OVERTAKE,
     ),
     # --- foretold: a launch now would be void
     notice(

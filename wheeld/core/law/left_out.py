@@ -5,10 +5,14 @@ from __future__ import annotations
 from wheeld.core.catalogue import Text, translatable
 from wheeld.core.law.guards import Known
 from wheeld.core.names import sensor_texts
-from wheeld.core.tracking.left_out import objection
+from wheeld.core.tracking.left_out import OBJECT, objection
 
 CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the chef's word serves")
 """N6: "tout va" and "operations done" rest on it while the object sensor is left out."""
+
+
+OBJECT_UNTOLD = Text("the object sensor has not reported yet whether the cylinder is clear")
+"""Why play does not begin on a level that is unknown (docs/rulebook.md 7)."""
 
 
 def without_text(sensors: tuple[str, ...]) -> Text:
@@ -47,6 +51,8 @@ def why_not(known: Known) -> tuple[Text, ...]:
     for why in objections.values():
         if why is not None and why not in reasons:
             reasons.append(why)
+    if OBJECT not in (*after, *observer.faults) and observer.object_level == "unknown":
+        reasons.append(OBJECT_UNTOLD)
     optional = sensor_texts(sensor for sensor, why in objections.items() if why is None)
     if optional:
         return *reasons, Text("these fail, and play can go on without them: {sensors}", {"sensors": optional})

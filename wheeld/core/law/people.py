@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.guards import CommandGuard, Known, asked, is_in_place, is_place_unseen, is_seen_elsewhere
+from wheeld.core.law.guards import (
+    CommandGuard,
+    Known,
+    asked,
+    is_in_place,
+    is_obstacle_open,
+    is_place_unseen,
+    is_seen_elsewhere,
+    must_rest_first,
+)
 from wheeld.core.law.left_out import why_not
 from wheeld.core.law.rows import (
     AFTER_VOID,
@@ -15,6 +24,7 @@ from wheeld.core.law.rows import (
     RETURN,
     RUNNING,
     Act,
+    Row,
     all_but,
     ignore,
     notice,
@@ -29,6 +39,8 @@ S, F = State, Fact
 
 BY_WORD = translatable("no sensor sees where the ball lies: the chef's word serves")
 """Rulebook 3 asks that it lies in the pocket of the last number."""
+NO_OBSTACLE = translatable("no sensor has seen where the ball came to rest: the word serves that no obstacle holds it")
+"""Rulebook 6: nobody may bet on a coup that was not observed whole, and a ball may still lie on an obstacle."""
 
 
 def missing(command: Command, pockets: PocketLayout) -> str:
@@ -44,9 +56,11 @@ def missing(command: Command, pockets: PocketLayout) -> str:
     return ""
 
 
-def rests_on_word(fact: Fact, known: Known) -> bool:
-    """Whether "tout va" is granted on the chef's word, because no sensor sees where the ball lies."""
-    return fact in (F.TOUT_VA, F.TOUT_VA_LAST) and is_place_unseen(known)
+def word_for(fact: Fact, known: Known) -> str:
+    """What is granted on a person's word, because no sensor sees where the ball is; empty where sensors prove all."""
+    if fact in (F.TOUT_VA, F.TOUT_VA_LAST) and is_place_unseen(known):
+        return BY_WORD
+    return NO_OBSTACLE if fact in OPENS_BETS and is_obstacle_open(known) else ""
 
 
 def reasons_of(fact: Fact, known: Known) -> tuple[Text, ...]:
@@ -54,30 +68,55 @@ def reasons_of(fact: Fact, known: Known) -> tuple[Text, ...]:
     return why_not(known) if fact in (F.RESUME_FAULTY, F.OPEN_FAULTY) else ()
 
 
+def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
+    """The rules that the answer to the command at hand cites: of a confirmation, those that no sensor has proven."""
+    called = known.table_state.current.called
+    if fact is not F.CONFIRM or row.refuse or called is None:
+        return row.rules
+    is_another = asked(known).number not in (None, called.number)
+    unproven = (*called.unproven, "R3") if is_another else called.unproven
+    return tuple(rule for rule in row.rules if rule.removesuffix("b") in unproven)
+
+
 def _tout_va(known: Known) -> Fact:
-    if known.table_state.object_present:
-        return F.TOUT_VA_OBJECT
+    if known.table_state.object_level != "clear":
+        return F.TOUT_VA_OBJECT if known.table_state.object_level == "present" else F.TOUT_VA_UNKNOWN
     if not is_in_place(known):
         return F.TOUT_VA_MISPLACED if is_seen_elsewhere(known) else F.TOUT_VA_UNSEEN
-    return F.TOUT_VA_LAST if known.table_state.closing else F.TOUT_VA
+    if known.table_state.closing:
+        return F.TOUT_VA_LAST
+    return F.TOUT_VA_RUNNING if must_rest_first(known) else F.TOUT_VA
 
 
 def _operations_done(known: Known) -> Fact:
-    if known.table_state.object_present:
-        return F.OPERATIONS_DONE_OBJECT
-    return F.OPERATIONS_DONE_LAST if known.table_state.closing else F.OPERATIONS_DONE
+    if known.table_state.object_level != "clear":
+        is_in = known.table_state.object_level == "present"
+        return F.OPERATIONS_DONE_OBJECT if is_in else F.OPERATIONS_DONE_UNKNOWN
+    if known.table_state.closing:
+        return F.OPERATIONS_DONE_LAST
+    return F.OPERATIONS_DONE_RUNNING if must_rest_first(known) else F.OPERATIONS_DONE
 
 
 def _resume(known: Known) -> Fact:
+    if known.table_state.awaits_chef:
+        return F.RESUME_AWAITED
+    if known.observer.wheel_stopped:
+        return F.RESUME_STOPPED
     if why_not(known):
         return F.RESUME_FAULTY
-    return F.RESUME_RUNNING if known.observer.ball_runs() else F.RESUME
+    return F.RESUME_RUNNING if must_rest_first(known) else F.RESUME
 
 
 def _open(known: Known) -> Fact:
+    if known.table_state.awaits_chef:
+        return F.OPEN_AWAITED
+    if known.observer.wheel_stopped:
+        return F.OPEN_STOPPED
     if why_not(known):
         return F.OPEN_FAULTY
-    return F.OPEN_OWED if known.table_state.tout_va_owed else F.OPEN
+    if known.table_state.tout_va_owed:
+        return F.OPEN_OWED
+    return F.OPEN_RUNNING if must_rest_first(known) else F.OPEN
 
 
 def _last_coup(known: Known) -> Fact:
@@ -98,14 +137,26 @@ def _bouler(known: Known) -> Fact:
 
 def _confirm(known: Known) -> Fact:
     """The number that the chef gives, or the one that was seen; without either there is nothing to confirm."""
+    if _is_aside(known):
+        return F.CHEF_ASIDE
     called = known.table_state.current.called
     is_named = asked(known).number is not None or (called is not None and called.number is not None)
     return F.CONFIRM if is_named else F.CONFIRM_UNNAMED
 
 
+def _rien_va(known: Known) -> Fact:
+    return F.CHEF_ASIDE if _is_aside(known) else F.RIEN_VA
+
+
+def _is_aside(known: Known) -> bool:
+    """Whether play was stopped while a number awaits the chef."""
+    return known.table_state.awaits_chef and known.table_state.state is not S.AWAITING_CHEF
+
+
 GUARDS: dict[CommandName, CommandGuard] = {
     "bouler": _bouler,
     "confirm": _confirm,
+    "rien_va": _rien_va,
     "tout_va": _tout_va,
     "operations_done": _operations_done,
     "resume": _resume,
@@ -123,10 +174,30 @@ def fact_of(known: Known) -> Fact:
 
 
 CONFIRMS = (F.CONFIRM, F.CONFIRM_UNNAMED)
-TOUT_VA = (F.TOUT_VA, F.TOUT_VA_LAST, F.TOUT_VA_MISPLACED, F.TOUT_VA_UNSEEN, F.TOUT_VA_OBJECT)
-OPERATIONS_DONE = (F.OPERATIONS_DONE, F.OPERATIONS_DONE_LAST, F.OPERATIONS_DONE_OBJECT)
+TOUT_VA = (
+    F.TOUT_VA,
+    F.TOUT_VA_LAST,
+    F.TOUT_VA_MISPLACED,
+    F.TOUT_VA_UNSEEN,
+    F.TOUT_VA_OBJECT,
+    F.TOUT_VA_UNKNOWN,
+    F.TOUT_VA_RUNNING,
+)
+OPERATIONS_DONE = (
+    F.OPERATIONS_DONE,
+    F.OPERATIONS_DONE_LAST,
+    F.OPERATIONS_DONE_OBJECT,
+    F.OPERATIONS_DONE_UNKNOWN,
+    F.OPERATIONS_DONE_RUNNING,
+)
+OPENS = (F.OPEN, F.OPEN_OWED, F.OPEN_FAULTY, F.OPEN_STOPPED, F.OPEN_AWAITED, F.OPEN_RUNNING)
+RESUMES = (F.RESUME, F.RESUME_FAULTY, F.RESUME_RUNNING, F.RESUME_STOPPED, F.RESUME_AWAITED)
+OPENS_BETS = (F.OPEN, F.OPERATIONS_DONE, F.TOUT_VA, F.RESUME)
+"""Commands that open the bets, or lead back to where they were open."""
 
+_BALL_OUT = "a ball runs or falls: nobody may bet on a coup that was not observed whole; wait until it rests"
 _RESUME_FIRST = "play is suspended; it is resumed first"
+_START_FIRST = "the wheel has stopped its game, and no coup could be observed: it is started first"
 
 ROWS = (
     on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux", Act.BEGIN_PLAY, Act.USE_SENSORS),
@@ -146,8 +217,18 @@ ROWS = (
         "6",
         'faites vos jeux again: "rien ne va plus" was said by mistake, and no ball was launched',
     ),
-    refuse((F.OPEN, F.OPEN_OWED, F.OPEN_FAULTY), S.SUSPENDED, "A6", _RESUME_FIRST),
-    refuse((F.OPEN, F.OPEN_OWED, F.OPEN_FAULTY), ELSEWHERE, "", "the table is open"),
+    on(
+        F.OPEN_AWAITED,
+        S.CLOSED,
+        S.AWAITING_CHEF,
+        "R3b",
+        "a number still awaited the chef when play ended: he answers first",
+        Act.BEGIN_PLAY,
+    ),
+    refuse(OPENS, S.SUSPENDED, "A6", _RESUME_FIRST),
+    refuse(OPENS, ELSEWHERE, "", "the table is open"),
+    refuse(F.OPEN_STOPPED, S.CLOSED, "N8", _START_FIRST),
+    refuse(F.OPEN_RUNNING, (S.CLOSED, S.BETS_CLOSED_EARLY), "6", _BALL_OUT),
     refuse(F.OPEN_FAULTY, S.CLOSED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
     on(
         F.RIEN_NE_VA_PLUS,
@@ -187,11 +268,17 @@ ROWS = (
         Act.CONFIRM,
         Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
     ),
-    refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", "the readers do not prove which number it is: name the number"),
+    refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", "no sensor proves which number it is: name the number"),
     refuse(CONFIRMS, RUNNING, "R3", "no number is out yet, and nobody confirms what sensors can prove"),
     refuse(CONFIRMS, S.OPERATIONS, "", "the coup is a result already"),
     refuse(CONFIRMS, AFTER_VOID, "2", "a void coup never becomes a result"),
     refuse(CONFIRMS, ELSEWHERE, "", "no number awaits the chef"),
+    refuse(
+        F.CHEF_ASIDE,
+        ELSEWHERE,
+        "R3b A6",
+        "the number goes on awaiting the chef: play is resumed, or the table opened, before he answers",
+    ),
     on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA),
     on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.TOUT_VA, Act.END_PLAY),
     on(
@@ -205,6 +292,10 @@ ROWS = (
     refuse(F.TOUT_VA_MISPLACED, AFTER_VOID, "3", "put the ball in the pocket of the last number first"),
     refuse(F.TOUT_VA_UNSEEN, AFTER_VOID, "3", "no reader has seen the ball in its pocket yet: does the rotor turn?"),
     refuse(F.TOUT_VA_OBJECT, AFTER_VOID, "N6", "clear the foreign object first"),
+    refuse(F.TOUT_VA_RUNNING, AFTER_VOID, "6", _BALL_OUT),
+    refuse(
+        F.TOUT_VA_UNKNOWN, AFTER_VOID, "7 N6", "the object sensor has not reported yet whether the cylinder is clear"
+    ),
     refuse((*TOUT_VA, *OPERATIONS_DONE), S.SUSPENDED, "A6", _RESUME_FIRST),
     refuse(
         TOUT_VA,
@@ -222,6 +313,19 @@ ROWS = (
         '"{tout_va}" is still owed',
     ),
     refuse(F.OPERATIONS_DONE_OBJECT, S.OPERATIONS, "N6", "the next coup waits until the foreign object is cleared"),
+    refuse(F.OPERATIONS_DONE_RUNNING, S.OPERATIONS, "6", _BALL_OUT),
+    refuse(
+        OPERATIONS_DONE,
+        S.AWAITING_CHEF,
+        "R3b",
+        'a number that people saw awaits the chef: he confirms it or says "{void}" first',
+    ),
+    refuse(
+        F.OPERATIONS_DONE_UNKNOWN,
+        S.OPERATIONS,
+        "7 N6",
+        "the object sensor has not reported yet whether the cylinder is clear",
+    ),
     refuse(
         OPERATIONS_DONE,
         ELSEWHERE,
@@ -248,11 +352,20 @@ ROWS = (
         Act.END_PLAY,
     ),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
-    refuse(
-        (F.CLOSE, F.SUSPEND),
+    on(
+        F.CLOSE,
         S.AWAITING_CHEF,
-        "R3b",
-        'a number that people saw awaits the chef: he confirms it or says "{void}" first',
+        S.CLOSED,
+        "A6 R3b",
+        "the number goes on awaiting the chef: he answers when the table opens again",
+        Act.END_PLAY,
+    ),
+    on(
+        F.SUSPEND,
+        S.AWAITING_CHEF,
+        S.SUSPENDED,
+        "A6 R3b",
+        "the number goes on awaiting the chef: he answers when play is resumed",
     ),
     void(F.SUSPEND, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "suspended; what was running is void", rules="A6"),
     on(F.SUSPEND, IDLE, S.SUSPENDED, "A6", "the direction may suspend play at any moment"),
@@ -265,14 +378,17 @@ ROWS = (
         "play goes on; a coup that the suspension made void stays void",
         Act.USE_SENSORS,
     ),
-    refuse(F.RESUME_FAULTY, S.SUSPENDED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
-    refuse(
-        F.RESUME_RUNNING,
+    on(
+        F.RESUME_AWAITED,
         S.SUSPENDED,
-        "6",
-        "a ball runs: nobody may bet on a coup that was not observed whole; wait until it has left the track",
+        RETURN,
+        "A6 R3b",
+        "bets stay closed, and the chef answers first; a sensor that fails suspends play after his word",
     ),
-    refuse((F.RESUME, F.RESUME_FAULTY, F.RESUME_RUNNING), ELSEWHERE, "", "play is not suspended"),
+    refuse(F.RESUME_STOPPED, S.SUSPENDED, "N8", _START_FIRST),
+    refuse(F.RESUME_FAULTY, S.SUSPENDED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
+    refuse(F.RESUME_RUNNING, S.SUSPENDED, "6", _BALL_OUT),
+    refuse(RESUMES, ELSEWHERE, "", "play is not suspended"),
     notice(F.BOULER, ELSEWHERE, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
     notice(
         F.BOULER_EARLY,

@@ -15,12 +15,17 @@ from wheeld.core.tracking.evidence import Evidence
 
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
     """What a state that was just entered meets at once, because it stands since before: a coup that begins meets an
-    object in the cylinder (N6); an open table meets a sensor that failed while a number awaited the chef (N8)."""
-    state = known.table_state
-    if before in BEFORE_LAUNCH and state.state in RUNNING and state.object_present:
+    object in the cylinder (N6); an open table meets a sensor that failed, or a wheel that stopped, while a number
+    awaited the chef (N8); a game that waits for its launch meets a wheel that has failed to launch."""
+    state, observer = known.table_state, known.observer
+    if before in BEFORE_LAUNCH and state.state in RUNNING and state.object_level == "present":
         yield Evidence(Fact.OBJECT_IN, evidence_us)
-    if before in COUP and state.state in OPEN_IDLE and known.observer.faults:
-        yield Evidence(Fact.SENSOR_FAULT, evidence_us, {"sensor": known.observer.faults[0]})
+    if before in COUP and state.state in OPEN_IDLE and observer.faults:
+        yield Evidence(Fact.SENSOR_FAULT, evidence_us, {"sensor": observer.faults[0]})
+    if before in COUP and state.state in OPEN_IDLE and observer.wheel_stopped:
+        yield Evidence(Fact.WHEEL_STOPPED, evidence_us)
+    if before not in BEFORE_LAUNCH and state.state in BEFORE_LAUNCH and observer.launch_failed:
+        yield Evidence(Fact.LAUNCH_FAILED, evidence_us)
 
 
 class Move(NamedTuple):

@@ -13,8 +13,8 @@ from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from wheeld.core.facts import Fact, State
-from wheeld.core.law.guards import Known, is_in_place, is_seen_elsewhere
-from wheeld.core.law.rows import AFTER_VOID, NO_COUP, RUNNING
+from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_seen_elsewhere
+from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING, all_but
 from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.waitlist import Happening
@@ -26,8 +26,11 @@ PLACE_WAIT_US = 10_000_000
 12 turns a minute. With a slower rotor the chef says it again."""
 
 
+LEVEL_WAIT_US = 2_000_000
+"""For so long words wait for the object sensor's level. A board tells it ten times a second, pins at once."""
 AT_ONCE: frozenset[CommandName] = frozenset({"suspend", "close"})
-"""They end the wait of a "tout va" for its ball: the direction may stop play at any moment (A6)."""
+"""They end the wait of a "tout va" for its ball, and of words for a level: the direction may stop play at any moment
+(A6)."""
 
 
 class Hold(NamedTuple):
@@ -45,7 +48,7 @@ HOLDS = (
         Topic.LAUNCH,
         NO_COUP,
         frozenset({"open", "operations_done", "tout_va", "resume", "suspend", "close", "last_coup"}),
-        frozenset({F.OBJECT_IN, F.OBJECT_OUT}),
+        frozenset({F.OBJECT_IN, F.OBJECT_OUT, F.OBJECT_UNKNOWN}),
         "a launch means what it meant when it was made; over an object it is void",
     ),
     Hold(
@@ -63,6 +66,7 @@ HOLDS = (
         frozenset({"open", "operations_done", "rien_va", "confirm", "tout_va", "close", "suspend", "resume"}),
         frozenset(
             {
+                F.OBJECT_UNKNOWN,
                 F.ROTOR_STOPPED_RUNNING,
                 F.ROTOR_STOPPED_BEFORE_DROP,
                 F.ROTOR_STOPPED_IN_FALL,
@@ -82,26 +86,58 @@ HOLDS = (
         frozenset({"tout_va"}),
         why="the ball must be seen in the pocket of the last number (rulebook 3)",
     ),
+    Hold(
+        Topic.MOMENT,
+        all_but(*COUP, S.BETS_CLOSED_EARLY),
+        frozenset({"rien_va"}),
+        why="said at some moment of a standstill, it voids also a coup that is launched before the end of it "
+        "(rulebook 7)",
+    ),
+    Hold(
+        Topic.OBJECT,
+        NO_COUP,
+        frozenset({"open", "resume", "tout_va", "operations_done"}),
+        why="nothing is decided on a level that no sensor has told (rulebook 7)",
+    ),
 )
+
+LAUNCH_TOPICS = (Topic.LAUNCH, Topic.UNREPORTED)
+"""Was there a coup when it was said? A word in doubt counts as said at its latest moment there, and as said at its
+earliest where the question is whether the number was out: in doubt the coup is void (docs/rulebook.md 7)."""
 
 
 def questions(known: Known, said: Container[CommandName]) -> Iterator[Question]:
     """The questions that are open at this table now; `said`: the words that wait."""
     yield from known.observer.questions(known.now_us)
     state = known.table_state
-    is_known = state.object_present or is_in_place(known) or is_seen_elsewhere(known)
-    if state.state in AFTER_VOID and not is_known and not any(word in said for word in AT_ONCE):
+    if any(word in said for word in AT_ONCE):
+        return
+    if is_object_awaited(known):
+        yield Question(Topic.OBJECT, -1, wait_us=LEVEL_WAIT_US)
+    is_known = state.object_level == "present" or is_in_place(known) or is_seen_elsewhere(known)
+    if state.state in AFTER_VOID and not is_known:
         yield Question(Topic.PLACE, -1, wait_us=PLACE_WAIT_US)
 
 
 def held_until_us(happening: Happening, open_questions: Iterable[Question], state: State) -> int | None:
     """Until when this waits in `state`; None when nothing that is open could change its meaning."""
     ends = [
-        question.ends_us(happening.t_us)
-        for question in open_questions
-        if question.since_us <= happening.t_us and _is_held(happening, question.topic, state)
+        question.ends_us(t_us)
+        for question in (*open_questions, *_doubts(happening))
+        if question.since_us <= (t_us := _counts_from_us(happening, question.topic))
+        and _is_held(happening, question.topic, state)
     ]
     return max(ends, default=None)
+
+
+def _doubts(happening: Happening) -> Iterator[Question]:
+    """The question that a word brings with it when nobody knows at which moment it was said."""
+    if happening.latest_us > happening.t_us:
+        yield Question(Topic.MOMENT, happening.t_us, happening.latest_us)
+
+
+def _counts_from_us(happening: Happening, topic: Topic) -> int:
+    return happening.latest_us if topic in LAUNCH_TOPICS else happening.t_us
 
 
 def _is_held(happening: Happening, topic: Topic, state: State) -> bool:

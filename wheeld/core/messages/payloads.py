@@ -52,7 +52,8 @@ class Result(Common, frozen=True, kw_only=True):
     What no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove, for
     which the chef answers (`confirmed_by`, `confirmed_reason`); empty where sensors proved all.
     `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
-    `without`: the sensors that were left out, by name.
+    `without`: the sensors that were left out, by name. `late_s`: how long after its number it is published, in seconds,
+    where that is more than two.
     """
 
     seq: int
@@ -77,6 +78,7 @@ class Result(Common, frozen=True, kw_only=True):
     bets_closed_at: str
     left_track_at: str | None
     number_at: str
+    late_s: float | None
     sightings: tuple[SightingFigures, ...]
     unproven: tuple[str, ...]
     confirmed_by: str | None

@@ -14,6 +14,10 @@ AWAITED: dict[Awaited, str] = {
     Awaited.NO_LAUNCH: translatable("do not launch yet: a launch would be void"),
     Awaited.CLEAR_OBJECT: translatable("remove the foreign object"),
     Awaited.REPAIR: translatable("repair {sensors}"),
+    Awaited.START_WHEEL: translatable("start the wheel, which has stopped its game"),
+    Awaited.BALL_AT_REST: translatable("rest of the ball that runs or falls"),
+    Awaited.CLEAR_OBSTACLE: translatable("make sure that no ball lies on an obstacle"),
+    Awaited.OBJECT_LEVEL: translatable("report of the object sensor, whether the cylinder is clear"),
     Awaited.TURN_ROTOR: translatable("turn the rotor, so that a reader can see the ball"),
     Awaited.TOUT_VA: translatable('"{tout_va}"'),
     Awaited.OPERATIONS_DONE: translatable("end of operations"),
@@ -28,10 +32,13 @@ AWAITED: dict[Awaited, str] = {
     Awaited.RESUME: translatable("resumption by the direction"),
 }
 """What a table waits for. `laps`: what the chef must answer for. The words of `PUT_BACK` depend on its number."""
+MEND = translatable("{mend} ({what})")
+MEND_SENSOR = translatable("{sensor}: {mend} ({what})")
+"""What `REPAIR` is of a sensor, or of a line to sensors, of which it is known what is wrong."""
 NUMBER_SEEN = translatable(
     'confirmation by the chef: the number seen ({number}), which is not proven, or another; otherwise "{void}"'
 )
-NUMBER_UNSEEN = translatable('the number by the chef, for the readers do not prove which one it is; otherwise "{void}"')
+NUMBER_UNSEEN = translatable('the number by the chef, for no sensor proves which one it is; otherwise "{void}"')
 """What `CONFIRM` is where the number itself is not proven (R3b)."""
 
 

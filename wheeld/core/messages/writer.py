@@ -21,6 +21,8 @@ from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
 """Ours alone, and it must not change: a coup's identity follows from it and from site, table and coup."""
+LATE_US = 2_000_000
+"""A result that is published longer after its number says so (docs/rulebook.md 7)."""
 Person: TypeAlias = tuple[str, str] | None
 """Who asked, and why."""
 
@@ -80,6 +82,7 @@ class MessageWriter:
             bets_closed_at=bets_closed_at,
             left_track_at=None if coup.left_track_us is None else left_track_at,
             number_at=number_at,
+            late_s=_late_s(self._clock.published_us(now_us) - called.t_us),
             sightings=sightings,
             unproven=called.unproven,
             confirmed_by=confirmed[0] if confirmed else None,
@@ -180,6 +183,7 @@ class MessageWriter:
         """
         setting, coup = self._setting, self._state.coup
         at, *texts = self._clock.texts(now_us, *times_us)
+        self._state.told_us = self._clock.utc_at_us(now_us)
         if topic in SEQUENCED:
             self._state.seq += 1
         common: _Common = {
@@ -196,6 +200,10 @@ class MessageWriter:
             "t_us": now_us,
         }
         return common, texts
+
+
+def _late_s(late_us: int) -> float | None:
+    return round(late_us / 1e6, 1) if late_us > LATE_US else None
 
 
 def _direction(figures: Figures, key: str) -> Direction | None:

@@ -35,6 +35,9 @@ HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes nearer to each other than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
+LAUNCH_REV_S_MIN = 0.70
+"""No captured ball runs its first lap slower than 1.0: three passes of a slower one may be a stray's and a ball's that
+turns the other way."""
 SURE_PASSES = 4
 """A chain with this many passes knows its speed. It may bridge a whole lap in which beams missed the ball."""
 OVERTAKE = 2
@@ -63,8 +66,9 @@ class BallState(msgspec.Struct):
     """What the tracker remembers: the run in progress, the readings of the pulses, and what it counted.
 
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
-    found again; `earlier_most_deg`: the most that it can have run until it was found. `strays`,
-    `doubles`: pulses that count for nothing, since the start.
+    found again; `earlier_most_deg`: the most that it can have run until it was found. `waiting`: passes too few for a
+    launch, whose next one never came: where the ball is seen to lie explains them, whatever pulses came since.
+    `strays`, `doubles`: pulses that count for nothing, since the start.
     """
 
     run: Run = msgspec.field(default_factory=Run)
@@ -72,6 +76,7 @@ class BallState(msgspec.Struct):
     pulse_us: dict[int, int] = msgspec.field(default_factory=dict)
     earlier_deg: float = 0.0
     earlier_most_deg: float = 0.0
+    waiting: Chain | None = None
     strays: int = 0
     doubles: int = 0
 
@@ -94,7 +99,9 @@ class BallTracker:
     pass is awaited.
     """
 
-    def __init__(self, beams_deg: tuple[float, ...], state: BallState | None = None) -> None:
+    def __init__(self, beams_deg: tuple[float, ...], state: BallState | None = None, *, strays: int = 1) -> None:
+        """`strays`: of so many pulses nobody knows whether the ball made them, whichever they are."""
+        self._strays = strays
         self._beams = Beams(beams_deg)
         self.state = state or BallState()
         self.run = self.state.run
@@ -135,7 +142,7 @@ class BallTracker:
         best, laps, most, lead = self._best(), 0.0, 0.0, 0
         if best is not None and self.launched:
             lead = self._lead_passes(best)
-            laps = (self.state.earlier_deg + best.proven_deg) / 360
+            laps = (self.state.earlier_deg + best.proven_deg(self._strays)) / 360
             most = self._laps_at_most(best)
         figures: Figures = {
             "laps_proven": int(laps * 100 + 1e-6) / 100,
@@ -201,10 +208,14 @@ class BallTracker:
         self._lead(chain)
         return True
 
-    def few_passes(self, now_us: int) -> int:
-        """Passes that agree, too few to be a launch by themselves, and recent enough to explain where the ball lies."""
-        best = self._best()
-        return 0 if self.launched or best is None or now_us - best.last_us > FEW_US else len(best.passes)
+    def few_passes(self, at_us: int) -> Chain | None:
+        """Passes before `at_us` that agree, too few to be a launch by themselves, and recent enough to explain where
+        the ball lies then."""
+        if self.launched:
+            return None
+        waiting = [] if self.state.waiting is None else [self.state.waiting]
+        known = [chain for chain in [*self.state.chains, *waiting] if 0 <= at_us - chain.last_us <= FEW_US]
+        return max(known, key=lambda chain: (chain.score, -chain.first_us), default=None)
 
     def is_weak(self) -> bool:
         """Whether pulses too few for a launch look like a ball that left the track at once: two beams that stand side
@@ -220,7 +231,7 @@ class BallTracker:
         lost = self.state.chains[0]
         unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
         most_deg = self._laps_at_most(lost) * 360 - self._beams.nth_ahead_deg(lost.passes[-1].beam, 0, lost.direction)
-        self.state.earlier_deg += lost.proven_deg
+        self.state.earlier_deg += lost.proven_deg(self._strays)
         self.state.earlier_most_deg = most_deg + unseen_deg
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
@@ -234,11 +245,17 @@ class BallTracker:
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
             return False
-        if self._lead_passes(chain) < 1 or (len(chain.passes) == LAUNCH_PASSES and not chain.is_tight()):
+        if self._lead_passes(chain) < 1 or (len(chain.passes) == LAUNCH_PASSES and not self._three_suffice(chain)):
             return False
         self.run.turn(chain.direction)
         self._lead(chain)
         return True
+
+    @staticmethod
+    def _three_suffice(chain: Chain) -> bool:
+        """Whether three passes prove the direction: they agree closely, and a ball is launched as fast as they show. A
+        stray and two passes of a fast ball may look like three of a slow one that turns the other way."""
+        return chain.is_tight() and hop_rev_s(chain.passes[0], chain.passes[1]) > LAUNCH_REV_S_MIN
 
     def rest(self, t_us: int) -> None:
         """The ball was seen lying where it lay: pulses just before, with no launch yet, were strays."""
@@ -256,7 +273,7 @@ class BallTracker:
     def forget(self) -> None:
         """The run is over, and its pulses with it."""
         self.run.clear()
-        self.state.chains = []
+        self.state.chains, self.state.waiting = [], None
         self.state.earlier_deg = self.state.earlier_most_deg = 0.0
         self.overdue_us = None
 
@@ -351,6 +368,11 @@ class BallTracker:
         chains = self.state.chains
         kept = chains[:1] if self.launched else []
         rest = [chain for chain in chains[len(kept) :] if t_us - chain.last_us < 1e6 / LEAVE_REV_S]
+        if not self.launched:
+            gone = [chain for chain in chains if t_us - chain.last_us >= 1e6 / LEAVE_REV_S]
+            if self.state.waiting is not None and t_us - self.state.waiting.last_us <= FEW_US:
+                gone.append(self.state.waiting)
+            self.state.waiting = max(gone, key=lambda chain: (chain.score, -chain.last_us), default=None)
         rest.sort(key=lambda chain: (chain.score, chain.last_us), reverse=True)
         seeds = [Chain(direction, [Pass(t_us, beam, 0.0)]) for direction in ("cw", "ccw")]
         self.state.chains = kept + rest[: CHAINS_MAX - 2] + seeds

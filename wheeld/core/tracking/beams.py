@@ -22,7 +22,7 @@ class BallFromBeams:
         self._min_laps, self._slow_rev_s = setting.min_laps, setting.auto_rien_ne_va_plus_rev_s
         self._chef_answers = "R2" in setting.confirmable
         self._habit = habit
-        self.tracker = BallTracker(setting.beams_deg, state)
+        self.tracker = BallTracker(setting.beams_deg, state, strays=setting.strays)
         self.run = self.tracker.run
 
     @property
@@ -47,11 +47,14 @@ class BallFromBeams:
         self.run.report(Fact.LAUNCHED)
         return Evidence(Fact.LAUNCHED, self.run.first_us or 0, self.record().figures)
 
-    def weak_launch(self) -> Evidence:
-        """The launch of a ball that a few passes and the place where it lies show; its run is over."""
+    def weak_launch(self, at_us: int | None = None) -> Evidence:
+        """The launch of a ball that a few passes show, and where it lies from `at_us` on; its run is over. None: the
+        passes show it alone."""
         run = self.run
-        sure = margin.passes(self.tracker.few_passes(run.last_us or 0))
-        evidence = Evidence(Fact.WEAK_LAUNCH, run.first_us or 0, self.record().figures, sure)
+        chain = self.tracker.few_passes(run.last_us or 0 if at_us is None else at_us)
+        assert chain is not None, "passes show it"
+        figures = self.record().figures | {"first_pass_us": chain.first_us, "last_pass_us": chain.last_us}
+        evidence = Evidence(Fact.WEAK_LAUNCH, chain.first_us, figures, margin.passes(len(chain.passes)))
         self.tracker.forget()
         return evidence
 

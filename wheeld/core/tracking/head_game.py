@@ -81,8 +81,9 @@ class HeadState(msgspec.Struct):
     """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
 
     `spin`: the number of its present game. `last_number`: the game and the number that it reported last.
-    `same_direction`, `launch_failed`: that warning stands. `over_us`: when it last reported that a run was over
-    without a number.
+    `same_direction`, `launch_failed`: that warning stands. `idle_us`: since when a wheel that launches by itself
+    reports that it plays no game; `is_stopped`: a second line has confirmed it. `over_us`: when it last reported that a
+    run was over without a number.
     `before`: where its games stood before a restart. It is kept until the first line after the restart.
     """
 
@@ -90,6 +91,8 @@ class HeadState(msgspec.Struct):
     spin: int = 0
     same_direction: bool = False
     launch_failed: bool = False
+    idle_us: int | None = None
+    is_stopped: bool = False
     last_number: tuple[int, int | None] | None = None
     over_us: int = -1
     before: HeadGameKept | None = None
@@ -117,6 +120,13 @@ class HeadState(msgspec.Struct):
         self.of_run.number, self.of_run.from_launch = self.spin, from_launch
         self.rotor.arm()
 
+    def forget_lines(self) -> None:
+        """Lines are missing here: what they said before does not hold any more."""
+        self.phase, self.same_direction = None, False
+        self.idle_us, self.is_stopped = None, False
+        self.end_run()
+        self.rotor.forget()
+
     def disown(self) -> None:
         """The run that is reported belongs to no coup to come."""
         self.run.disowned = self.has_run
@@ -138,6 +148,7 @@ class HeadGames:
         self._ball_by_head = setting.ball == "head"
         self._reported_rotor = rotor if isinstance(rotor, RotorFromHead) else None
         self._concludes_opposite = self._ball_by_head and HEADS[setting.head].opposite_by_state
+        self._launches = HEADS[setting.head].launches
 
     # --- its lines ----------------------------------------------------------------------------------------------------
 
@@ -145,6 +156,10 @@ class HeadGames:
         """Where its game stands."""
         head, t_us = self._head, seen.t_us
         before, head.phase, head.spin = head.phase, seen.phase, seen.spin
+        if seen.phase != "idle" or not self._launches:
+            head.idle_us, head.is_stopped = None, False
+        elif head.idle_us is None:
+            head.idle_us = t_us
         evidence = self._missed_games(seen)
         if seen.phase not in RUNS:
             return evidence if seen.phase == "number" else evidence + self.end(t_us, "no number came")
@@ -173,19 +188,28 @@ class HeadGames:
         return evidence + self._conclusions.directions(t_us) + self._same_direction(t_us)
 
     def take_rotor(self, seen: HeadRotor) -> list[Evidence]:
-        """Its rotor, where no encoder of our own watches it."""
+        """Its rotor, where no encoder of our own watches it. Each of its lines has a report of it."""
         rotor, since_us, t_us = self._reported_rotor, self._head.run.launched_us, seen.t_us
+        stopped = self._stopped(t_us)
         if rotor is None:
-            return []
+            return stopped
         moved_us = rotor.state.moved_us
         surprise = rotor.report(seen)
         if since_us is None:
-            return []
+            return stopped
         # Turned round before the launch was reported, it had stopped before it: N4 was not armed yet.
         armed = surprise == "stopped" or rotor.state.since_us > since_us
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)
         return evidence + self._same_direction(t_us) + self._opposite_by_state(t_us)
+
+    def _stopped(self, t_us: int) -> list[Evidence]:
+        """Its game is stopped when a second line says so too: a line has no checksum, and one may be damaged."""
+        head = self._head
+        if head.is_stopped or head.idle_us is None or t_us <= head.idle_us:
+            return []
+        head.is_stopped = True
+        return [Evidence(Fact.WHEEL_STOPPED, head.idle_us, {"spin": head.spin})]
 
     def take_warning(self, seen: HeadWarning) -> list[Evidence]:
         """Its warnings; one of them may declare the game void."""
@@ -217,10 +241,7 @@ class HeadGames:
     def take_sensor(self, seen: SensorState) -> None:
         """While the head's line is silent anything may happen: what it reports afterwards begins anew."""
         if seen.sensor == "head" and not seen.ok:
-            head = self._head
-            head.phase, head.same_direction = None, False
-            head.end_run()
-            head.rotor.forget()
+            self._head.forget_lines()
 
     # --- the run that it reports --------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from wheeld.core.facts import Fact
+from wheeld.core.facts import Fact, ObjectLevel, Trouble
 from wheeld.core.observations import (
     BallPass,
     ForeignObject,
@@ -21,8 +21,10 @@ from wheeld.core.observations import (
     HeadGame,
     HeadJump,
     HeadNumber,
+    HeadReport,
     HeadRotor,
     HeadWarning,
+    Level,
     Observation,
     Restarted,
     Rotor,
@@ -33,12 +35,13 @@ from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import FEW_US, BallState
 from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.conclusions import Conclusions
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGameKept, HeadGames, HeadState
 from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
 from wheeld.core.tracking.head_rotor import RotorFromHead
 from wheeld.core.tracking.left_out import OBJECT, numbers_of, sensor_of
+from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
 from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pick_up import PickUp, PickUpState
 from wheeld.core.tracking.pocket import PocketFromReaders, PocketState
@@ -46,10 +49,17 @@ from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
 from wheeld.core.tracking.run import ROTOR_FACTS, Phase
 
+OBJECT_FACTS: dict[ObjectLevel, Fact] = {
+    "present": Fact.OBJECT_IN,
+    "clear": Fact.OBJECT_OUT,
+    "unknown": Fact.OBJECT_UNKNOWN,
+}
+"""What it is that the object sensor comes to stand so."""
+
 
 class ObserverState(msgspec.Struct):
     """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
-    that a person has left out, by name."""
+    that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -57,9 +67,11 @@ class ObserverState(msgspec.Struct):
     pick_up: PickUpState = msgspec.field(default_factory=PickUpState)
     habit: Habit = msgspec.field(default_factory=Habit)
     head: HeadState = msgspec.field(default_factory=HeadState)
-    object_present: bool = False
+    loose: Loose = msgspec.field(default_factory=Loose)
+    object_level: ObjectLevel = "clear"
     faults: list[str] = msgspec.field(default_factory=list)
     left_out: list[str] = msgspec.field(default_factory=list)
+    troubles: dict[str, Trouble] = msgspec.field(default_factory=dict)
 
 
 class Dues(NamedTuple):
@@ -67,6 +79,7 @@ class Dues(NamedTuple):
 
     `launch_us`: beams' proof of a launch that a head reports. `pass_us`: the ball's next pass. `tick_us`: an encoder's
     next tick. `rest_us`: the proof of the pocket where the ball was seen. `fall_us`: the ball's fall into a pocket.
+    `loose_us`: the same of a ball that runs or falls, whatever became of its run.
     """
 
     launch_us: int | None
@@ -74,6 +87,7 @@ class Dues(NamedTuple):
     tick_us: int | None
     rest_us: int | None
     fall_us: int | None
+    loose_us: int | None
 
 
 class Observer:
@@ -99,8 +113,9 @@ class Observer:
         self._pick_up: PickUp | None = None
         self._take: dict[type, Callable[[Any], list[Evidence]]] = {
             ForeignObject: self._object,
+            Level: self._level,
             SensorState: self._sensor,
-            Restarted: lambda seen: [Evidence(Fact.RESTARTED, seen.t_us)],
+            Restarted: lambda seen: [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)],
         }
         if self._encoder is not None:
             self._take[Rotor] = self._edge
@@ -125,21 +140,21 @@ class Observer:
         self._games = games = HeadGames(setting, self._head, self.ball, self.rotor, self._conclusions)
         pocket = PocketFromHead(setting, self._head, self.ball, self.rotor, games)
         self._take |= {
-            HeadGame: games.take_game,
-            HeadBall: games.take_ball,
+            HeadGame: partial(self._line, games.take_game),
+            HeadBall: partial(self._line, games.take_ball),
             HeadRotor: games.take_rotor,
             HeadWarning: games.take_warning,
-            HeadJump: games.take_jump,
-            HeadNumber: pocket.take,
+            HeadJump: partial(self._line, games.take_jump),
+            HeadNumber: partial(self._line, pocket.take),
         }
         return pocket
 
     # --- what the table may ask ---------------------------------------------------------------------------------------
 
     @property
-    def object_present(self) -> bool:
+    def object_level(self) -> ObjectLevel:
         """Whether a foreign object lies in the cylinder. Where its sensor is left out, the chef looks."""
-        return self.state.object_present and OBJECT not in self.state.left_out
+        return "clear" if OBJECT in self.state.left_out else self.state.object_level
 
     @property
     def ball_taken(self) -> bool:
@@ -152,13 +167,29 @@ class Observer:
         return tuple(sensor for sensor in self.state.faults if sensor not in self.state.left_out)
 
     @property
+    def troubles(self) -> dict[str, Trouble]:
+        """What is wrong with the sensors that fail, where that is known."""
+        return self.state.troubles
+
+    @property
     def left_out(self) -> tuple[str, ...]:
         """The sensors whose reports count for nothing, by name."""
         return tuple(self.state.left_out)
 
     def is_faulty(self, sensor: str) -> bool:
-        """Whether a sensor fails. An object sensor that sees an object may be stuck: the chef knows by his eyes."""
-        return sensor in self.state.faults or (sensor == OBJECT and self.state.object_present)
+        """Whether a sensor fails. An object sensor that sees an object may be stuck, and one that tells nothing may be
+        dead: the chef knows by his eyes."""
+        return sensor in self.state.faults or (sensor == OBJECT and self.state.object_level != "clear")
+
+    @property
+    def wheel_stopped(self) -> bool:
+        """Whether a wheel that launches by itself has stopped its game: its head sees no coup."""
+        return self.state.head.is_stopped
+
+    @property
+    def launch_failed(self) -> bool:
+        """Whether the wheel reports that its launch failed, and no ball runs."""
+        return self.state.head.launch_failed and not self.state.head.has_run
 
     @property
     def counters(self) -> dict[str, int]:
@@ -170,9 +201,15 @@ class Observer:
         """Where a head's games stand, as reported last; None where there is no head, or it has reported nothing."""
         return None if self._head is None else self._head.kept
 
-    def ball_runs(self) -> bool:
-        """Whether a ball is seen running on the track, of whichever coup, or of none."""
-        return self.run.phase is Phase.ON_TRACK
+    @property
+    def whereabouts(self) -> Whereabouts:
+        """Where a launched ball is, of whichever coup, or of none."""
+        loose, is_on_track = self.state.loose, self.run.phase is Phase.ON_TRACK
+        if is_on_track and not (self._beams is None and loose.is_unseen):
+            return Whereabouts.ON_TRACK
+        if loose.until_us is None:
+            return Whereabouts.AT_REST
+        return Whereabouts.UNSEEN if loose.is_unseen else Whereabouts.FALLING
 
     def questions(self, now_us: int) -> Iterator[Question]:
         """What the sensors have begun to show, and not proven yet."""
@@ -199,6 +236,10 @@ class Observer:
         self.ball.disown()
         if self._head is not None:
             self._head.disown()
+
+    def settle(self) -> None:
+        """No launched ball is on its way any more: a person answers for it, or another is launched next."""
+        self.state.loose.settle()
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
@@ -227,7 +268,14 @@ class Observer:
     def expire(self, now_us: int) -> list[Evidence]:
         """What is evident because nothing came until `now_us`."""
         evidence: list[Evidence] = []
-        handlers = (self._begin_unseen, self._miss_pass, self._stop, self.pocket.miss_proof, self._miss_fall)
+        handlers = (
+            self._begin_unseen,
+            self._miss_pass,
+            self._stop,
+            self.pocket.miss_proof,
+            self._miss_fall,
+            self._miss_rest,
+        )
         for due_us, handle in zip(self.dues(), handlers, strict=True):
             if due_us is not None and due_us <= now_us:
                 evidence += handle(now_us)
@@ -241,6 +289,7 @@ class Observer:
             tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
             rest_us=self._rest_due_us(),
             fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
+            loose_us=self.state.loose.due_us,
         )
 
     # --- ball ---------------------------------------------------------------------------------------------------------
@@ -268,9 +317,11 @@ class Observer:
         return self.pocket.gone_from_us(overdue_us)
 
     def _miss_pass(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
-        beams = self._beams
+        beams, last_us = self._beams, self.run.last_us
         assert beams is not None, "only beams miss a pass"
         evidence = beams.miss(rotor_stands=self.rotor.is_standing)
+        if evidence and last_us is not None:
+            self.state.loose.wait(min(self.pocket.fall_due_us(last_us), last_us + FALL_US_MAX))
         if any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
             self.pocket.forget_place()
         return evidence
@@ -305,6 +356,24 @@ class Observer:
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
         return [self.pocket.fall_overdue(now_us)]
+
+    def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
+        """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
+        self.state.loose.miss()
+        return []
+
+    def _line(self, take: Callable[[Any], list[Evidence]], seen: HeadReport) -> list[Evidence]:
+        """What a head's line proves, and, where no beams follow the ball, where it is by that."""
+        assert self._head is not None, "only a head has lines"
+        run, loose = self._head.run, self.state.loose
+        before, is_alone = run.phase, self._beams is None
+        evidence = take(seen)
+        is_over = run.phase is Phase.NONE and (is_alone or before is not Phase.NONE)
+        if is_over or isinstance(seen, HeadNumber):
+            loose.settle()
+        elif is_alone and run.phase is not before:
+            loose.wait(seen.t_us + (HEAD_RUN_US_MAX if run.phase is Phase.ON_TRACK else FALL_US_MAX))
+        return evidence
 
     # --- rotor --------------------------------------------------------------------------------------------------------
 
@@ -353,25 +422,51 @@ class Observer:
         """What a reader saw; a ball that readers see lying may be taken."""
         evidence = pocket.take(seen)
         pick_up.see(pocket.sightings)
+        if pocket.is_at_rest:
+            self.state.loose.settle()
         return evidence
 
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
 
     def _object(self, seen: ForeignObject) -> list[Evidence]:
-        """The object sensor, reported when it changes."""
-        state = self.state
-        if seen.present == state.object_present:
-            return []
-        state.object_present = seen.present
-        if OBJECT in state.left_out:
-            return []
-        return [Evidence(Fact.OBJECT_IN if seen.present else Fact.OBJECT_OUT, seen.t_us)]
+        """The object sensor changes. If nobody knew how it stood, an object that leaves has lain there till now."""
+        has_lain = not seen.present and self.state.object_level == "unknown"
+        was_there = self._stand("present", seen.t_us) if has_lain else []
+        return [*was_there, *self._stand("present" if seen.present else "clear", seen.t_us)]
+
+    def _level(self, seen: Level) -> list[Evidence]:
+        """How a sensor stands, and has stood since the gap. A beam or a reader that stays blocked is reported as
+        failing by its source, and a button that is held is no press: nothing follows from theirs."""
+        return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
+
+    def _forget_levels(self, t_us: int) -> list[Evidence]:
+        """Something may have changed that nobody was told, where sensors tell how they stand."""
+        return self._stand("unknown", t_us) if self.setting.tells_object else []
+
+    def _stand(self, level: ObjectLevel, t_us: int) -> list[Evidence]:
+        """The object's level, when it is another one. Of a sensor that is left out nothing follows."""
+        before, self.state.object_level = self.state.object_level, level
+        return [] if level == before or OBJECT in self.state.left_out else [Evidence(OBJECT_FACTS[level], t_us)]
 
     def _sensor(self, seen: SensorState) -> list[Evidence]:
-        """A sensor that fails or works again, each reported once."""
-        faults = self.state.faults
+        """A sensor that fails or works again, each reported once, and what is wrong with it."""
         if self._games is not None:
             self._games.take_sensor(seen)
+        return self._changed(seen) + self._trouble(seen)
+
+    def _trouble(self, seen: SensorState) -> list[Evidence]:
+        """What is wrong with a sensor, reported whenever that changes."""
+        before = self.state.troubles.pop(seen.sensor, None)
+        if seen.what is None:
+            return []
+        if not seen.ok:
+            self.state.troubles[seen.sensor] = seen.what
+        if seen.what is before:
+            return []
+        return [Evidence(Fact.SENSOR_TROUBLE, seen.t_us, {"sensor": seen.sensor, "what": seen.what.value})]
+
+    def _changed(self, seen: SensorState) -> list[Evidence]:
+        faults = self.state.faults
         if seen.ok == (seen.sensor not in faults):
             return []
         is_left_out = seen.sensor in self.state.left_out
@@ -380,8 +475,12 @@ class Observer:
             fact = Fact.LEFT_OUT_WORKS if is_left_out else Fact.SENSOR_MENDED
             return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
         faults.append(seen.sensor)
+        forgotten = self._forget_levels(seen.t_us) if seen.sensor in ("link", OBJECT) else []
         if is_left_out:
-            return []
+            return forgotten
         # Without these nobody can prove any more where the ball lies (R3b).
         given_up = self.pocket.give_up() if seen.sensor in ("link", "rotor") else []
-        return [*given_up, Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": seen.sensor})]
+        figures: Figures = {"sensor": seen.sensor}
+        if seen.what is not None:
+            figures["what"] = seen.what.value
+        return [*given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]

@@ -44,20 +44,20 @@ class Chain(msgspec.Struct):
         """How much supports it: the passes that were seen, less the passes that beams should have seen and did not."""
         return len(self.passes) - self.skipped
 
-    @property
-    def proven_deg(self) -> float:
-        """Degrees that the ball ran for certain, even if one of the pulses was a stray (R2). Needs two passes or more.
+    def proven_deg(self, strays: int) -> float:
+        """Degrees that the ball ran for certain, whichever `strays` of the pulses no ball made (R2).
 
         A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last one.
-        So a hop is proven only by another pass beyond it. Only one of the two ends is taken to be a stray: the longer
-        of the first and the last hop is taken off the span. Without this, with two beams, one short run in six would
-        count a stray's lap as its own. Passes at the beginning do not count while the ball speeds up: it was still in
-        the hand.
+        So a hop is proven only by as many other passes beyond it. The strays may all be at one end, or some at each:
+        what is left of the span is the least of these. Without this, with two beams, one short run in six would count
+        a stray's lap as its own. Passes at the beginning do not count while the ball speeds up: it was still in the
+        hand.
         """
         first = self._released()
-        begun_deg, end_deg = self.passes[first].turn_deg, self.passes[-1].turn_deg
-        first_hop_deg, last_hop_deg = self.passes[first + 1].turn_deg - begun_deg, end_deg - self.passes[-2].turn_deg
-        return end_deg - begun_deg - max(first_hop_deg, last_hop_deg)
+        passes = self.passes
+        if len(passes) - first <= strays:
+            return 0.0
+        return min(passes[-1 - strays + at].turn_deg - passes[first + at].turn_deg for at in range(strays + 1))
 
     @property
     def last_us(self) -> int:
@@ -153,6 +153,25 @@ class Beams:
         """Degrees from `beam` to the beam after the next `skipped` ones."""
         ahead = self._ahead_deg[direction][beam]
         return sorted(ahead[k] for k in self._left)[skipped]
+
+
+def certain_laps(beams_deg: tuple[float, ...], laps: float, strays: int) -> float:
+    """How many laps a run must have to prove `laps` of them past these beams, wherever it begins, if no beam misses it.
+
+    The worst run begins just behind a beam, and ends just before the pass that would complete the proof.
+    """
+    beams, most_deg = Beams(beams_deg), 0.0
+    directions: tuple[Direction, Direction] = ("cw", "ccw")
+    for direction in directions:
+        for first in range(len(beams_deg)):
+            order = sorted(range(len(beams_deg)), key=lambda beam: beams.ahead_deg(first, beam, direction) % 360)
+            chain = Chain(direction, [])
+            while len(chain.passes) < 2 or chain.proven_deg(strays) < laps * 360 - 1e-6:
+                lap, place = divmod(len(chain.passes), len(order))
+                turn_deg = lap * 360 + beams.ahead_deg(first, order[place], direction) % 360
+                chain.passes.append(Pass(round(turn_deg * 1_000), order[place], turn_deg))
+            most_deg = max(most_deg, beams.behind_deg(first, direction) + chain.passes[-1].turn_deg)
+    return most_deg / 360
 
 
 def hop_rev_s(before: Pass, last: Pass) -> float:

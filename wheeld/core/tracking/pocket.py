@@ -203,6 +203,11 @@ class PocketFromReaders:
         place = self.tracker.pocket
         return place if place is not None and self.lies_in(place, now_us) else None
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether readers see the ball lie still: it bounces no more."""
+        return self.state.called or self.tracker.is_at_rest
+
     def rest_question(self) -> Question | None:
         """Since the first sighting of the latest ones in one pocket, until it should have been proven."""
         run, state = self._run, self.state
@@ -350,9 +355,9 @@ class PocketFromReaders:
             return []
         evidence = []
         began_us = streak[0].t_us
-        passes = self._pulses.few_passes(began_us) if (self._run.last_us or 0) <= began_us else 0
-        if passes >= (PASSES_FROM_UNKNOWN if lay_in is None else 1):
-            evidence.append(self._ball.weak_launch())
+        passes = self._pulses.few_passes(began_us)
+        if passes is not None and len(passes.passes) >= (PASSES_FROM_UNKNOWN if lay_in is None else 1):
+            evidence.append(self._ball.weak_launch(began_us))
         self._pulses.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]

@@ -35,14 +35,14 @@ def _valid(setting: TableSetting) -> tuple[Provable, ...]:
 def _void(setting: TableSetting) -> tuple[Provable, ...]:
     stop = "the encoder, 1.5 s after its last edge" if setting.rotor == "sensors" else f"{_head(setting)}, within 2 s"
     drop = f"{stop}; and {BEAMS}" if setting.ball == "sensors" else None
-    own = "sensors" in (setting.rotor, setting.ball, setting.pocket)
+    watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
     return (
         Provable("N1", "the ball turns with the rotor", _directions(setting)),
         Provable("N2", "launched too early", f"{_launch(setting)}, with what people said"),
         Provable("N3", "fewer laps", _few_laps(setting)),
         Provable("N4", "the rotor stops while the ball runs", stop),
         Provable("N5", "the rotor stops, the ball on an obstacle", drop or f"{stop}, reported as N4"),
-        Provable("N6", "a foreign object", "an object sensor, if one is fitted" if own else None),
+        Provable("N6", "a foreign object", "an object sensor, if one is fitted" if watched else None),
         Provable("N7", "the chef declares it null", "his word"),
         Provable("N8", "breakdown of what observes it", _faults(setting)),
     )

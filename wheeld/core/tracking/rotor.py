@@ -1,11 +1,13 @@
 """The rotor by its encoder: where pocket zero stands at a time, its direction, and when it stopped.
 
 Ticks are absolute, so a lost one does no harm. Between ticks the rotor is taken to go on as the latest ones show: how
-fast it turns, and how fast it slows.
+fast it turns, and how fast it slows. A disc that slips on its axle makes the rotor jump; what a hand could have done is
+no jump, so a slip by a sector or two of a rotor that is about to stand can't be told from lost edges.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -32,17 +34,28 @@ FRESH_TICKS = 6
 """Older ticks do not show where the rotor is now. `FRESH_US` is a limit in time, `FRESH_TICKS` in mean times from tick
 to tick; the shorter one counts."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
-"""A jump is a slip if it is longer than `SLIP_STEPS` of the encoder's sectors and `SLIP_POCKETS` of a pocket. A shorter
-jump moves no ball into another pocket."""
-HAND_REV_S2, FREE_REV_S2 = 0.5, 0.05
-"""Not only a slip moves a tick: a hand does too. `HAND_REV_S2` is the hardest push or braking of a hand, turns/s².
-`FREE_REV_S2` is that of a hand that leaves no change of speed behind."""
+"""A jump is a slip only if it is longer than `SLIP_STEPS` of the encoder's sectors and `SLIP_POCKETS` of a pocket. A
+shorter jump moves no ball into another pocket."""
+SIDE_DEG = 7.2
+"""How far the rotor turns on each side of a possible jump while its speed there is measured, or one sector, if that is
+more. A sector of 592 takes 5 ms: by one of them no speed could be told from edges that jitter."""
+HAND_REV_S2 = 0.6
+"""The hardest push or braking of a hand, turns/s²."""
 HELD_US = 700_000
 """A hand that holds the rotor and sends it on needs this long at least. If the next sector comes later than that, a
-hand may have held the rotor. If it comes sooner, and still too late for the hardest hand, there is a hole: a place
-where edges were lost."""
+hand may have held the rotor."""
 JITTER_US = 2_000
-"""An edge may come early or late by this."""
+"""An edge may come early or late by this at any encoder, and by more where edges are measured to jitter more."""
+JITTER_SHARE, JITTER_GAIN = 8.0, 1 / 32
+"""Edges come early or late by at most `JITTER_SHARE` times the median of how far single ones do: 5 sigma of a normal
+distribution. The median follows them by `JITTER_GAIN` of itself at each edge, so that a slip, which moves one edge by
+much, changes it little."""
+JITTER_POCKETS = 0.05
+"""Edges whose median jitter is more than this part of a pocket place no ball: the extrapolation from few edges is wrong
+by up to ten times as much, and two sightings could agree on a wrong pocket."""
+BACK_DEG, JUMP_DEG = 30.0, 2.0
+"""By edges that jitter, and by a slip, a sector may come after one that lies ahead of it, up to `BACK_DEG`, or sooner
+than the rotor turns, up to `JUMP_DEG`. From farther away comes no tick (`GLITCH_TICKS`)."""
 LOST_EDGE_STEPS = 1.2
 """One edge may be lost when the rotor turns back or stands. So a place that is this many sectors off is no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
@@ -50,20 +63,20 @@ Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
-    clockwise, and are never wrapped. They begin at `begun_us`, when the rotor last began to turn. `opposite_ticks`: how
-    many ticks in a row were in the other direction; the first of them came at `opposite_us`. `glitch_ticks`: how many
-    in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `odd`: the latest tick
-    came from another place than expected."""
+    clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
+    they were in the other direction; the first of the latest such ticks came at `opposite_us`. `glitch_ticks`: how
+    many in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `jitter_us`: by
+    how much edges come early or late, the median."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
-    opposite_ticks: int = 0
+    opposite: list[tuple[int, float]] = msgspec.field(default_factory=list)
     glitch_ticks: int = 0
     last_tick_us: int | None = None
     begun_us: int = 0
     opposite_us: int = 0
     stopped: bool = True
-    odd: bool = False
+    jitter_us: float = 750.0
 
 
 class RotorFromEncoder:
@@ -73,6 +86,9 @@ class RotorFromEncoder:
         self._step_deg = 360 / ticks
         self._slip_deg = max(SLIP_STEPS * self._step_deg, SLIP_POCKETS * POCKET_DEG)
         self._fit_ticks = max(FIT_TICKS_MIN, min(FIT_TICKS_MAX, round(FIT_DEG / self._step_deg)))
+        self._side_ticks = max(1, round(SIDE_DEG / self._step_deg))
+        self._apart_ticks = max(1, self._side_ticks // 2)
+        self._kept_ticks = max(self._fit_ticks, 2 * self._side_ticks + 2)
         self.state = state or RotorState()
 
     @property
@@ -94,7 +110,7 @@ class RotorFromEncoder:
     @property
     def may_turn_back(self) -> bool:
         """Whether the latest ticks are of the other way, too few for a reversal."""
-        return self.state.opposite_ticks > 0
+        return bool(self.state.opposite)
 
     @property
     def was_seen_turning(self) -> bool:
@@ -110,13 +126,8 @@ class RotorFromEncoder:
             self._begin(seen, angle_deg)
             return None
         if seen.direction != state.direction:
-            forward = 1 if seen.direction == "cw" else -1
-            border_deg = state.points[-1][1] + forward * state.opposite_ticks * self._step_deg
-            if self._is_misplaced(border_deg, angle_deg):
-                self._begin(seen, angle_deg)
-                return "slipped"
-            return "turned_back" if self._opposite(seen, angle_deg) else None
-        rattled, state.opposite_ticks = state.opposite_ticks > 0, 0
+            return self._opposite(seen, angle_deg)
+        rattled, state.opposite = bool(state.opposite), []
         return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
@@ -143,7 +154,7 @@ class RotorFromEncoder:
         """
         if not self._fresh(at_us):
             return None
-        points = self.state.points
+        points = self.state.points[-self._fit_ticks :]
         # Counted from the last tick: whole-evening microseconds squared would cost a float its digits.
         last_us, last_deg = points[-1]
         (x0, y0), (x1, y1) = (
@@ -157,9 +168,9 @@ class RotorFromEncoder:
 
     def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float, float] | None:
         """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
-        rotor's own angle in turned degrees); None when the rotor isn't known."""
+        rotor's own angle in turned degrees); None when the rotor isn't known, or its edges jitter too much."""
         fitted = self.fit(at_us)
-        if fitted is None:
+        if fitted is None or abs(fitted[1]) * self.state.jitter_us / 1e6 > JITTER_POCKETS * POCKET_DEG:
             return None
         place = ((bowl_deg - fitted[0]) % 360) / POCKET_DEG
         index = round(place)
@@ -169,13 +180,13 @@ class RotorFromEncoder:
         """Speed without sign, turns per minute; None when not known."""
         if not self._fresh(at_us):
             return None
-        points = self.state.points
+        points = self.state.points[-self._fit_ticks :]
         (first_us, first_deg), (last_us, last_deg) = points[0], points[-1]
         return abs(last_deg - first_deg) / (last_us - first_us) * 1e6 / 6
 
     def tick_interval_us(self) -> float | None:
         """Mean time from tick to tick lately; None before the second."""
-        points = self.state.points
+        points = self.state.points[-self._fit_ticks :]
         return (points[-1][0] - points[0][0]) / (len(points) - 1) if len(points) > 1 else None
 
     def _fresh(self, at_us: int) -> bool:
@@ -187,55 +198,70 @@ class RotorFromEncoder:
         state.points = [(seen.t_us, angle_deg)]
         state.direction = seen.direction
         state.last_tick_us = state.begun_us = seen.t_us
-        state.opposite_ticks = state.glitch_ticks = 0
-        state.stopped = state.odd = False
+        state.opposite, state.glitch_ticks = [], 0
+        state.stopped = False
 
-    def _opposite(self, seen: Rotor, angle_deg: float) -> bool:
-        """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was."""
-        self.state.opposite_ticks += 1
-        if self.state.opposite_ticks == 1:
-            self.state.opposite_us = seen.t_us
-        was_turning = self.direction is not None
-        if was_turning and self.state.opposite_ticks < REVERSAL_TICKS:
-            return False
+    def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
+        """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was.
+
+        The first one must come from the border that the rotor has just passed.
+        """
+        state = self.state
+        was_turning, last_deg = self.direction is not None, state.points[-1][1]
+        if state.opposite:
+            before_deg = state.opposite[-1][1]
+            place_deg = before_deg + self._moved_deg(seen, angle_deg, before_deg)
+        else:
+            place_deg = last_deg + _apart_deg(angle_deg, last_deg)
+            if self._is_misplaced(place_deg - last_deg):
+                self._begin(seen, angle_deg)
+                return "slipped"
+            state.opposite_us = seen.t_us
+        state.opposite.append((seen.t_us, place_deg))
+        if was_turning and len(state.opposite) < REVERSAL_TICKS:
+            return None
+        points = state.opposite
         self._begin(seen, angle_deg)
-        return was_turning
+        state.points = points
+        return "turned_back" if was_turning else None
+
+    def _moved_deg(self, seen: Rotor, angle_deg: float, last_deg: float) -> float:
+        """How far the rotor turned to that tick, clockwise positive: forwards, or a little back (`BACK_DEG`)."""
+        forward = 1 if seen.direction == "cw" else -1
+        return forward * ((forward * (angle_deg - last_deg) + BACK_DEG) % 360 - BACK_DEG)
 
     def _follow(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> bool:
         """Take a tick the same way in; True when it shows that the encoder slipped."""
         state = self.state
+        forward = 1 if seen.direction == "cw" else -1
         if state.stopped:
-            forward = 1 if seen.direction == "cw" else -1
-            misplaced = not rattled and self._is_misplaced(state.points[-1][1] + forward * self._step_deg, angle_deg)
+            border_deg = state.points[-1][1] + forward * self._step_deg
+            misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
             self._begin(seen, angle_deg)
             return misplaced
         last_us, last_deg = state.points[-1]
-        forward = 1 if seen.direction == "cw" else -1
-        moved_deg = (forward * (angle_deg - last_deg)) % 360
+        moved_deg = self._moved_deg(seen, angle_deg, last_deg)
         passed_us = seen.t_us - last_us
-        if moved_deg > 360 - 1e-6 or moved_deg < 1e-6:
-            return not rattled and self._entered_again(seen, angle_deg)
-        if moved_deg / 360 > REV_S_MAX * max(passed_us, 1) / 1e6:
+        if abs(moved_deg) < 1e-6 and (rattled or self._is_bounce(passed_us)):
+            return False
+        if forward * moved_deg > REV_S_MAX * 360 * passed_us / 1e6 + JUMP_DEG:
             return self._glitch(seen, angle_deg)
         state.glitch_ticks = 0
-        state.points.append((seen.t_us, last_deg + forward * moved_deg))
-        slipped = state.odd and self._slipped()
-        state.odd = not state.odd and self._is_odd(moved_deg, passed_us)
-        del state.points[: -self._fit_ticks]
+        state.points.append((seen.t_us, last_deg + moved_deg))
+        del state.points[: -self._kept_ticks]
         state.last_tick_us = seen.t_us
+        if seen.tick % self._apart_ticks == 0:
+            self._measure_jitter()
+        slipped = self._jumped()
         if slipped:
             self._begin(seen, angle_deg)
         return slipped
 
-    def _entered_again(self, seen: Rotor, angle_deg: float) -> bool:
-        """A sector entered twice the same way, about as long after as the next one should have been: a slip back."""
-        if len(self.state.points) < 2:
-            return False
-        (before_us, _), (last_us, _) = self.state.points[-2:]
-        if seen.t_us - last_us < (last_us - before_us) / 2:
-            return False
-        self._begin(seen, angle_deg)
-        return True
+    def _is_bounce(self, passed_us: int) -> bool:
+        """Whether a sector entered twice the same way is one that its contact reports twice: it came much sooner than
+        the next one should have."""
+        points = self.state.points
+        return len(points) < 2 or passed_us < (points[-1][0] - points[-2][0]) / 2
 
     def _glitch(self, seen: Rotor, angle_deg: float) -> bool:
         """A tick from a place where no rotor can be. True when `GLITCH_TICKS` of them came in a row: then they are
@@ -246,38 +272,60 @@ class RotorFromEncoder:
         self._begin(seen, angle_deg)
         return True
 
-    def _is_misplaced(self, border_deg: float, angle_deg: float) -> bool:
+    def _is_misplaced(self, off_deg: float) -> bool:
         """Whether a rotor that turned back, or stood, shows another place than the border it must be at.
 
         One edge may have been lost just there: a slip by one sector can't be distinguished from it.
         """
-        off_deg = abs((angle_deg - border_deg + 180) % 360 - 180)
-        return off_deg > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
+        return abs(off_deg) > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
 
-    def _is_odd(self, moved_deg: float, passed_us: int) -> bool:
-        """Whether the latest tick is elsewhere than those before it let expect; the next one shows why."""
-        if len(self.state.points) < 3:
-            return False
-        (before_us, before_deg), (last_us, last_deg) = self.state.points[-3:-1]
-        usual_deg = abs(last_deg - before_deg) / (last_us - before_us) * passed_us
-        slowed_deg = 0.0
-        if moved_deg < 1.5 * self._step_deg and passed_us > last_us - before_us:  # the next sector, only later
-            if passed_us > HELD_US:
-                return False
-            slowed_deg = HAND_REV_S2 * 360 / 2 * (passed_us / 1e6) ** 2
-        return abs(moved_deg - usual_deg) > self._slip_deg + slowed_deg
+    def _measure_jitter(self) -> None:
+        """How far four ticks are from any even push or braking: the third divided difference of their times by their
+        places, as of one edge."""
+        points, apart = self.state.points, self._apart_ticks
+        if len(points) <= 3 * apart:
+            return
+        (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
+        ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
+        if not ab * ac * ad * bc * bd * cd:
+            return  # the same place twice
+        of_a, of_b, of_c, of_d = -1 / (ab * ac * ad), 1 / (ab * bc * bd), -1 / (ac * bc * cd), 1 / (ad * bd * cd)
+        late_us = (b_us - a_us) * of_b + (c_us - a_us) * of_c + (d_us - a_us) * of_d
+        spread = of_a * of_a + of_b * of_b + of_c * of_c + of_d * of_d
+        jitter_us = self.state.jitter_us
+        grown = jitter_us * (1 + JITTER_GAIN if abs(late_us) > jitter_us * math.sqrt(spread) else 1 - JITTER_GAIN)
+        self.state.jitter_us = max(JITTER_US / JITTER_SHARE, grown)
 
-    def _slipped(self) -> bool:
-        """Whether the rotor would have had to jump between the two ticks before the latest.
+    def _jumped(self) -> bool:
+        """Whether the rotor would have had to jump, between the two ticks in the middle of the latest ones.
 
-        No inertia allows that: it turned as fast before and after as a hand may make it, yet in between it moved as if
-        its encoder had lost, or won, some sectors.
+        No inertia allows that. The jump is compared with all ways that a hand could have made the rotor go, given how
+        fast it turned on both sides of it. Lost edges only make these ways more: an encoder that lost edges shows fewer
+        places of the same way.
         """
-        (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = self.state.points[-4:]
-        passed_us = c_us - b_us
-        before, after = (b_deg - a_deg) / (b_us - a_us), (d_deg - c_deg) / (d_us - c_us)
-        pushed_deg = abs(after - before) / 2 * passed_us + FREE_REV_S2 * 360 / 4 * (passed_us / 1e6) ** 2
-        hand_deg = min(HAND_REV_S2 * 360 / 4 * (passed_us / 1e6) ** 2, pushed_deg)
-        usual_deg = (before + after) / 2 * passed_us
-        jitter_deg = abs(usual_deg) * JITTER_US / passed_us
-        return abs(c_deg - b_deg - usual_deg) > self._slip_deg + hand_deg + jitter_deg
+        points = self.state.points
+        side = min(self._side_ticks, len(points) // 2 - 1)
+        if side < 1:
+            return False
+        (a_us, a_deg), (b_us, b_deg) = points[-2 * side - 2], points[-side - 2]
+        (c_us, c_deg), (d_us, d_deg) = points[-side - 1], points[-1]
+        passed_us, before_us, after_us = c_us - b_us, b_us - a_us, d_us - c_us
+        jitter_us = JITTER_SHARE * self.state.jitter_us
+        if min(before_us, after_us) < 2 * jitter_us:
+            return False  # no speed can be measured between edges that jitter so
+        before, after = (b_deg - a_deg) / before_us, (d_deg - c_deg) / after_us
+        off_deg = abs(c_deg - b_deg - (before + after) / 2 * passed_us)
+        is_held = abs(c_deg - b_deg) < 1.5 * self._step_deg and passed_us > HELD_US
+        if off_deg <= self._slip_deg or is_held:
+            return False
+        # A mean speed may differ from the speed at its end by half of what a hand changes meanwhile; and between the
+        # ends a hand may push and brake again.
+        hand_deg = HAND_REV_S2 * 360 * passed_us * (before_us + after_us + passed_us) / 4e12
+        fastest = max(abs(before), abs(after))
+        jitter_deg = fastest * jitter_us * (2 + passed_us / before_us + passed_us / after_us)
+        return off_deg > hand_deg + jitter_deg
+
+
+def _apart_deg(one: float, other: float) -> float:
+    """How far `one` is from `other`, clockwise positive, half a turn at most."""
+    return (one - other + 180) % 360 - 180

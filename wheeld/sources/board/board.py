@@ -3,11 +3,14 @@
 No I/O: bytes and host times in, observations and bytes out. `t_us` is the board's own clock plus an offset that is
 fixed for as long as the board runs. When the board has restarted, the offset is chosen so that `t_us` continues at the
 host's estimate of the sensing time, and never goes back. Events that come before the two clocks have been compared wait
-for that, so that even what the board kept from before this process is dated.
+for that, so that even what the board kept from before this process is dated. After each gap they wait for the first
+levels too: what a coup in the board's ring meant depends on how the object sensor stood as it began.
 
 Only what the board reports moves the core's time, also when it reports nothing: a fault of the link has the time of
 the last observation. If it had the present time, all that the board did not report since would count as absent (a ball
 that left the track, a rotor that stopped); but the coup is void because nothing was observed (N8).
+
+What can be wrong with the line is one enumeration, `Trouble`; here is found out which of them it is.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ import structlog
 from firmware_protocol import host, messages
 from firmware_protocol.host import HostSession, Position, SessionEvent
 from wheeld.core.clock import BoardClock, HostTime, SyncSample, UtcPair, clock_reading
+from wheeld.core.facts import Trouble
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
     Command,
     ForeignObject,
+    Level,
     Observation,
     Rotor,
     SensorState,
@@ -33,7 +38,10 @@ from wheeld.core.observations import (
     TimePassed,
 )
 from wheeld.core.setting import TableSetting
+from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.chatter import ChatterGuard
+from wheeld.sources.line_state import LineState
 
 STALL_NS = 250_000_000
 """Ticks come every few ms. When they were this far apart, the host stalled: that is no silence of the board."""
@@ -46,12 +54,19 @@ HELD_MAX = 5_000
 """Events that wait for the first time sample, which comes within a tenth of a second. With more, a board that answers
 everything but requests for the time is dated from this process' start."""
 
+REFUSALS: dict[str, Trouble] = {
+    "version": Trouble.REFUSED_VERSION,
+    "board_serial": Trouble.REFUSED_SERIAL,
+    "config_hash": Trouble.REFUSED_CONFIGURATION,
+    "layout": Trouble.REFUSED_LAYOUT,
+}
 COUNTERS = (
+    "chatter",
+    "clock_back",
     "clock_drift",
     "clock_refused",
     "clock_step",
     "host_stalls",
-    "link_faults",
     "lost_events",
     "misdated",
     "of_refused_board",
@@ -80,6 +95,7 @@ class Board:
             "beams": len(table.beams_deg),
             "readers": len(table.readers_deg),
             "rotor_ticks": table.rotor_ticks,
+            "object_sensor": table.object_sensor,
         }
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
@@ -90,16 +106,40 @@ class Board:
         self._anchor = (host_ns, 0)
         self._undated: list[host.Observed | host.Watermark] = []
         self._newest_us = 0
-        self._received_ns = self._ticked_ns = host_ns
+        self._hearing = Hearing(host_ns, silence_ns_max=setting.silence_ns_max)
+        self._ticked_ns = host_ns
         self._clock_read_ns: int | None = None
+        self._read_error_ns = 0
         self._refused = ""
         self._missed_edges: int | None = None
+        self._told: dict[str, bool] = {}
+        """How each sensor stood when the core was last told, since the last gap."""
+        self._awaits_levels, self._has_levels = True, False
+        """After a gap, whether what came since waits for the first levels, and whether they are among it."""
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("board")
-        self.is_up = True
-        """Whether the link works as far as the core knows: a change is always an observation."""
-        self.sensors: dict[str, bool] = {}
+        self._line = LineState("board")
+        self._chatter = ChatterGuard()
+        self._reported: dict[str, bool] = {}
         """What the board last reported of each of its sensors."""
+        self._kept: dict[str, ForeignObject] = {}
+        """The latest report of a sensor that chatters, if it says how something stands."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the link works as far as the core knows: a change is always an observation."""
+        return self._line.is_up
+
+    @property
+    def sensors(self) -> dict[str, bool]:
+        """Of each of its sensors, whether it works: by the board, and by how often it reports."""
+        return {**self._reported, **dict.fromkeys(self._chatter.chattering, False)}
+
+    @property
+    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
+        """What is wrong now, by sensor."""
+        link = {"link": self._line.troubles} if self._line.troubles else {}
+        return {**link, **dict.fromkeys(self._chatter.chattering, (Trouble.CHATTERS,))}
 
     @property
     def identity(self) -> messages.Identity | None:
@@ -119,12 +159,13 @@ class Board:
                 "board_missed_edges": beat.missed_edges,
             }
         )
-        return {**dict.fromkeys(COUNTERS, 0), **self._counts, **self._session.counters, **of_board}
+        made = {**dict.fromkeys(COUNTERS, 0), **self._counts, "link_faults": self._line.fault_count}
+        return {**made, **self._session.counters, **of_board}
 
     @property
     def position(self) -> Position | None:
         """Up to where events have been handed on; None while nothing may be acknowledged."""
-        return None if self._undated or self._refused else self._session.position
+        return None if self._undated or self._is_useless else self._session.position
 
     def now_us(self, host_ns: int) -> int:
         """The host's estimate of the sensing clock, never less than the newest observation."""
@@ -136,9 +177,13 @@ class Board:
         return max(estimate_us, self._newest_us)
 
     def clock_now(self, host_ns: int) -> HostTime | None:
-        """The board's clock as known at `host_ns`, with its error; None before the first comparison."""
+        """The board's clock as known at `host_ns`, with its error; None before the first comparison. Its rate is the
+        measured one, also where that is more than the drift that is allowed."""
         board_us = self._clock.board_us(host_ns)
-        return None if board_us is None else self._clock.host_time(board_us)
+        at, measured_ppb = (None if board_us is None else self._clock.host_time(board_us)), self._clock.measured_ppb
+        if at is None or measured_ppb is None:
+            return at
+        return msgspec.structs.replace(at, rate_ppb=measured_ppb)
 
     def opened(self, host_ns: int) -> None:
         """The line was opened (again): the session identifies the board anew."""
@@ -151,21 +196,31 @@ class Board:
     def receive(self, data: bytes, host_ns: int, utc: UtcPair) -> list[Observation]:
         """The observations in `data`, read at `host_ns`; `utc` was read about then."""
         observations: list[Observation] = []
+        if data:
+            self._hearing.heard_ns = host_ns
         for event in self._session.receive(data, host_ns):
             observations += self._in_order(self._take(event, host_ns, utc))
+        if self._session.heard_ns is not None:
+            self._hearing.understood_ns = max(self._hearing.understood_ns, self._session.heard_ns)
         return observations
 
     def tick(self, host_ns: int) -> list[Observation]:
-        """Do what is due at `host_ns`, to be called every few ms; too long a silence is a fault of the link, once."""
+        """Do what is due at `host_ns`, to be called every few ms: also judge what is wrong with the line."""
         stalled_ns = host_ns - self._ticked_ns
         self._ticked_ns = host_ns
         if stalled_ns > STALL_NS:
             self._counts["host_stalls"] += 1
-            self._received_ns = min(self._received_ns + stalled_ns, host_ns)
+            self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        if host_ns - self._received_ns <= self._setting.silence_ns_max:
-            return []
-        return list(self._link_fault("silence", silent_ms=(host_ns - self._received_ns) // 1_000_000))
+        is_useless, misses_events = self._is_useless, self._session.misses_events
+        self._hearing.judge_silence(self._line, host_ns, is_useless=is_useless, misses_events=misses_events)
+        self._hearing.judge_quality(self._line, lambda: self.counters, host_ns)
+        return self._in_order(self._line.report(self._newest_us, self.now_us(host_ns)))
+
+    @property
+    def _is_useless(self) -> bool:
+        """Whether nothing of this board is used: it is refused, or its clock ran backwards."""
+        return bool(self._refused) or self._line.is_so(Trouble.CLOCK_RAN_BACK)
 
     def _in_order(self, observations: Iterator[Observation]) -> list[Observation]:
         """Note the newest time while they are made: what comes later may not be dated earlier."""
@@ -184,31 +239,36 @@ class Board:
     # --- events of the session ---------------------------------------------------------------------------------
 
     def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
+        if isinstance(event, host.Identified | host.Refused | host.SyncSample | host.SelfTested):
+            self._hearing.answered_ns = host_ns
         match event:
             case host.Identified():
                 self._was_identified = True
                 self._identified(event.identity)
             case host.Refused():
                 what = {"what": event.what, "expected": event.expected, "found": event.found}
-                self._refuse(f"{event.what} {event.found}", **what)
+                self._refuse(REFUSALS[event.what], f"{event.what} {event.found}", **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
                 if self._was_identified:  # a reset before this process is covered by `Restarted`
-                    yield from self._link_fault("reset", boot_id=event.new_boot_id)
+                    yield from self._fault(Trouble.BOARD_RESTARTED, host_ns, boot_id=event.new_boot_id)
+                self._line.over(Trouble.CLOCK_RAN_BACK)
                 self._forget_boot(host_ns)
-            case _ if self._refused:
+            case _ if self._is_useless:
                 self._counts["of_refused_board"] += 1
             case host.Gap():
                 self._counts["lost_events"] += event.last_seq - event.first_seq + 1
-                yield from self._link_fault("gap", first_seq=event.first_seq, last_seq=event.last_seq)
+                lost = {"first_seq": event.first_seq, "last_seq": event.last_seq}
+                yield from self._fault(Trouble.EVENTS_LOST, host_ns, **lost)
             case host.SyncSample():
                 yield from self._compare(event, host_ns, utc)
             case host.SelfTested():
                 yield from self._self_tested(event)
             case _:
                 self._undated.append(event)
+                self._has_levels |= isinstance(event, host.Watermark) and event.levels is not None
                 yield from self._release(host_ns, utc)
-                yield from self._edges_missed()
+                yield from self._edges_missed(host_ns)
 
     def _identified(self, identity: messages.Identity) -> None:
         layout = identity.layout
@@ -218,9 +278,10 @@ class Board:
             if ours not in (0, found := getattr(layout, what))
         }
         if differing:
-            self._refuse("layout " + str(differing), what="layout", **differing)
+            self._refuse(Trouble.REFUSED_LAYOUT, "layout " + str(differing), what="layout", **differing)
             return
         self._refused = ""
+        self._line.over(*REFUSALS.values())
         self._session.request_self_test()
         self._log.info(
             "board.identified",
@@ -231,36 +292,36 @@ class Board:
             object_sensor=layout.object_sensor,
         )
 
-    def _refuse(self, why: str, **details: str) -> None:
+    def _refuse(self, trouble: Trouble, why: str, **details: str) -> None:
         """Logged once a change. The session goes on asking: someone may plug in the right board."""
         self._counts["refusals"] += 1
+        self._line.over(*(each for each in REFUSALS.values() if each is not trouble))
+        self._line.stands(trouble)
         if why != self._refused:
             self._log.error("board.refused", then="its events are not used; correct the board or [sensors]", **details)
         self._refused = why
 
-    def _edges_missed(self) -> Iterator[Observation]:
+    def _edges_missed(self, host_ns: int) -> Iterator[Observation]:
         """Edges that the board saw too late to date are a hole in what was observed (N8), as lost events are."""
         beat, before = self._session.heartbeat, self._missed_edges
         if beat is None:
             return
         self._missed_edges = beat.missed_edges
         if before is not None and beat.missed_edges > before:
-            yield from self._link_fault("missed_edges", missed=beat.missed_edges - before)
+            yield from self._fault(Trouble.EDGES_MISSED, host_ns, missed=beat.missed_edges - before)
 
     def _forget_boot(self, host_ns: int) -> None:
         self._anchor = (host_ns, self.now_us(host_ns))
         self._clock = BoardClock(self._setting.max_drift_ppm)
         self._offset_us = self._missed_edges = None
         self._undated.clear()
+        self._forget_levels()
 
-    def _link_fault(self, reason: str, **details: int) -> Iterator[Observation]:
-        """A fault of the link, once until it works again."""
-        if not self.is_up:
-            return
-        self.is_up = False
-        self._counts["link_faults"] += 1
-        self._log.warning("board.link_fault", reason=reason, **details)
-        yield SensorState(t_us=self._newest_us, sensor="link", ok=False)
+    def _fault(self, trouble: Trouble, host_ns: int, **details: int) -> Iterator[Observation]:
+        """A fault of the link that happened, once until it works again. Whatever stood before it may stand otherwise
+        now."""
+        self._forget_levels()
+        yield from self._line.happens(trouble, self._newest_us, self.now_us(host_ns), **details)
 
     def _compare(self, event: host.SyncSample, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """A comparison of clocks. A clock that stepped makes the times around it worthless, so that is a fault too."""
@@ -268,45 +329,63 @@ class Board:
         verdict = self._clock.add(msgspec.convert(event, SyncSample, from_attributes=True))
         if verdict != "ok":
             self._counts[f"clock_{verdict}"] += 1
-            self._log.warning("board.clock", verdict=verdict, drift_ppm_max=self._setting.max_drift_ppm)
-        if verdict == "step":
-            yield from self._link_fault("clock_step")
-            self._anchor, self._offset_us = (host_ns, now_us), None
+        match verdict:
+            case "back":
+                self._line.stands(Trouble.CLOCK_RAN_BACK, board_us=event.board_rx_us)
+                self._undated.clear()
+                yield from self._line.report(self._newest_us, now_us)
+                return
+            case "drift":
+                self._hearing.drifted()
+                self._line.stands(Trouble.CLOCK_DRIFTS, drift_ppm_max=self._setting.max_drift_ppm)
+            case "step":
+                yield from self._fault(Trouble.CLOCK_STEPPED, host_ns)
+                self._anchor, self._offset_us = (host_ns, now_us), None
         yield from self._release(host_ns, utc)
-        if self._offset_us is not None and (
-            self._clock_read_ns is None or host_ns - self._clock_read_ns >= READING_INTERVAL_NS
-        ):
+        if self._offset_us is not None and self._is_reading_due(host_ns, self._offset_us):
             yield from self._reading(self._newest_us, self._offset_us, host_ns, utc)
+
+    def _is_reading_due(self, host_ns: int, offset_us: int) -> bool:
+        """Once a second, and as soon as the date is known twice as well as at the last reading: the first of a board
+        that kept events is one of long ago, by a clock whose rate nobody knows yet."""
+        at = self._clock.host_time(self._newest_us - offset_us)
+        is_better = at is not None and 2 * at.error_ns < self._read_error_ns
+        return self._clock_read_ns is None or host_ns - self._clock_read_ns >= READING_INTERVAL_NS or is_better
 
     def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
         """Changes only; all sensors count as working at first. The answer overtakes events, so it is dated now."""
         for report in event.sensors:
-            if self.sensors.get(report.name, True) != report.ok:
+            changed = self._reported.get(report.name, True) != report.ok
+            self._reported[report.name] = report.ok
+            if changed and report.name not in self._chatter.chattering:
                 yield SensorState(t_us=self._newest_us, sensor=report.name, ok=report.ok)
-            self.sensors[report.name] = report.ok
 
     def _release(self, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """Date what waited, once the clocks have been compared."""
         can_date = self._offset_us is not None or self._clock.synced or len(self._undated) >= HELD_MAX
         if not self._undated or not can_date:
             return
+        self._hearing.reported_ns = host_ns
+        if self._awaits_levels and not self._has_levels and len(self._undated) < HELD_MAX:
+            return
         dated, self._undated = self._undated, []
-        self._received_ns = host_ns
         if self._offset_us is None:
             self._offset_us = self._new_offset_us(dated[0].board_us, host_ns)
             first_us = max(self._newest_us, dated[0].board_us + self._offset_us)
             yield from self._reading(first_us, self._offset_us, host_ns, utc)
-        if not self.is_up:
-            self.is_up = True
-            self._log.info("board.link_back")
-            yield SensorState(t_us=self._newest_us, sensor="link", ok=True)
+        if self._awaits_levels:
+            self._awaits_levels = False
+            yield from self._level_since_gap(dated)
         for event in dated:
             t_us = event.board_us + self._offset_us
             if self._newest_us <= t_us <= self.now_us(host_ns) + AHEAD_US_MAX:
-                yield self._observation(event, t_us)
+                yield from self._calmed(t_us)
+                for seen in self._observed(event, t_us):
+                    yield from self._unless_it_chatters(seen)
             else:
                 self._counts["misdated"] += 1
-                yield from self._link_fault("misdated", t_us=t_us, newest_us=self._newest_us)
+                times = {"t_us": t_us, "newest_us": self._newest_us}
+                yield from self._fault(Trouble.MISDATED, host_ns, **times)
 
     def _new_offset_us(self, board_us: int, host_ns: int) -> int:
         """So that `board_us` falls on the host's estimate of the sensing time then, but never goes back."""
@@ -318,17 +397,95 @@ class Board:
         """UTC at a time that has passed already: after a later one, what the board is about to send would be late."""
         at = self._clock.host_time(t_us - offset_us)
         if at is not None:
-            self._clock_read_ns = host_ns
+            self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns
             yield clock_reading(t_us, at, utc)
+
+    def _state_of(self, report: messages.SensorReport, t_us: int) -> SensorState:
+        """What the board reports of a sensor; one that chatters fails, whatever the board says."""
+        self._reported[report.name] = report.ok
+        if report.name in self._chatter.chattering:
+            return SensorState(t_us, report.name, ok=False, what=Trouble.CHATTERS)
+        return SensorState(t_us, report.name, ok=report.ok)
+
+    def _unless_it_chatters(self, seen: Observation) -> Iterator[Observation]:
+        """`seen`, unless its sensor reports too often: then that it fails, once."""
+        sensor, was = _rare(seen), self._chatter.chattering
+        if sensor is None or self._chatter.counts(sensor, seen.t_us):
+            yield seen
+            return
+        self._counts["chatter"] += 1
+        if isinstance(seen, ForeignObject):
+            self._kept[sensor] = seen
+        if sensor not in was:
+            what = Trouble.CHATTERS
+            self._log.warning("board.chatters", sensor=sensor, what=what.text, mend=what.mend)
+            yield SensorState(seen.t_us, sensor, ok=False, what=what)
+
+    def _calmed(self, t_us: int) -> Iterator[Observation]:
+        """The sensors that chattered and are quiet again at `t_us`."""
+        for sensor in self._chatter.quiet(t_us):
+            self._log.info("board.quiet", sensor=sensor)
+            if (kept := self._kept.pop(sensor, None)) is not None:
+                yield msgspec.structs.replace(kept, t_us=t_us)
+            if self._reported.get(sensor, True):
+                yield SensorState(t_us, sensor, ok=True)
 
     def _is_reported_by_head(self, event: messages.Event) -> bool:
         """Sensors that the configuration does not have: two sources of the same would contradict each other."""
-        sensors = {messages.RotorEdge: "rotor_ticks", messages.BallPass: "beams", messages.PocketSighting: "readers"}
+        sensors: dict[type, str] = {
+            messages.RotorEdge: "rotor_ticks",
+            messages.BallPass: "beams",
+            messages.PocketSighting: "readers",
+            messages.ObjectSeen: "object_sensor",
+        }
         return self._configured.get(sensors.get(type(event), ""), 1) == 0
 
-    def _observation(self, event: host.Observed | host.Watermark, t_us: int) -> Observation:
-        if isinstance(event, host.Watermark):
-            return TimePassed(t_us=t_us)
+    def _observed(self, event: host.Observed | host.Watermark, t_us: int) -> Iterator[Observation]:
+        if isinstance(event, host.Observed):
+            yield self._observation(event, t_us)
+            return
+        if event.levels is not None:
+            yield from self._levels(event.levels, t_us)
+        yield TimePassed(t_us=t_us)
+
+    def _forget_levels(self) -> None:
+        self._told.clear()
+        self._awaits_levels, self._has_levels = True, False
+
+    def _level_since_gap(self, dated: list[host.Observed | host.Watermark]) -> Iterator[Level]:
+        """How the object sensor stood when the gap ended: its first change shows that, else its first level."""
+        for event in dated:
+            if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
+                thing: messages.ObjectLevel = "clear" if event.event.present else "present"
+            elif isinstance(event, host.Watermark) and event.levels is not None:
+                thing = event.levels.object
+            else:
+                continue
+            yield from self._object_level(thing, self._newest_us)
+            return
+
+    def _object_level(self, thing: messages.ObjectLevel, t_us: int) -> Iterator[Level]:
+        """The object's level, when it is another than the core was told."""
+        if thing == "unknown" or not self._configured["object_sensor"]:
+            self._told.pop("object", None)
+        elif self._told.get("object") is not (is_in := thing == "present"):
+            self._told["object"] = is_in
+            yield Level(t_us=t_us, sensor="object", active=is_in)
+
+    def _levels(self, levels: messages.Levels, t_us: int) -> Iterator[Level]:
+        """How everything stands, once after each start and each gap. What was active then is told again when it no
+        longer is; from then on its events say all. The object's is told when the board has another than the core."""
+        told, beams, readers = self._told, self._configured["beams"], self._configured["readers"]
+        standing = {f"beam/{beam}": beam in levels.beams_blocked for beam in range(beams)}
+        standing |= {f"reader/{reader}": reader in levels.readers_blocked for reader in range(readers)}
+        standing |= {f"button/{button}": button in levels.buttons_held for button in messages.BUTTONS}
+        for sensor, active in standing.items():
+            if told.get(sensor, True) and active is not told.get(sensor):
+                told[sensor] = active
+                yield Level(t_us=t_us, sensor=sensor, active=active)
+        yield from self._object_level(levels.object, t_us)
+
+    def _observation(self, event: host.Observed, t_us: int) -> Observation:
         match event.event:
             case _ if self._is_reported_by_head(event.event):
                 return TimePassed(t_us=t_us)
@@ -339,9 +496,21 @@ class Board:
             case messages.PocketSighting(reader):
                 return Sighting(t_us=t_us, reader=reader)
             case messages.ObjectSeen(present):
+                self._told["object"] = present
                 return ForeignObject(t_us=t_us, present=present)
             case messages.SensorReport() as report:
-                self.sensors[report.name] = report.ok
-                return SensorState(t_us=t_us, sensor=report.name, ok=report.ok)
+                return self._state_of(report, t_us)
             case pressed:
                 return Command(t_us=t_us, name=pressed.button, by="button")
+
+
+def _rare(seen: Observation) -> str | None:
+    """The name of the sensor, if it is one whose reports are rare."""
+    match seen:
+        case BallPass():
+            return f"beam/{seen.beam}"
+        case Sighting():
+            return f"reader/{seen.reader}"
+        case ForeignObject():
+            return "object"
+    return None

@@ -32,6 +32,12 @@ class Contact:
         self.repeats = 0
         """How often it settled on what it had settled on before, with no edge between."""
 
+    def stand(self, at_ns: int, *, on: bool, settled: bool) -> None:
+        """The line reads `on` at `at_ns`, whatever it did before. Not `settled`: that is a change, if it lasts."""
+        self._reads_on, self._is_on = on, on if settled else None
+        self._since_ns = self._edge_ns = at_ns
+        self._moving_ns, self._anew = None if settled else at_ns, False
+
     def edge(self, at_ns: int, *, on: bool) -> list[tuple[int, bool]]:
         """The line reads `on` from `at_ns` on; returns changes as (when, to what)."""
         changes = self.until(at_ns)
@@ -84,6 +90,10 @@ class Pulse:
         """How often it was blocked anew, a quiet time after it was blocked: that it was free between was lost."""
         self.widths_ns: tuple[int, int] | None = None
         """Of the pulses that counted, the narrowest and the widest."""
+
+    def stand(self, at_ns: int, *, blocked: bool) -> None:
+        """The beam is `blocked`, or free, at `at_ns`, whatever came before."""
+        self.since_ns, self._edge_ns = at_ns if blocked else None, at_ns
 
     def edge(self, at_ns: int, *, blocked: bool) -> int | None:
         """The beam is `blocked`, or free, from `at_ns` on; returns the middle of the pulse that this ends."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from wheeld.core.observations import Command, Observation
 from wheeld.ports import HostClock, Pins
 from wheeld.sources.gpio.outputs import Outputs
-from wheeld.sources.gpio.source import GpioSource
+from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 LOOK_S = 0.01
 """Half of how late time may be reported: the other half is for a look that comes late."""
+
+CAUGHT_UP_S = (SETTLE_NS + RECOVER_NS) / 1e9 + 5 * LOOK_S
+"""So long after a standstill every edge of it has been processed, with some looks to spare."""
 
 
 class GpioFeed:
@@ -50,12 +53,21 @@ class GpioFeed:
         return self._source.look(utc.host_ns, utc)
 
 
-def commands_only(put: Callable[[Command], Awaitable[None]]) -> HandOn:
-    """For pins that see no wheel: of their batches only the commands go on, to be dated like other commands."""
+class Say(Protocol):
+    """Takes a command that was given at `came_ns`, host time."""
+
+    def __call__(self, command: Command, *, came_ns: int) -> Awaitable[None]:
+        """Have it applied."""
+        ...
+
+
+def commands_only(say: Say, *, start_ns: int) -> HandOn:
+    """For pins that see no wheel: of their batches only the commands go on, each with the host time of its edge.
+    `start_ns`: where the pins' time begins."""
 
     async def hand_on(batch: Batch) -> None:
         for seen in batch.observations:
             if isinstance(seen, Command):
-                await put(seen)
+                await say(seen, came_ns=start_ns + seen.t_us * 1_000)
 
     return hand_on

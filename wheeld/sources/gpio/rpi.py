@@ -98,6 +98,11 @@ class RpiPins:
                 self._callbacks.append(self._lgpio.callback(gpio._chip, pin, edges, self._alerted))
             return bool(gpio.input(pin))
 
+    def level(self, pin: int) -> bool:
+        """Reads the pin."""
+        with _as_pins_error(f"pin {pin}"):
+            return bool(self._gpio.input(pin))
+
     def drive(self, pin: int, *, level: bool) -> None:
         """Claims the pin at the first call."""
         gpio = self._gpio

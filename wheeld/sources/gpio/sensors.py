@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from wheeld.core.observations import BallPass, Command, CommandName, ForeignObject, Observation, SensorState, Sighting
+from wheeld.core.observations import (
+    BallPass,
+    Command,
+    CommandName,
+    ForeignObject,
+    Level,
+    Observation,
+    SensorState,
+    Sighting,
+)
 from wheeld.core.pockets import POCKETS
 from wheeld.sources.gpio.debounce import Contact, Pulse
 from wheeld.sources.gpio.encoder import Encoder, Line
@@ -37,6 +46,10 @@ class Sensor(Protocol):
         """How often a level came again, which shows a lost edge; so far."""
         ...
 
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """The line is `on` (active) or off at `at_ns`, whatever it did before; returns its level, if it is certain."""
+        ...
+
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """The line is `on` (active) or off from `at_ns` on; returns what that means."""
         ...
@@ -61,6 +74,11 @@ class EncoderLine:
         """None: the encoder reports its own faults, as `rotor`."""
         return 0
 
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:  # noqa: ARG002  as other sensors
+        """A rotor has no level. One that turns gives its next edge at once."""
+        self._encoder.stand(self._line, level=on)
+        return []
+
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """A step, or Z."""
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
@@ -75,26 +93,36 @@ class EncoderLine:
 
 
 class _Beam:
-    """A light barrier; `ok` is what was last reported of it."""
+    """A light barrier; `ok` is what was last reported of it, and `_told_blocked` that it was told to be blocked."""
 
     name: str
 
     def __init__(self, pulse: Pulse, us: Callable[[int], int]) -> None:
         self.pulse, self._us = pulse, us
         self.ok = True
+        self._told_blocked = False
 
     @property
     def repeats(self) -> int:
         """Of its pulse."""
         return self.pulse.repeats
 
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Blocked or free; one that is blocked may be stuck."""
+        self.pulse.stand(at_ns, blocked=on)
+        self._told_blocked = on
+        return [Level(t_us=self._us(at_ns), sensor=self.name, active=on), *self._works_again(at_ns, on=on)]
+
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """Blocked or free."""
         middle_ns = self.pulse.edge(at_ns, blocked=on)
-        if not on and not self.ok:
-            self.ok = True
-            return [SensorState(t_us=self._us(at_ns), sensor=self.name, ok=True)]
-        return [] if middle_ns is None else [self._passed(self._us(middle_ns))]
+        if again := self._works_again(at_ns, on=on):
+            return again
+        seen = [] if middle_ns is None else [self._passed(self._us(middle_ns))]
+        if self._told_blocked and not on:
+            self._told_blocked = False
+            seen.append(Level(t_us=self._us(at_ns), sensor=self.name, active=False))
+        return seen
 
     def until(self, now_ns: int) -> list[Observation]:
         """Blocked for too long is a fault, reported once."""
@@ -108,6 +136,13 @@ class _Beam:
     def horizon_ns(self, now_ns: int) -> int:
         """The middle of a pulse that has not ended."""
         return self.pulse.horizon_ns(now_ns)
+
+    def _works_again(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """One that was stuck is free."""
+        if on or self.ok:
+            return []
+        self.ok, self._told_blocked = True, False
+        return [SensorState(t_us=self._us(at_ns), sensor=self.name, ok=True)]
 
     def _passed(self, t_us: int) -> Observation:
         raise NotImplementedError
@@ -142,6 +177,11 @@ class Reader(_Beam):
         self._number, self._encoder = number, encoder
         self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / POCKETS
         self._from_ticks = 0.0
+
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Blocked or free, and where the rotor is."""
+        self._from_ticks = self._encoder.travel_ticks
+        return super().stand(at_ns, on=on)
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
         """Blocked or free, and where the rotor was."""
@@ -188,18 +228,41 @@ class _Switch:
 
 
 class ObjectSwitch(_Switch):
-    """The cylinder's object sensor."""
+    """The cylinder's object sensor. The first level that lasts is how it stands, each later one a change."""
+
+    def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
+        super().__init__(contact, us)
+        self._is_told = False
+
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Its level is told when it has lasted."""
+        self._contact.stand(at_ns, on=on, settled=False)
+        self._is_told = False
+        return []
 
     def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:
-        return [ForeignObject(t_us=t_us, present=on)]
+        if self._is_told:
+            return [ForeignObject(t_us=t_us, present=on)]
+        self._is_told = True
+        return [Level(t_us=t_us, sensor="object", active=on)]
 
 
 class Button(_Switch):
-    """A button: its press is the command, its release nothing."""
+    """A button: its press is the command, its release nothing, and one that is held at first was not pressed."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int], name: CommandName) -> None:
         super().__init__(contact, us)
         self._name = name
+        self._told_held = False
+
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Held or not."""
+        self._contact.stand(at_ns, on=on, settled=True)
+        self._told_held = on
+        return [Level(t_us=self._us(at_ns), sensor=f"button/{self._name}", active=on)]
 
     def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:
-        return [Command(t_us=t_us, name=self._name, by="button")] if on else []
+        if on:
+            return [Command(t_us=t_us, name=self._name, by="button")]
+        was_told, self._told_held = self._told_held, False
+        return [Level(t_us=t_us, sensor=f"button/{self._name}", active=False)] if was_told else []

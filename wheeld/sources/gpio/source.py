@@ -3,7 +3,8 @@
 No waiting and no thread: `look` is called every few milliseconds. Edges are processed in the order of their dates, a
 little later than they come (`SETTLE_NS`), because those of different pins may overtake each other. An edge that comes
 even later cannot count any more, so something was not observed: a fault of the `link`. So is an edge that was lost on
-its way, or that is missing from the count of its pin, or between two edges to the same level.
+its way, or that is missing from the count of its pin, or between two edges to the same level. At the start, and when
+such a fault is over, the level of each line is read and reported: how everything stands.
 
 Each look returns the observations up to the earliest horizon of all sensors (`debounce` says what that is), and
 `TimePassed` up to there. What gathered while the host stalled is not processed until it has had time to arrive. A host
@@ -19,6 +20,7 @@ import structlog
 
 from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, UtcPair, clock_reading
+from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, SensorState, TimePassed
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.setting import GpioSetting
@@ -62,6 +64,7 @@ class GpioSource:
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("gpio")
         self._wiring = Wiring(setting, pins, self._us, rotor_ticks=rotor_ticks, host_ns=host_ns)
+        self._keep(self._wiring.first)
         self.is_up = True
         """Whether it works as far as the core knows: a change is always an observation."""
 
@@ -69,6 +72,11 @@ class GpioSource:
     def sensors(self) -> dict[str, bool]:
         """Of each sensor, whether it works, as far as that can be observed."""
         return self._wiring.health
+
+    @property
+    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
+        """What is wrong with the pins is told by whether each sensor works, and by the counters."""
+        return {}
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
@@ -148,6 +156,11 @@ class GpioSource:
             self._keep(self._wiring.edge(edge))
         self._keep(self._wiring.until(until_ns))
 
+    def _settled_level(self, pin: int) -> bool:
+        """The level of a pin up to where edges have been processed: from before the first that has not."""
+        coming = min((waiting for waiting in self._waiting if waiting[2].pin == pin), default=None)
+        return self._pins.level(pin) if coming is None else not coming[2].level
+
     def _keep(self, seen: list[Observation]) -> None:
         for one in seen:
             self._number += 1
@@ -180,6 +193,7 @@ class GpioSource:
             return []
         if is_whole:
             self._log.info("gpio.link_back")
+            self._keep(self._wiring.stand(self._safe_ns, self._settled_level))
         else:
             self._counts["link_faults"] += 1
             self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late, is_behind=is_behind)

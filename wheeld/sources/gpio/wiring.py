@@ -33,6 +33,8 @@ class Wiring:
         self._setting, self._pins, self._us, self._start_ns = setting, pins, us, host_ns
         self._encoder: Encoder | None = None
         self._sensors: dict[int, tuple[Sensor, bool]] = {}
+        self.first: list[Observation] = []
+        """How everything stood at the start."""
         self._beams: list[Beam | Reader] = []
         if setting.encoder is not None and setting.encoder_pins is not None:
             self._encoder = self._wire_encoder(setting.encoder, setting.encoder_pins, rotor_ticks)
@@ -40,7 +42,7 @@ class Wiring:
         if self._encoder is not None:
             self._beams += [Reader(number, setting, us, self._encoder) for number in range(len(setting.reader_pins))]
         for pin, beam in zip((*setting.beam_pins, *setting.reader_pins), self._beams, strict=True):
-            self._wire_beam(pin, beam)
+            self._wire(pin, beam, active_low=setting.sensors_active_low)
         self._wire_switches()
 
     @property
@@ -86,36 +88,33 @@ class Wiring:
         """Edges were lost: what follows from counting them is unknown."""
         return [] if self._encoder is None else [*self._encoder.forget(t_us)]
 
-    def _listen(self, pin: int, *, active_low: bool) -> bool:
-        """Claim the pin; returns whether it is active."""
-        return self._pins.listen(pin, self._setting.pull) is not active_low
+    def stand(self, at_ns: int, level: Callable[[int], bool]) -> list[Observation]:
+        """Edges were lost: how everything but the encoder stands at `at_ns`, by the `level` of each pin then."""
+        return [
+            seen
+            for pin, (sensor, active_low) in self._sensors.items()
+            if not isinstance(sensor, EncoderLine)
+            for seen in sensor.stand(at_ns, on=level(pin) is not active_low)
+        ]
+
+    def _wire(self, pin: int, sensor: Sensor, *, active_low: bool) -> None:
+        """Claim the pin; the sensor stands as its level says."""
+        is_on = self._pins.listen(pin, self._setting.pull) is not active_low
+        self.first += sensor.stand(self._start_ns, on=is_on)
+        self._sensors[pin] = sensor, active_low
 
     def _wire_encoder(self, kind: Kind, pins: tuple[int, int, int], rotor_ticks: int) -> Encoder:
         encoder = Encoder(kind, rotor_ticks, self._setting.index_tick)
-        active_low = self._setting.encoder_active_low
         lines: tuple[Line, Line, Line] = ("a", "b", "z")
         for line, pin in zip(lines, pins, strict=True):
-            encoder.stand(line, level=self._listen(pin, active_low=active_low))
-            self._sensors[pin] = EncoderLine(encoder, line, self._us), active_low
+            self._wire(pin, EncoderLine(encoder, line, self._us), active_low=self._setting.encoder_active_low)
         return encoder
 
-    def _wire_beam(self, pin: int, beam: Beam | Reader) -> None:
-        """A beam that is blocked from the start may be stuck."""
-        active_low = self._setting.sensors_active_low
-        if self._listen(pin, active_low=active_low):
-            beam.edge(self._start_ns, on=True)
-        self._sensors[pin] = beam, active_low
-
     def _wire_switches(self) -> None:
-        """A button that is held down at the start was not pressed; an object that lies there then is reported."""
         setting = self._setting
-        low = setting.buttons_active_low
         for name, pin in setting.buttons.items():
-            contact = Contact(setting.debounce_ns, on=self._listen(pin, active_low=low), since_ns=self._start_ns)
-            self._sensors[pin] = Button(contact, self._us, name), low
+            contact = Contact(setting.debounce_ns, on=None)
+            self._wire(pin, Button(contact, self._us, name), active_low=setting.buttons_active_low)
         if setting.object_pin is not None:
-            low = setting.sensors_active_low
             contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
-            switch = ObjectSwitch(contact, self._us)
-            switch.edge(self._start_ns, on=self._listen(setting.object_pin, active_low=low))
-            self._sensors[setting.object_pin] = switch, low
+            self._wire(setting.object_pin, ObjectSwitch(contact, self._us), active_low=setting.sensors_active_low)

@@ -1,7 +1,8 @@
 """Keeps a link to a device open: opens it, has it served, opens it again.
 
-Waits between attempts grow to a ceiling and have jitter, so that several daemons behind one hub do not try at the same
-moments. What happened is logged when it changes, with what to do; a port that is missing for hours is one line.
+Waits between attempts grow, at first to half a second and later to a ceiling. They have jitter, so that several daemons
+behind one hub do not try at the same moments. What happened is logged when it changes, with what to do; a port that is
+missing for hours is one line.
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ from wheeld.sources.link.serial_link import PortUnavailableError
 
 WAIT_S_MIN = 0.1
 """A cable with a loose contact is back within this, and then the board's ring still has the whole coup."""
+WAIT_S_SOON = 0.5
+"""Soon after the line was lost: a plug that a foot pulled and a hand puts back is found within half a second, before
+the second is over after which the line counts as silent."""
+SOON_S = 10.0
+"""About as long as a board's ring holds all that happens meanwhile."""
 WAIT_S_MAX = 3.0
-"""A person who plugs a board in waits for about as long."""
+"""Afterwards: a person who plugs a board in waits for about as long."""
+
+UNSTEADY_LOG_S = 60.0
+"""A line that is lost as soon as it was opened would be two log lines each time: it is one change in this time."""
 
 Link = TypeVar("Link", bound=ByteLink)
 
@@ -51,18 +60,24 @@ class LinkSupervisor(Generic[Link]):
         self._jitter = jitter
         self._log = structlog.get_logger("link")
         self._logged = ""
+        self._logged_ns = 0
+        self._is_unsteady = False
+        """The line was lost soon after it was opened."""
         self.opened_count = 0
 
     async def run(self) -> NoReturn:
         """Runs until cancelled; raises what `serve` raises other than `LinkClosedError`."""
-        wait_s = WAIT_S_MIN
+        wait_s, lost_ns = WAIT_S_MIN, self._clock.monotonic_ns()
         while True:
-            began_ns = self._clock.monotonic_ns()
+            began_ns, opened = self._clock.monotonic_ns(), self.opened_count
             await self._once()
-            if self._clock.monotonic_ns() - began_ns > WAIT_S_MAX * 1e9:
-                wait_s = WAIT_S_MIN
+            lived = self._clock.monotonic_ns() - began_ns > WAIT_S_MAX * 1e9
+            self._is_unsteady = not lived and (self._is_unsteady or self.opened_count > opened)
+            if lived:
+                wait_s, lost_ns = WAIT_S_MIN, self._clock.monotonic_ns()
             await self._clock.sleep(wait_s * (0.5 + self._jitter() / 2))
-            wait_s = min(wait_s * 2, WAIT_S_MAX)
+            is_soon = self._clock.monotonic_ns() - lost_ns < SOON_S * 1e9
+            wait_s = min(wait_s * 2, WAIT_S_SOON if is_soon else WAIT_S_MAX)
 
     async def _once(self) -> None:
         try:
@@ -87,7 +102,10 @@ class LinkSupervisor(Generic[Link]):
     def _log_change(self, event: str, why: str) -> None:
         if self._logged == event + why:
             return
-        self._logged = event + why
+        now_ns = self._clock.monotonic_ns()
+        if self._is_unsteady and event != "link.unavailable" and now_ns - self._logged_ns < UNSTEADY_LOG_S * 1e9:
+            return
+        self._logged, self._logged_ns = event + why, now_ns
         if why:
             self._log.warning(event, why=why)
         else:

@@ -1,0 +1,165 @@
+"""A simulated MQTT broker: retained messages, last wills, and a network that fails.
+
+Times are those of the timeline. A connection that was cut without a word is found out by both ends when one and a half
+keep-alives have passed; what was sent meanwhile arrives if the network is back before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hw_sim.whole.timeline import Timeline
+
+TRAVEL_S = 0.001
+"""From a client to the broker, or back."""
+KEEPALIVE_S = 5.0
+
+
+class BrokerAwayError(Exception):
+    """Nobody answers at the broker's address."""
+
+
+class Delivery(NamedTuple):
+    """A message on its way to a client."""
+
+    topic: str
+    payload: bytes
+    retained: bool
+
+
+@dataclass(eq=False)
+class Client:
+    """One connection. `deliver` gets what it has subscribed to; `ended` is called at its end."""
+
+    deliver: Callable[[Delivery], None]
+    ended: Callable[[], None]
+    will: tuple[str, bytes] | None = None
+    topics: set[str] = field(default_factory=set)
+    is_over: bool = False
+    held: list[Callable[[], None]] = field(default_factory=list)
+    """What waits for the network to come back, in order."""
+
+    def hears(self, topic: str) -> bool:
+        """Whether it has subscribed to that topic, or to all below `…/+`."""
+        return topic in self.topics or topic.rpartition("/")[0] + "/+" in self.topics
+
+
+class SimBroker:
+    """The broker; `listeners` hear every message that it takes: they stand for the people's panels in the same room."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self.is_up = True
+        self.has_network = True
+        self.retained: dict[str, bytes] = {}
+        self.listeners: list[Callable[[str, bytes], None]] = []
+        self.client: Client | None = None
+
+    # --- the daemon's connection -----------------------------------------------------------------------------------
+
+    def connect(self, client: Client) -> None:
+        """Take a new connection; an older one of the same client ends. Raises BrokerAwayError."""
+        if not self.is_up or not self.has_network:
+            raise BrokerAwayError
+        if self.client is not None:
+            self.drop(self.client)
+        self.client = client
+
+    def subscribe(self, client: Client, topics: set[str]) -> None:
+        """Deliver these from now on."""
+        client.topics |= topics
+        for topic, payload in list(self.retained.items()):
+            if client.hears(topic):
+                client.deliver(Delivery(topic, payload, retained=True))
+
+    def send(self, client: Client, topic: str, payload: bytes, *, retain: bool, taken: Callable[[], None]) -> None:
+        """The client publishes; `taken` is called when the confirmation has come back."""
+
+        def arrive() -> None:
+            if client.is_over:
+                return
+            self.publish(topic, payload, retain=retain)
+            self._timeline.after_s(TRAVEL_S, lambda: self._through(client, taken))
+
+        self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
+
+    def leave(self, client: Client) -> None:
+        """The client disconnects in order: no last will."""
+        client.will = None
+        self.drop(client)
+
+    def drop(self, client: Client) -> None:
+        """The connection ends, and the last will is published."""
+        if client.is_over:
+            return
+        client.is_over = True
+        client.held.clear()
+        if self.client is client:
+            self.client = None
+        if client.will is not None and self.is_up:
+            self.publish(*client.will, retain=True)
+        client.ended()
+
+    def unheard(self) -> None:
+        """The client says nothing any more, and no keep-alive comes: after a while the broker drops it."""
+        if (client := self.client) is not None:
+            self._timeline.after_s(1.5 * KEEPALIVE_S, lambda: self.drop(client))
+
+    # --- messages ----------------------------------------------------------------------------------------------------
+
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        """Take a message, of the daemon or of people; False when the broker is away."""
+        if not self.is_up:
+            return False
+        if retain:
+            self.retained[topic] = payload
+        for listener in self.listeners:
+            listener(topic, payload)
+        if (client := self.client) is not None and client.hears(topic):
+            delivery = Delivery(topic, payload, retained=False)
+            self._timeline.after_s(TRAVEL_S, lambda: self._through(client, lambda: client.deliver(delivery)))
+        return True
+
+    def _through(self, client: Client, arrive: Callable[[], None]) -> None:
+        """Over the network, when it is there, and in order."""
+        if self.has_network and not client.held:
+            if not client.is_over:
+                arrive()
+        else:
+            client.held.append(arrive)
+
+    # --- faults ------------------------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """The broker's program ends."""
+        self.is_up = False
+        if self.client is not None:
+            self.drop(self.client)
+
+    def start(self, *, remembers: bool = True) -> None:
+        """It runs again; without its disk it remembers nothing."""
+        self.is_up = True
+        if not remembers:
+            self.retained.clear()
+
+    def cut_network(self) -> None:
+        """Nothing passes between the daemon and the broker, and nobody is told."""
+        self.has_network = False
+        client = self.client
+
+        def found_out() -> None:
+            if client is not None and not self.has_network:
+                self.drop(client)
+
+        self._timeline.after_s(1.5 * KEEPALIVE_S, found_out)
+
+    def mend_network(self) -> None:
+        """It passes again; what was sent meanwhile arrives now."""
+        self.has_network = True
+        if (client := self.client) is not None:
+            held, client.held = client.held, []
+            for arrive in held:
+                if not client.is_over:
+                    arrive()

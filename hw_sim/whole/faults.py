@@ -1,0 +1,194 @@
+"""Injects the faults of a plan into a house, and knows when the last of them is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hw_sim.evening import repeatable
+from hw_sim.whole.plan import Fault
+
+if TYPE_CHECKING:
+    from hw_sim.whole.house import House
+
+SETTLE_S = {
+    "daemon_killed": 5.0,
+    "host_power": 8.0,
+    "all_power": 15.0,
+    "object_in_the_dark": 8.0,
+    "object_gone_in_the_dark": 9.0,
+}
+"""How long the house itself takes to put right what such a fault did."""
+
+
+class Faults:
+    """The faults of one house. `injected` counts them by kind."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._left = Counter(fault.coup for fault in house.plan.faults)
+        self.injected: Counter[str] = Counter()
+        self.over_us = 0
+        """When those that have begun are over, as far as they go by themselves."""
+
+    @property
+    def are_over(self) -> bool:
+        """Whether none is still to come, and none lasts."""
+        return not self._left and self.are_over_now
+
+    @property
+    def are_over_now(self) -> bool:
+        """Whether none lasts."""
+        return self._house.now_us >= self.over_us
+
+    def of_coup(self, index: int, marks_us: Mapping[str, int]) -> None:
+        """That coup begins; when its marks are reached."""
+        self._left.pop(index, None)
+        for number, fault in enumerate(self._house.plan.faults):
+            if fault.coup == index:
+                from_us = max(self._house.now_us, marks_us[fault.mark] + round(fault.at_s * 1e6))
+                self.over_us = max(self.over_us, from_us + round((fault.for_s + SETTLE_S.get(fault.kind, 0.0)) * 1e6))
+                self._house.timeline.at(from_us, partial(self._begin, fault, number))
+
+    def _begin(self, fault: Fault, number: int) -> None:
+        house = self._house
+        self.injected[fault.kind] += 1
+        house.witness.begins(f"fault {number}", house.now_us)
+
+        def over() -> None:
+            house.witness.ends(f"fault {number}", house.now_us)
+
+        house.timeline.after_s(fault.for_s, over)
+        getattr(self, f"_{fault.kind}")(fault)
+
+    def _later(self, fault: Fault, act: partial[None]) -> None:
+        self._house.timeline.after_s(fault.for_s, act)
+
+    # --- the daemon's computer ---------------------------------------------------------------------------------------
+
+    def _daemon_killed(self, _: Fault) -> None:
+        if self._house.computer.runs:
+            self._house.computer.kill()
+
+    def _daemon_stopped(self, fault: Fault) -> None:
+        self._house.computer.restart(fault.for_s)
+
+    def _host_power(self, fault: Fault) -> None:
+        self._house.computer.power(on=False)
+        self._later(fault, partial(self._house.computer.power, on=True))
+
+    def _stall(self, fault: Fault) -> None:
+        self._house.computer.stall(fault.for_s)
+
+    _stall_short = _stall
+
+    def _utc_step(self, fault: Fault) -> None:
+        self._house.computer.step_utc(fault.amount)
+
+    def _host_drift(self, fault: Fault) -> None:
+        self._house.computer.drift(fault.amount)
+        self._later(fault, partial(self._house.computer.drift, 0.0))
+
+    def _disk_slow(self, fault: Fault) -> None:
+        computer = self._house.computer
+
+        def fast() -> None:
+            computer.disk_call_s = 0.0
+
+        computer.disk_call_s = fault.amount
+        self._later(fault, partial(fast))
+
+    def _disk_full(self, fault: Fault) -> None:
+        self._house.computer.fill_disk(is_full=True)
+        self._later(fault, partial(self._house.computer.fill_disk, is_full=False))
+
+    # --- the board and its line --------------------------------------------------------------------------------------
+
+    def _board_power(self, fault: Fault) -> None:
+        self._house.line.power(on=False)
+        self._later(fault, partial(self._house.line.power, on=True))
+
+    def _board_reset(self, _: Fault) -> None:
+        self._house.line.power(on=False)
+        self._house.witness.begins("board off", self._house.now_us)
+        self._house.line.power(on=True)
+
+    def _board_clock_back(self, _: Fault) -> None:
+        self._house.line.board.restart_clock()
+
+    def _unplugged(self, fault: Fault) -> None:
+        self._house.line.plug(is_plugged=False)
+        self._later(fault, partial(self._house.line.plug, is_plugged=True))
+
+    def _cable_cut(self, fault: Fault) -> None:
+        self._set(fault, self._house.line.cable, "cut", (True, False))
+
+    def _board_mute(self, fault: Fault) -> None:
+        self._set(fault, self._house.line, "speaks", (False, True))
+
+    def _board_deaf(self, fault: Fault) -> None:
+        self._set(fault, self._house.line, "hears", (False, True))
+
+    def _noise(self, fault: Fault) -> None:
+        self._set(fault, self._house.line.cable, "noise", (fault.amount, 0.0))
+        self._set(fault, self._house.line.cable, "drop", (fault.amount, 0.0))
+
+    def _set(self, fault: Fault, thing: object, name: str, values: tuple[object, object]) -> None:
+        setattr(thing, name, values[0])
+        self._later(fault, partial(setattr, thing, name, values[1]))
+
+    def _all_power(self, fault: Fault) -> None:
+        """Everything at once; then back in an order of its own, up to 5 s after each other."""
+        house, rng = self._house, repeatable(f"{self._house.plan.seed} {fault.at_s}")
+        house.computer.power(on=False)
+        house.broker.stop()
+        parts = [partial(house.computer.power, on=True), partial(house.broker.start, remembers=False)]
+        if house.plan.source == "board":
+            house.line.power(on=False)
+            parts.append(partial(house.line.power, on=True))
+        for back in parts:
+            house.timeline.after_s(fault.for_s + rng.uniform(0, 5), back)
+
+    # --- broker and settlement ---------------------------------------------------------------------------------------
+
+    def _broker_restarted(self, fault: Fault) -> None:
+        self._house.broker.stop()
+        self._later(fault, partial(self._house.broker.start))
+
+    def _broker_forgot(self, fault: Fault) -> None:
+        self._house.broker.stop()
+        self._later(fault, partial(self._house.broker.start, remembers=False))
+
+    def _network_cut(self, fault: Fault) -> None:
+        self._house.broker.cut_network()
+        self._later(fault, partial(self._house.broker.mend_network))
+
+    def _settlement_away(self, fault: Fault) -> None:
+        self._set(fault, self._house.settlement, "runs", (False, True))
+
+    # --- people and things -------------------------------------------------------------------------------------------
+
+    def _object(self, _: Fault) -> None:
+        self._house.put_object(present=True)
+
+    def _dark(self, fault: Fault) -> None:
+        """What reports a foreign object has no power: the board, or the computer whose pins see it."""
+        (self._board_power if self._house.plan.source == "board" else self._host_power)(fault)
+
+    def _object_in_the_dark(self, fault: Fault) -> None:
+        self._dark(fault)
+        self._house.timeline.after_s(fault.for_s / 2, partial(self._house.put_object, present=True))
+
+    def _object_gone_in_the_dark(self, fault: Fault) -> None:
+        self._house.put_object(present=True)
+        self._house.timeline.after_s(1.0, partial(self._dark, fault))
+        self._house.timeline.after_s(1.0 + fault.for_s / 2, partial(self._house.put_object, present=False))
+
+    def _rien_va(self, _: Fault) -> None:
+        self._house.panel.say("rien_va", reason="a dispute")
+
+    def _rien_va_in_a_stall(self, fault: Fault) -> None:
+        self._house.computer.stall(fault.for_s)
+        self._house.timeline.after_s(fault.for_s / 2, partial(self._rien_va, fault))

@@ -1,0 +1,223 @@
+"""A simulated house: wheel, board, line, power, broker, people, settlement core; but no daemon.
+
+Who runs the daemon connects it to `line`, `broker` and `computer`; `timeline` makes everything happen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from hw_sim.board import SimBoard
+from hw_sim.cable import Cable
+from hw_sim.configuration import board_setup
+from hw_sim.evening import repeatable
+from hw_sim.events import End, ForeignObject, SimEvent, TableCommand
+from hw_sim.live_table import LiveTable
+from hw_sim.people import outcome_name
+from hw_sim.scenarios import SCENARIOS
+from hw_sim.table import SimTable
+from hw_sim.whole.broker import SimBroker
+from hw_sim.whole.computer import Computer
+from hw_sim.whole.faults import Faults
+from hw_sim.whole.line import SimLine
+from hw_sim.whole.people import Panel, People
+from hw_sim.whole.plan import LAYOUTS, Plan
+from hw_sim.whole.settlement import Settlement
+from hw_sim.whole.timeline import Timeline
+from hw_sim.whole.wires import SimWires
+from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
+from hw_sim.world import us
+
+ROOT = "wheel/v1/house/wheel-1/"
+FIRST_NUMBER = 17
+PAUSE_FACTOR = 0.15
+"""Long pauses of the people cost an evening time and test nothing."""
+ANSWER_S = 3.5
+"""Longer than any word waits to be decided, but "tout va"."""
+VERDICT_S = 5.0
+"""After a scenario people look so long at what is published."""
+TAIL_S = 15.0
+"""A table that nobody touches must say nothing more: so long at the end."""
+LAST = "valid"
+"""What is played at the end: a table that is in order makes a result of it."""
+
+
+class WitnessedTable(SimTable):
+    """A table whose valid coups are noted."""
+
+    def watch(self, coup: Callable[[int, int, int], None]) -> None:
+        """`coup` is called with launch, rest and number of each."""
+        self._coup = coup
+
+    def number_out(self, number: int) -> None:
+        """The coup is valid."""
+        self._coup(us(self.run.t_s), us(self.world.stays[-1].from_s), number)
+        super().number_out(number)
+
+
+class House:
+    """One evening of that plan, up to `is_done`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.timeline = Timeline()
+        self.witness = Witness()
+        layout = LAYOUTS[plan.source]
+        self.live = LiveTable(layout, repeatable(f"{plan.seed} table"), FIRST_NUMBER)
+        table = WitnessedTable(layout, self.live.table.rng, FIRST_NUMBER)
+        table.pause_factor = PAUSE_FACTOR
+        table.watch(self._coup)
+        self.live.table = table
+        self.round = -1
+        self.computer = Computer(self.timeline, self.witness)
+        self.line = SimLine(self.timeline, SimBoard(board_setup(layout), cable=Cable(hash_of(plan.seed))))
+        self.wires = SimWires(layout, self.computer.monotonic_ns)
+        self.sensors = self.line if plan.source == "board" else self.wires
+        self.broker = SimBroker(self.timeline)
+        self.broker.listeners.append(self._hear)
+        self.settlement = Settlement(self._publish)
+        self.panel = Panel(self.timeline, self.witness, self._publish)
+        self.people = People(self)
+        self.faults = Faults(self)
+        self.is_done = False
+        self._seen: set[bytes] = set()
+        self._events = self._evening()
+        self._look()
+        self._go_on()
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    @property
+    def now_us(self) -> int:
+        """The time of the timeline."""
+        return self.timeline.now_us
+
+    def _go_on(self) -> None:
+        """Plan the next event of the wheel; the people decide by what they know at that time."""
+        event = next(self._events, None)
+        if event is None:
+            self.is_done = True
+            self.computer.kill()
+            return
+
+        def happen() -> None:
+            self._happens(event)
+            self._go_on()
+
+        self.timeline.at(event.t_us, happen)
+
+    def _happens(self, event: SimEvent) -> None:
+        match event:
+            case End():
+                return
+            case TableCommand(name=name) if event.reason or event.who or name == "confirm":
+                self._say(event)
+                return
+            case ForeignObject(present=present):
+                self.put_object(present=present)
+                return
+        self.sensors.feed(event)
+
+    def _say(self, command: TableCommand) -> None:
+        """At a panel; when no answer comes, with the button of the board, if there is one."""
+        word = self.panel.say(
+            command.name, by=command.by, reason=command.reason, who=command.who, number=command.number
+        )
+
+        def press() -> None:
+            if word.reply is None:
+                self.sensors.feed(msgspec.structs.replace(command, t_us=self.now_us))
+
+        self.timeline.after_s(ANSWER_S if word.is_taken else 0.2, press)
+
+    def put_object(self, *, present: bool) -> None:
+        """A foreign object falls in the cylinder, or a hand takes it out."""
+        (self.witness.begins if present else self.witness.ends)("object", self.now_us)
+        self.sensors.feed(ForeignObject(self.now_us, present))
+
+    # --- the evening -------------------------------------------------------------------------------------------------
+
+    def _evening(self) -> Iterator[SimEvent]:
+        for index, coup in enumerate(self.plan.coups):
+            yield from self.people.make_ready(coup.manner)
+            yield from self._play(index, coup.scenario)
+            yield from self.live.wait(VERDICT_S)
+        while not self.faults.are_over:
+            yield from self.live.wait(1.0)
+        yield from self.people.make_ready("prompt")
+        yield from self._play(len(self.plan.coups), LAST)
+        yield from self.live.wait(VERDICT_S)
+        self.witness.begins("tail", self.now_us)
+        yield from self.live.wait(TAIL_S)
+
+    def _play(self, index: int, scenario: str) -> Iterator[SimEvent]:
+        # Each coup has its own luck, so that a plan with one fault less is the same evening otherwise.
+        self.live.table.rng.seed(f"{self.plan.seed} coup {index}")
+        self.round = index
+        self._end_round()
+        before = len(self.live.table.truth)
+        events = self.live.play(SCENARIOS[scenario])
+        self.faults.of_coup(index, self._marks_us())
+        truth = [outcome_name(one) for one in self.live.table.truth[before:]]
+        self.witness.rounds.append(Round(index, self.now_us, truth))
+        yield from events
+
+    def _marks_us(self) -> dict[str, int]:
+        """Of the scenario that begins now: its start, its first launch, and when the ball first rests after it."""
+        world, start_us = self.live.table.world, self.now_us
+        launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
+        rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
+        return {"start": start_us, "launch": launch_us, "rest": rest_us}
+
+    def _end_round(self) -> None:
+        if self.witness.rounds:
+            self.witness.rounds[-1].to_us = self.now_us
+
+    def _coup(self, launch_us: int, rest_us: int, number: int) -> None:
+        self.witness.coups.append(TrueCoup(self.round, launch_us, rest_us, number))
+
+    # --- messages ----------------------------------------------------------------------------------------------------
+
+    def _publish(self, leaf: str, payload: bytes) -> bool:
+        return self.broker.publish(ROOT + leaf, payload)
+
+    def _hear(self, topic: str, payload: bytes) -> None:
+        leaf = topic.removeprefix(ROOT)
+        if leaf.startswith(("cmd/", "ack")):
+            return
+        if leaf in ("result", "void", "table", "notice") and payload not in self._seen:
+            self._seen.add(payload)
+            self.witness.published.append(Published(self.now_us, leaf, payload, json.loads(payload)))
+        self.panel.hear(leaf, payload)
+        self.settlement.take(leaf, payload, self.now_us / 1e6)
+
+    # --- looking on --------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Twice a second somebody looks at the screen, and at the cables."""
+        t_us, witness = self.now_us, self.witness
+        for what, is_so in (
+            ("blind", self.sensors.is_blind),
+            ("board off", not self.sensors.has_power),
+            ("shown open", self._shows_open()),
+            ("daemon unwell", not self.computer.is_well or not self.broker.is_up or not self.broker.has_network),
+        ):
+            (witness.begins if is_so else witness.ends)(what, t_us)
+        if self.broker.is_up and self.settlement.runs and self.panel.seq > len(self.settlement.stored):
+            self.settlement.ask(t_us / 1e6)
+        self.timeline.after_s(0.5, self._look)
+
+    def _shows_open(self) -> bool:
+        """Whether a screen shows open bets, of a daemon that is there."""
+        table, there = (self.broker.retained.get(ROOT + leaf) for leaf in ("table", "availability"))
+        if table is None or there is None:
+            return False
+        return bool(json.loads(table)["bets"] == "open" and json.loads(there)["state"] == "online")
+
+
+def hash_of(seed: str) -> int:
+    """A number that follows from the seed."""
+    return repeatable(seed).getrandbits(32)

@@ -1,0 +1,160 @@
+"""The people at the table: they do what the published state waits for, promptly, late, twice or wrongly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from hw_sim.events import SimEvent
+from hw_sim.table import SimTable
+from hw_sim.whole.plan import Manner
+from hw_sim.whole.timeline import Timeline
+from hw_sim.whole.witness import Witness, Word
+
+if TYPE_CHECKING:
+    from hw_sim.whole.house import House
+
+READY_S = 60.0
+"""Once faults have ended, a table whose people do what it says is ready for the next coup within this."""
+LOOK_S = 1.0
+"""People look so often."""
+SETTLES_S = 3.0
+"""After an action they wait so long for the table to change what it says: 2.4 s may go by before a word is decided."""
+LATE_S = 12.0
+PATIENCE_S = 20.0
+"""A number that does not come for so long, of a ball that runs no more: the chef says rien va."""
+GIVES_UP_S = 400.0
+"""A house in which nothing works for so long is closed."""
+WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
+STEPS = ("clear_object", "put_back", "turn_rotor", "confirm", "open", "operations_done", "tout_va", "resume")
+"""The codes of `waiting_codes` that people can do something about; the last four are commands."""
+LOOK = "look"
+
+
+class Panel:
+    """The chef's panel, an MQTT client: what it shows, and what is said at it."""
+
+    def __init__(self, timeline: Timeline, witness: Witness, publish: Callable[[str, bytes], bool]) -> None:
+        self._timeline = timeline
+        self._witness = witness
+        self._publish = publish
+        self.table: dict[str, Any] | None = None
+        self.seq = 0
+        self._asked: dict[str, Word] = {}
+
+    def hear(self, leaf: str, payload: bytes) -> None:
+        """A message of the table; what came before is not shown again."""
+        if leaf == "table":
+            table = json.loads(payload)
+            if table["seq"] >= self.seq:
+                self.table, self.seq = table, table["seq"]
+        elif leaf == "reply":
+            reply = json.loads(payload)
+            if (word := self._asked.get(reply["id"])) is not None and word.reply is None:
+                word.reply = reply
+
+    def say(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
+        """A command; `more`: its members that are not None."""
+        now_us = self._timeline.now_us
+        asked = {"id": f"{name}-{now_us}", "by": by, "reason": reason or "as usual"}
+        asked |= {key: value for key, value in more.items() if value is not None}
+        if name == "confirm" and self.table is not None:
+            asked["coup"] = self.table["coup"]
+        taken = self._publish(f"cmd/{name}", json.dumps(asked).encode())
+        self._asked[asked["id"]] = word = Word(now_us, name, asked["id"], taken)
+        self._witness.words.append(word)
+        return word
+
+
+class People:
+    """Chef, bouler, and the hands that put things right."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
+        """Everything up to where the next coup may be launched."""
+        house, live = self._house, self._house.live
+        began_us = house.now_us
+        if manner == "wrong":
+            yield from live.command(live.table.rng.choice(WRONG), reason="by mistake")
+        while (step := self._next_step(began_us)) is not None:
+            if manner == "late":
+                yield from live.wait(LATE_S)
+                step = self._next_step(began_us) or step
+            if step == LOOK:
+                yield from live.wait(LOOK_S)
+            else:
+                yield from self._do(step, twice=manner == "twice")
+                yield from live.wait(SETTLES_S)
+            self._watch_the_clock(began_us, manner)
+            if (house.now_us - began_us) / 1e6 > GIVES_UP_S:
+                break
+        house.witness.ends("not ready", house.now_us)
+
+    def _watch_the_clock(self, began_us: int, manner: Manner) -> None:
+        """Once nothing fails any more, the table has to become ready in time."""
+        house = self._house
+        since_us = max(began_us, house.faults.over_us)
+        if not house.faults.are_over_now or manner == "late":
+            return
+        if (house.now_us - since_us) / 1e6 > READY_S and not house.witness.is_so("not ready"):
+            house.witness.begins("not ready", house.now_us)
+            table = house.panel.table or {}
+            said = f"{table.get('state')}, {table.get('waiting_codes')}, {table.get('failing')}"
+            house.witness.troubles.append(f"stuck: not ready {READY_S:g} s after the faults: {said}")
+
+    def _next_step(self, began_us: int) -> str | None:
+        """What the published state asks for; None when the next coup can be launched."""
+        house = self._house
+        table, live = house.panel.table, house.live.table
+        if table is None or not house.broker.is_up:
+            return LOOK
+        for code in table["waiting_codes"]:
+            if code == "launch":
+                return None if live.ball_is_in(table["last_number"]) else "put_back"
+            if (step := self._step_of(code, table, began_us)) is not None:
+                return step
+        return LOOK
+
+    def _step_of(self, code: str, table: dict[str, Any], began_us: int) -> str | None:
+        """What people do where the table waits for `code`; None where they can do nothing about it."""
+        house = self._house
+        match code:
+            case "clear_object" if not house.witness.is_so("object"):
+                # Nothing lies there, though the table waits for its removal: where a word serves, it is said.
+                return "resume" if "resume" in table["waiting_codes"] else LOOK
+            case "number" | "fall_or_stop":
+                return "rien_va" if (house.now_us - began_us) / 1e6 > PATIENCE_S else LOOK
+            case _ if code in STEPS:
+                return code
+        return None
+
+    def _do(self, what: str, *, twice: bool) -> Iterator[SimEvent]:
+        house, live = self._house, self._house.live
+        match what:
+            case "clear_object":
+                yield from live.wait(1.5)
+                house.put_object(present=False)
+            case "put_back":
+                assert house.panel.table is not None
+                live.table.last_number = house.panel.table["last_number"]
+                yield from live.play(SimTable.put_ball_back)
+            case "turn_rotor":
+                yield from live.play(SimTable.spin_rotor)
+            case "confirm":
+                yield from self._answer()
+            case _:
+                for _ in range(1 + twice):
+                    yield from live.command(what, reason="it is asked for")
+
+    def _answer(self) -> Iterator[SimEvent]:
+        """A number awaits the chef: he has seen whether the coup was good, and where the ball lies."""
+        house = self._house
+        last = house.witness.coups[-1] if house.witness.coups else None
+        if last is not None and last.round == house.round and house.witness.is_good(last):
+            house.panel.say("confirm", reason="all saw it", number=last.number)
+        else:
+            house.panel.say("rien_va", reason="the coup was not good")
+        yield from house.live.wait(LOOK_S)

@@ -1,0 +1,156 @@
+"""An evening of the whole as a plan: coups and faults, drawn from a seed, printed, replayed alone and made smaller."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from hw_sim.evening import drawable, repeatable
+from hw_sim.wheel import Layout
+
+Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
+Mark: TypeAlias = Literal["start", "launch", "rest"]
+Source: TypeAlias = Literal["board", "pins"]
+_FOUR_BEAMS = Layout(
+    house="campione",
+    game="roulette",
+    wheel="french",
+    rotor_ticks=37,
+    beams_deg=(0.0, 90.0, 180.0, 270.0),
+    readers_deg=(30.0, 150.0, 270.0),
+)
+LAYOUTS: Mapping[Source, Layout] = {
+    "board": _FOUR_BEAMS,
+    "pins": replace(_FOUR_BEAMS, rotor_ticks=40),  # with quadrature, a multiple of four
+}
+NOT_OF_THE_WHOLE = frozenset({"bouler_change", "lap_margin"})
+"""Scenarios that are about something that campaigns try better."""
+OF_A_BOARD = frozenset({"breakdown_link", "breakdown_idle", "breakdown_sensor", "beam_fails_at_rest"})
+"""Scenarios in which a board's line fails, or a board reports a failing sensor: pins have none."""
+
+
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A fault of that `kind` in coup number `coup`, `at_s` after (or before) its `mark`, for `for_s`. `amount`: see
+    `KINDS`. A coup without a launch, or whose ball comes to no rest, has all marks at its start."""
+
+    kind: str
+    coup: int
+    mark: Mark
+    at_s: float
+    for_s: float = 0.0
+    amount: float = 0.0
+
+
+class Coup(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One scenario, and the manner of the people who lead the table to it."""
+
+    scenario: str
+    manner: Manner = "prompt"
+
+
+class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An evening. `seed` draws what the plan leaves open: the wheel's physics and the people's pauses."""
+
+    seed: str
+    source: Source
+    coups: tuple[Coup, ...]
+    faults: tuple[Fault, ...] = ()
+
+    def text(self) -> str:
+        """One line, which `from_text` reads."""
+        return msgspec.json.encode(self).decode()
+
+    def without_fault(self, index: int) -> Plan:
+        """The same evening, and one fault less."""
+        return msgspec.structs.replace(self, faults=self.faults[:index] + self.faults[index + 1 :])
+
+    def without_coup(self, index: int) -> Plan:
+        """The same evening without that coup and its faults."""
+        faults = (fault for fault in self.faults if fault.coup != index)
+        moved = (msgspec.structs.replace(one, coup=one.coup - (one.coup > index)) for one in faults)
+        return msgspec.structs.replace(self, coups=self.coups[:index] + self.coups[index + 1 :], faults=tuple(moved))
+
+
+def from_text(text: str) -> Plan:
+    """The plan of a line. Raises msgspec's errors."""
+    return msgspec.json.decode(text, type=Plan)
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """What can fail, for how long (in s, the least and the most), and by how much (in the unit that `about` names).
+
+    `is_harmless`: it must not change a verdict. `of_board`: it needs a board, or the line to one.
+    """
+
+    about: str
+    for_s: tuple[float, float] = (0.0, 0.0)
+    amount: tuple[float, float] = (0.0, 0.0)
+    is_harmless: bool = False
+    of_board: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    # The daemon's computer
+    "daemon_killed": Kind("the daemon's process is killed; systemd starts it again after 5 s"),
+    "daemon_stopped": Kind("the daemon is told to stop, and started again", (1, 20)),
+    "host_power": Kind("the daemon's computer loses its power", (3, 40)),
+    "stall_short": Kind("the daemon stands still for less time than a silent line may last", (0.05, 0.7)),
+    "stall": Kind("the daemon stands still", (1, 15)),
+    "utc_step": Kind("the computer's date is set, by `amount` s", (0, 0), (-4000, 4000), is_harmless=True),
+    "host_drift": Kind("the computer's clock runs too fast, by `amount` ppm", (20, 60), (50, 1500)),
+    # The disk
+    "disk_slow": Kind("each call of the journal takes `amount` s", (2, 20), (0.05, 0.8)),
+    "disk_full": Kind("the disk takes no more", (2, 20)),
+    # The board and its line
+    "board_power": Kind("the board loses its power", (0.5, 30), of_board=True),
+    "board_reset": Kind("the board's watchdog resets it", of_board=True),
+    "board_clock_back": Kind("the board's clock begins at 0 again, without a new boot", of_board=True),
+    "unplugged": Kind("the plug of the line is pulled", (0.3, 30), of_board=True),
+    "cable_cut": Kind("no byte passes", (0.2, 20), of_board=True),
+    "board_mute": Kind("the host hears nothing of the board, which hears the host", (0.2, 20), of_board=True),
+    "board_deaf": Kind("the board hears nothing of the host, which hears the board", (1, 130), of_board=True),
+    "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), of_board=True),
+    "all_power": Kind("everything loses its power, and gets it back part by part", (2, 30)),
+    # The broker and the settlement core
+    "broker_restarted": Kind("the broker restarts, and remembers all", (0.2, 15), is_harmless=True),
+    "broker_forgot": Kind("the broker restarts, and has forgotten all", (0.2, 15), is_harmless=True),
+    "network_cut": Kind("nothing passes between daemon and broker", (0.5, 25), is_harmless=True),
+    "settlement_away": Kind("the settlement core does not run", (1, 40), is_harmless=True),
+    # People and things
+    "object": Kind("a foreign object falls in the cylinder; it is taken out when the table asks for it"),
+    "object_in_the_dark": Kind("a foreign object falls in while what reports it has no power", (1, 20)),
+    "object_gone_in_the_dark": Kind("a foreign object is taken out while what reports it has no power", (1, 20)),
+    "rien_va": Kind("the chef says rien va at a panel"),
+    "rien_va_in_a_stall": Kind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
+}
+"""Every kind of fault. Those that are named `…_in_the_dark` or `…_in_a_stall` are two at once that seldom meet."""
+
+COUPS = (1, 2)
+FAULTS = (1, 4)
+AT_S: Mapping[Mark, tuple[float, float]] = {"start": (0.0, 32.0), "launch": (-1.0, 12.0), "rest": (-5.0, 6.0)}
+"""How long after its mark a fault begins. A coup takes about half a minute."""
+MANNERS: tuple[Manner, ...] = ("prompt", "prompt", "prompt", "late", "twice", "wrong")
+
+
+def draw_plan(seed: str, source: Source, *, without: Collection[str] = ()) -> Plan:
+    """The evening of that seed. Faults of the kinds in `without` are left out, and nothing else differs."""
+    rng = repeatable(f"whole {seed}")
+    left_out = NOT_OF_THE_WHOLE if source == "board" else NOT_OF_THE_WHOLE | OF_A_BOARD
+    scenarios = [one for one in drawable(LAYOUTS[source]) if one.name not in left_out]
+    weights = [one.weight + one.hasty for one in scenarios]
+    names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
+    coups = tuple(Coup(name, rng.choice(MANNERS)) for name in names)
+    drawn = [_draw_fault(rng, source, len(coups)) for _ in range(rng.randint(*FAULTS))]
+    return Plan(seed, source, coups, tuple(one for one in drawn if one.kind not in without))
+
+
+def _draw_fault(rng: random.Random, source: Source, coups: int) -> Fault:
+    name = rng.choice([name for name, kind in KINDS.items() if source == "board" or not kind.of_board])
+    kind = KINDS[name]
+    mark = rng.choice(list(AT_S))
+    at_s, for_s, amount = (round(rng.uniform(*span), 4) for span in (AT_S[mark], kind.for_s, kind.amount))
+    return Fault(name, rng.randrange(coups), mark, at_s, for_s, amount)

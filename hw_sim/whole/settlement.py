@@ -1,0 +1,43 @@
+"""A simulated settlement core: it stores each message once, in order, acknowledges, and asks for what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from hw_sim.subscriber import SEQUENCED
+
+ASKS_AGAIN_S = 10.0
+"""A question that nobody has answered is asked again after this."""
+
+
+class Settlement:
+    """What is stored outlives a restart of it. `say` publishes to a leaf; False when the broker is away."""
+
+    def __init__(self, say: Callable[[str, bytes], bool]) -> None:
+        self._say = say
+        self.runs = True
+        self.stored: list[bytes] = []
+        self._waiting: dict[int, bytes] = {}
+        self._asked_s = -ASKS_AGAIN_S
+
+    def take(self, leaf: str, payload: bytes, now_s: float) -> None:
+        """A message arrives."""
+        if not self.runs or leaf not in SEQUENCED:
+            return
+        self._waiting.setdefault(json.loads(payload)["seq"], payload)
+        while (following := self._waiting.pop(len(self.stored) + 1, None)) is not None:
+            self.stored.append(following)
+        self._waiting = {seq: one for seq, one in self._waiting.items() if seq > len(self.stored)}
+        if self._waiting:
+            self.ask(now_s)
+        self._say("ack", b'{"seq":%d}' % len(self.stored))
+
+    def ask(self, now_s: float) -> None:
+        """Ask for what comes next, unless this was just asked."""
+        if not self.runs or now_s - self._asked_s < ASKS_AGAIN_S:
+            return
+        self._asked_s = now_s
+        seq = len(self.stored) + 1
+        asked = {"id": f"resend-{now_s:.3f}", "by": "settlement", "reason": "a gap", "from_seq": seq}
+        self._say("cmd/resend", json.dumps(asked).encode())

@@ -1,0 +1,93 @@
+"""Sensors and buttons on pins of the daemon's own computer, as events happen at the wheel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hw_sim.events import BallPass, ForeignObject, RotorEdge, Sighting, SimEvent, TableCommand
+from hw_sim.pins import SimPins
+from hw_sim.wheel import Layout
+from hw_sim.wired import PERIOD, PRESS_S
+from wheeld.ports import Edge, Taken
+
+A, B, Z = ENCODER = (2, 3, 4)
+BEAMS, READERS, OBJECT = 5, 20, 16
+"""The pin of the first beam and of the first reader; the others follow."""
+BUTTONS = {"rien_va": 13, "tout_va": 14, "operations_done": 15, "rien_ne_va_plus": 17, "open": 18, "resume": 19}
+INDEX_TICK = 5
+BEAM_S, READER_S = 0.008, 0.040
+"""How long the ball blocks a beam and a reader."""
+LAG_NS = 30_000_000
+"""Everything is wired so much later than it happens, for a ball blocks a sensor before its middle passes it."""
+
+
+class HousePins(SimPins):
+    """Pins on the computer's clock."""
+
+    def __init__(self, clock_ns: Callable[[], int]) -> None:
+        super().__init__(now_ns=clock_ns())
+        self._clock_ns = clock_ns
+
+    def take(self) -> Taken:
+        """The edges up to now."""
+        self.advance(max(self.now_ns, self._clock_ns()))
+        return super().take()
+
+
+class SimWires:
+    """The wires of one wheel; `clock_ns` is the clock of the computer that they lead to."""
+
+    is_blind = False
+    has_power = True
+
+    def __init__(self, layout: Layout, clock_ns: Callable[[], int]) -> None:
+        self._ticks = layout.rotor_ticks
+        self._clock_ns = clock_ns
+        self._levels = dict.fromkeys(ENCODER, False)
+        self._pins: HousePins | None = None
+        self._tick_ns = 0
+
+    def open(self) -> HousePins:
+        """The daemon takes the pins, which have the levels that they have."""
+        now_ns = self._clock_ns()
+        self._pins = HousePins(self._clock_ns)
+        self._pins.play([Edge(pin, level, now_ns) for pin, level in self._levels.items()])
+        self._pins.advance(now_ns)
+        return self._pins
+
+    def close(self) -> None:
+        """The daemon has ended: edges come to nobody."""
+        self._pins = None
+
+    def feed(self, event: SimEvent) -> None:
+        """Something happens at the wheel now."""
+        at_ns = self._clock_ns() + LAG_NS
+        match event:
+            case RotorEdge(tick=tick, direction=direction):
+                self._encoder(at_ns, tick, is_clockwise=direction == "cw")
+            case BallPass(beam=beam):
+                self._blocked(BEAMS + beam, at_ns - round(BEAM_S * 5e8), BEAM_S)
+            case Sighting(reader=reader):
+                self._blocked(READERS + reader, at_ns - round(READER_S * 5e8), READER_S)
+            case ForeignObject(present=present):
+                self._level(OBJECT, at_ns, level=not present)
+            case TableCommand(name=name) if name in BUTTONS:
+                self._blocked(BUTTONS[name], at_ns, PRESS_S)
+
+    def _encoder(self, at_ns: int, tick: int, *, is_clockwise: bool) -> None:
+        """A and B at the border of two ticks; Z from the middle of the marked tick to the middle of the next."""
+        place = tick % PERIOD
+        self._level(A, at_ns, level=place in (1, 2))
+        self._level(B, at_ns, level=place in (2, 3))
+        since_ns, self._tick_ns = at_ns - self._tick_ns, at_ns
+        if tick in (INDEX_TICK, INDEX_TICK + 1):
+            self._level(Z, at_ns + since_ns // 2, level=(tick == INDEX_TICK) is is_clockwise)
+
+    def _blocked(self, pin: int, from_ns: int, for_s: float) -> None:
+        self._level(pin, from_ns, level=False)
+        self._level(pin, from_ns + round(for_s * 1e9), level=True)
+
+    def _level(self, pin: int, at_ns: int, *, level: bool) -> None:
+        self._levels[pin] = level
+        if self._pins is not None:
+            self._pins.play([Edge(pin, level, max(at_ns, self._pins.now_ns))])

@@ -1,0 +1,416 @@
+"""The real daemon in a simulated house, in one process and on virtual time.
+
+Real: `wheeld.daemon.root` and all that it builds, down to the bytes of the line and the SQLite file. Replaced: clocks,
+the serial port, the MQTT library's client, systemd's socket, the journal's thread, and the sources of chance.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import signal
+import uuid
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, MutableMapping
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn, Self, cast
+from unittest import mock
+
+import aiomqtt
+import structlog
+
+import wheeld.broker.mqtt
+import wheeld.daemon.root
+import wheeld.daemon.sources
+import wheeld.daemon.status
+import wheeld.journal.journal
+from hw_sim.configuration import sections
+from hw_sim.wheel import Layout
+from hw_sim.whole import wires
+from hw_sim.whole.broker import BrokerAwayError, Client, Delivery
+from hw_sim.whole.computer import WATCHDOG_S
+from hw_sim.whole.house import FIRST_NUMBER, House
+from hw_sim.whole.plan import LAYOUTS
+from tests.virtual_loop import VirtualLoop
+from wheeld.config.reading import parse
+from wheeld.config.sections import Config
+from wheeld.exits import Exit
+from wheeld.journal.rows import JournalError
+from wheeld.journal.writer import JournalWriter
+from wheeld.ports import LinkClosedError
+from wheeld.service.time_sync import TimeSync
+from wheeld.sources.link.serial_link import PortUnavailableError
+
+JOURNAL = "journal.sqlite"
+FILES = (JOURNAL, f"{JOURNAL}-wal")
+FULL_SYNC = 2
+"""What SQLite's `synchronous` is when each commit is on the disk before it returns."""
+
+
+def config_of(house: House, directory: Path) -> Config:
+    layout = LAYOUTS[house.plan.source]
+    wheel = sections(layout, site="house", table="wheel-1", last_number=FIRST_NUMBER, port=Path("board"), speed=1)
+    if house.plan.source == "pins":
+        wheel = wheel.partition("[sensors]")[0] + _gpio(layout)
+    rest = f'[journal]\npath = "{JOURNAL}"\n[mqtt]\nhost = "127.0.0.1"\nsettlement_ack = true\n'
+    return parse(f"{wheel}\n{rest}", directory=directory)
+
+
+def _gpio(layout: Layout) -> str:
+    buttons = "".join(f"button_{name} = {pin}\n" for name, pin in wires.BUTTONS.items())
+    return f"""[gpio]
+provider = "rpi-lgpio"
+encoder = "quadrature"
+encoder_pins = {list(wires.ENCODER)}
+index_tick = {wires.INDEX_TICK}
+beam_pins = {[wires.BEAMS + n for n in range(len(layout.beams_deg))]}
+reader_pins = {[wires.READERS + n for n in range(len(layout.readers_deg))]}
+object_pin = {wires.OBJECT}
+{buttons}"""
+
+
+class Life:
+    """One run of the daemon's program, from its start to its end or until it is killed."""
+
+    def __init__(self, house: House, directory: Path, number: int) -> None:
+        self.house, self.directory = house, directory
+        self.is_dead = False
+        self.rng = random.Random(f"{house.plan.seed} life {number}")
+        self.disk = SimDisk(self)
+        self._frozen_s = 0.0
+
+    # --- time, as the event loop has it ------------------------------------------------------------------------------
+
+    def now_s(self) -> float:
+        return self.house.now_us / 1e6 + self._frozen_s
+
+    def pass_s(self, seconds: float | None, woken: Callable[[], object]) -> None:
+        """Time passes in the house while the daemon waits, and while it stands still."""
+        if self.is_dead:
+            self._frozen_s += seconds or 0.0
+            return
+        timeline = self.house.timeline
+        until_us = None if seconds is None else timeline.now_us + max(1, round(seconds * 1e6))
+        timeline.pass_to(until_us, woken=woken)
+        while not self.is_dead and timeline.now_us < self.house.computer.stalled_until_us:
+            timeline.pass_to(self.house.computer.stalled_until_us, woken=lambda: self.is_dead)
+
+    # --- from start to end -------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run it; its end is the house's."""
+        house, computer = self.house, self.house.computer
+        loop = VirtualLoop(self)
+        asyncio.set_event_loop(loop)
+        killed = loop.create_future()
+
+        def kill(*, only_synced: bool) -> None:
+            if not self.is_dead:
+                self.disk.keep(only_synced=only_synced)
+                self.is_dead = True
+                killed.set_result(None)
+
+        computer.kill = partial(kill, only_synced=False)
+        computer.lose_power = partial(kill, only_synced=True)
+        computer.stop = lambda: loop.raise_signal(signal.SIGTERM)
+        computer.disk_changed = self.disk.changed
+        computer.started()
+        with replaced(self):
+            work = loop.create_task(wheeld.daemon.root._run(config_of(house, self.directory)))
+            loop.run_until_complete(asyncio.wait({work, killed}, return_when=asyncio.FIRST_COMPLETED))
+            self._finish(loop, work)
+        self.disk.restore()
+        if house.broker.client is not None:
+            house.broker.unheard() if not computer.has_power else house.broker.drop(house.broker.client)
+        house.line.wake = None
+        house.wires.close()
+        computer.disk_changed = lambda: None
+        computer.ended()
+
+    def _finish(self, loop: VirtualLoop, work: asyncio.Task[Exit]) -> None:
+        """What is left of it ends without any effect on the house."""
+        trouble = self.house.witness.troubles
+        if work.done() and not self.is_dead:
+            if (error := work.exception()) is not None:
+                trouble.append(f"crashed: {error!r}, {getattr(error, 'exceptions', '')}")
+            elif work.result() not in (Exit.OK, Exit.IO_FAILED, Exit.NOT_OPENED):
+                trouble.append(f"ended with {work.result()!r}")
+        self.is_dead = True
+        while tasks := asyncio.all_tasks(loop):
+            for task in tasks:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(tasks))
+            for task in tasks:
+                task.cancelled() or task.exception()
+        if work.done():
+            work.cancelled() or work.exception()
+        self.disk.close()
+        loop.close()
+        asyncio.set_event_loop(None)
+
+
+class HouseClock:
+    """The clocks of the computer. The loop's timers run on the timeline: a drifting clock is right enough for them."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self.monotonic_ns = life.house.computer.monotonic_ns
+        self.utc_us = life.house.computer.utc_us
+
+    def asleep_ns(self) -> int:
+        """A wheel's computer is never suspended to memory; one that is stopped loses the time of a stall."""
+        return 0
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class HouseLink:
+    """The daemon's end of the line."""
+
+    def __init__(self, life: Life) -> None:
+        self._life, self._line = life, life.house.line
+        if not self._line.is_there:
+            raise PortUnavailableError("board", "the port is not there: is the board plugged in?")
+        self._news = asyncio.Event()
+        self._is_over = False
+        self._line.open(self._news.set)
+
+    async def read(self) -> bytes:
+        while True:
+            self._check()
+            if data := self._line.read():
+                return data
+            self._news.clear()
+            await self._news.wait()
+
+    async def write(self, data: bytes) -> None:
+        self._check()
+        if data:
+            self._line.write(data)
+
+    async def close(self) -> None:
+        if not self._life.is_dead:
+            self._line.wake = None
+
+    def _check(self) -> None:
+        self._is_over |= self._life.is_dead or not self._line.is_there
+        if self._is_over:
+            raise LinkClosedError("the board is gone")
+
+
+class HouseClient:
+    """As much of aiomqtt's client as a session uses; `messages` is itself."""
+
+    refusal: str | None = None
+
+    def __init__(self, life: Life, settings: Any, will: aiomqtt.Will) -> None:
+        self._life, self._broker = life, life.house.broker
+        self._timeout_s: float = settings.publish_timeout_s
+        self.gone = asyncio.get_running_loop().create_future()
+        self._came: deque[aiomqtt.Message] = deque()
+        self._news = asyncio.Event()
+        self._client = Client(self._deliver, self._ended, will=(str(will.topic), cast("bytes", will.payload)))
+
+    async def __aenter__(self) -> Self:
+        await asyncio.sleep(0.005)
+        try:
+            self._broker.connect(self._client)
+        except BrokerAwayError:
+            raise aiomqtt.MqttError("connection refused") from None
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if not self._life.is_dead:
+            self._broker.leave(self._client)
+
+    @property
+    def messages(self) -> AsyncIterator[aiomqtt.Message]:
+        return self
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> aiomqtt.Message:
+        while not self._came:
+            if self.gone.done():
+                raise aiomqtt.MqttError("Disconnected during message iteration")
+            self._news.clear()
+            await self._news.wait()
+        return self._came.popleft()
+
+    async def subscribe(self, topics: Iterable[tuple[str, object]]) -> list[int]:
+        wanted = {topic for topic, _ in topics}
+        self._check()
+        self._broker.subscribe(self._client, wanted)
+        return [1] * len(wanted)
+
+    async def publish(
+        self, topic: str, payload: bytes, *, qos: int, retain: bool, properties: object = None, **more: float
+    ) -> None:
+        self._check()
+        taken = asyncio.get_running_loop().create_future()
+
+        def confirm() -> None:
+            if not taken.done():
+                taken.set_result(None)
+
+        self._broker.send(self._client, topic, payload, retain=retain, taken=confirm)
+        if qos:
+            await asyncio.wait(
+                {taken, self.gone}, timeout=more.get("timeout", self._timeout_s), return_when="FIRST_COMPLETED"
+            )
+            if not taken.done():
+                raise aiomqtt.MqttError("Operation timed out")
+
+    def _check(self) -> None:
+        if self._life.is_dead or self._client.is_over:
+            raise aiomqtt.MqttError("not connected")
+
+    def _deliver(self, came: Delivery) -> None:
+        message = aiomqtt.Message(came.topic, came.payload, qos=1, retain=came.retained, mid=1, properties=None)
+        self._came.append(message)
+        self._news.set()
+
+    def _ended(self) -> None:
+        if not self._life.is_dead and not self.gone.done():
+            self.gone.set_result(None)
+            self._news.set()
+
+
+class SimDisk(Executor):
+    """The journal's thread and the disk under its file. Calls are made one after the other, each whole or not at all.
+
+    What the power takes is what SQLite has not synced, by its own settings: a WAL that it does not sync at each commit.
+    """
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._writer: JournalWriter | None = None
+        self._free_us = 0
+        self._kept: Path | None = None
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
+        house, done = self._life.house, Future[Any]()
+
+        def call() -> None:
+            if self._life.is_dead:
+                return
+            try:
+                result = work(*arguments, **more)
+            except Exception as wrong:  # noqa: BLE001  as an executor does
+                done.set_exception(wrong)
+                return
+            if isinstance(result, JournalWriter):
+                self._writer = result
+                self.changed()
+            done.set_result(result)
+
+        if self._life.is_dead:
+            done.cancel()
+        elif house.computer.disk_call_s or self._free_us > house.now_us:
+            self._free_us = max(self._free_us, house.now_us) + round(house.computer.disk_call_s * 1e6)
+            house.timeline.at(self._free_us, call)
+        else:
+            call()
+        return done
+
+    def changed(self) -> None:
+        """The disk is full, or has room again."""
+        if self._writer is not None:
+            pages = 1 if self._life.house.computer.disk_is_full else 2**31
+            with suppress(JournalError):  # one that has failed stays so
+                self._writer.reader.database.rows(f"PRAGMA max_page_count = {pages}")
+
+    def keep(self, *, only_synced: bool) -> None:
+        """The program is killed, or its power cut: this is what is on the disk."""
+        directory = self._life.directory
+        self._kept = directory / "kept"
+        self._kept.mkdir(exist_ok=True)
+        synced = self._writer is not None and self._writer.reader.database.integer("PRAGMA synchronous") >= FULL_SYNC
+        for name in FILES:
+            (self._kept / name).unlink(missing_ok=True)
+            if (directory / name).exists() and (synced or not only_synced or name == JOURNAL):
+                shutil.copyfile(directory / name, self._kept / name)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def restore(self) -> None:
+        if self._kept is not None:
+            for path in self._life.directory.glob(f"{JOURNAL}*"):
+                path.unlink()
+            for name in FILES:
+                if (self._kept / name).exists():
+                    shutil.copyfile(self._kept / name, self._life.directory / name)
+
+
+class Notifier:
+    """Systemd's end of the socket."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self.watchdog_s = WATCHDOG_S
+
+    def alive(self) -> None:
+        if not self._life.is_dead:
+            self._life.house.computer.alive()
+
+    def ready(self, status: str) -> None: ...
+
+    def status(self, status: str) -> None: ...
+
+    def stopping(self) -> None: ...
+
+
+@contextmanager
+def replaced(life: Life) -> Iterator[None]:
+    """The edges of the daemon, as that house has them."""
+    root, sources = wheeld.daemon.root, wheeld.daemon.sources
+
+    async def new_client(settings: Any, will: aiomqtt.Will, **_session: Any) -> HouseClient:
+        return HouseClient(life, settings, will)
+
+    def log(_: object, level: str, event: MutableMapping[str, Any]) -> NoReturn:
+        life.house.witness.logged.append((life.house.now_us, level, str(event["event"])))
+        raise structlog.DropEvent
+
+    rng = life.rng
+    structlog.configure(processors=[log], wrapper_class=structlog.make_filtering_bound_logger("info"))
+    with ExitStack() as stack:
+        for module, name, instead in (
+            (root, "SystemClock", lambda: HouseClock(life)),
+            (root, "ServiceNotifier", lambda: Notifier(life)),
+            (root, "TimeSync", partial(TimeSync, look=lambda: True)),
+            (root, "random", SimpleNamespace(Random=lambda: random.Random(rng.random()))),
+            (root, "uuid", SimpleNamespace(uuid4=lambda: uuid.UUID(int=rng.getrandbits(128)))),
+            (wheeld.broker.mqtt, "new_client", new_client),
+            (wheeld.daemon.status, "temperatures_c", dict),
+            (wheeld.journal.journal, "ThreadPoolExecutor", lambda **_: life.disk),
+            (sources, "open_serial", lambda *_: HouseLink(life)),
+            (sources, "open_pins", lambda *_: life.house.wires.open()),
+            (sources, "random", rng),
+            (sources, "secrets", SimpleNamespace(randbits=rng.getrandbits)),
+        ):
+            stack.enter_context(mock.patch.object(module, name, instead))
+        try:
+            yield
+        finally:
+            structlog.reset_defaults()
+
+
+def play(house: House, directory: Path) -> None:
+    """The whole evening, with as many daemons, one after the other, as it needs."""
+    lives = 0
+    while not house.is_done:
+        if house.computer.wants_daemon:
+            lives += 1
+            Life(house, directory, lives).run()
+        else:
+            house.timeline.step()

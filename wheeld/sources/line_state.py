@@ -1,0 +1,117 @@
+"""Whether the line to the sensors works as far as the core knows, and what is wrong with it.
+
+A trouble *stands* until it is over (nothing is heard), or it *happens* (events were lost). Either is a fault at once.
+The line works again when it has reported for a while without one, so however often it fails, what is published and
+logged is bounded: two reports in `GOOD_US`, fewer when it goes on. A warning is told once each time that it begins to
+stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import structlog
+
+from wheeld.core.facts import Trouble
+from wheeld.core.observations import SensorState
+
+GOOD_US = 1_000_000
+"""Of reports without a trouble, on the sensing clock: as long as the silence that is a fault."""
+GOOD_US_MAX = 16_000_000
+"""A line that fails again and again must be good for longer, twice as long each time; nobody waits longer for it."""
+RELAPSE_US = 10_000_000
+"""What fails again this soon after it was good has the same cause."""
+RETELL_US = 1_000_000
+"""While the line is down, what is wrong with it is told again when it changes, but not more often than this."""
+
+
+class LineState:
+    """One line. `name` of the source, for the log. All times are the sensing clock's."""
+
+    def __init__(self, name: str) -> None:
+        self.is_up = True
+        """Whether it works as far as the core knows: a change is always an observation."""
+        self.fault_count = 0
+        self._name = name
+        self._standing: dict[Trouble, dict[str, object]] = {}
+        self._happened: Trouble | None = None
+        self._happened_count = 0
+        self._bad_us = 0
+        self._back_us: int | None = None
+        self._good_us = GOOD_US
+        self._told: Trouble | None = None
+        self._told_us = 0
+        self._warned: set[Trouble] = set()
+        self._log = structlog.get_logger(name)
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """All that is wrong now, the one that says most first."""
+        happened = (self._happened,) if not self.is_up and self._happened is not None else ()
+        return tuple(trouble for trouble in Trouble if trouble in self._standing or trouble in happened)
+
+    def is_so(self, trouble: Trouble) -> bool:
+        """Whether this stands."""
+        return trouble in self._standing
+
+    def stands(self, trouble: Trouble, **details: object) -> None:
+        """It is so until `over` says that it is not. `details` are for the log."""
+        self._standing.setdefault(trouble, details)
+
+    def over(self, *troubles: Trouble) -> None:
+        """These are not, or not any more."""
+        for trouble in troubles:
+            self._standing.pop(trouble, None)
+
+    def happens(self, trouble: Trouble, reported_us: int, now_us: int, **details: object) -> Iterator[SensorState]:
+        """It was so at `now_us`, and is over; what follows at once."""
+        self._happened, self._happened_count = trouble, self._happened_count + 1
+        self._bad_us = max(self._bad_us, now_us)
+        if self.is_up:
+            yield self._fail(trouble, reported_us, now_us, details)
+
+    def report(self, reported_us: int, now_us: int) -> Iterator[SensorState]:
+        """What the core must know: the sensors have reported up to `reported_us`, and it is `now_us`."""
+        faults = [each for each in self.troubles if self.is_so(each) and not each.is_warning] if self._standing else []
+        if faults:
+            self._bad_us = max(self._bad_us, now_us)
+        what = faults[0] if faults else self._happened
+        if self.is_up:
+            if faults:
+                yield self._fail(faults[0], reported_us, now_us, self._standing[faults[0]])
+            else:
+                yield from self._warn(reported_us)
+        elif not faults and reported_us >= self._bad_us + self._good_us:
+            yield self._come_back(reported_us, now_us)
+        elif what is not None and what is not self._told and now_us - self._told_us >= RETELL_US:
+            yield self._tell(what, reported_us, now_us, self._standing.get(what, {}))
+
+    def _fail(self, what: Trouble, reported_us: int, now_us: int, details: dict[str, object]) -> SensorState:
+        is_relapse = self._back_us is not None and now_us - self._back_us < RELAPSE_US
+        self._good_us = min(self._good_us * 2, GOOD_US_MAX) if is_relapse else GOOD_US
+        if not reported_us:
+            self._good_us = 0  # nothing was ever reported: the line is new, not bad
+        self.is_up = False
+        self.fault_count += 1
+        return self._tell(what, reported_us, now_us, details)
+
+    def _tell(self, what: Trouble, reported_us: int, now_us: int, details: dict[str, object]) -> SensorState:
+        self._told, self._told_us = what, now_us
+        self._log.warning(f"{self._name}.link_fault", reason=what.value, what=what.text, mend=what.mend, **details)
+        return SensorState(reported_us, "link", ok=False, what=what)
+
+    def _come_back(self, reported_us: int, now_us: int) -> SensorState:
+        self._log.info(f"{self._name}.link_back", good_s=self._good_us / 1e6, happened=self._happened_count)
+        self.is_up, self._back_us = True, now_us
+        self._happened, self._happened_count, self._told = None, 0, None
+        return SensorState(reported_us, "link", ok=True)
+
+    def _warn(self, reported_us: int) -> Iterator[SensorState]:
+        self._warned &= self._standing.keys()
+        for trouble, details in self._standing.items():
+            if trouble not in self._warned:
+                self._warned.add(trouble)
+                self._log.warning(
+                    f"{self._name}.link_warning", reason=trouble.value, what=trouble.text, mend=trouble.mend, **details
+                )
+                yield SensorState(reported_us, "link", ok=True, what=trouble)
