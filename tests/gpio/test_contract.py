@@ -192,9 +192,16 @@ def test_500_edges_a_second_arrive_to_the_last(bench: Bench) -> None:
     edges = list(turning(range(steps + 1), step_ns=1_000 * MS // EDGES_A_SECOND))
     recording = bench.run(edges, until_ns=round(LONG_S * 1e9))
     counters = recording.source.counters
-    assert (counters["lost_edges"], counters["late_edges"]) == (0, 0), counters
+    planned = [(step % 148, "cw") for step in range(6, steps + 1)]
+    assert counters["lost_edges"] == 0, counters
     assert len(edges) <= counters["edges"] <= len(edges) + 3, counters  # A, B and Z may have been set low first
-    assert rotor(recording) == [(step % 148, "cw") for step in range(6, steps + 1)]
+    if ON_LINES and counters["host_stalls"]:  # no fault of ours: a late edge must be said, and nothing wrong be told
+        coming = iter(planned)
+        assert all(tick in coming for tick in rotor(recording)), counters
+        assert not counters["late_edges"] or ("link", False) in states(recording), counters
+        return
+    assert counters["late_edges"] == 0, counters
+    assert rotor(recording) == planned
     assert states(recording) == []
 
 
