@@ -185,6 +185,11 @@ class Subscriber:
         states = self.of("table")
         return str(states[-1]["state"]) if states else ""
 
+    async def command_when_asked(self, name: str, by: str = "inspector") -> None:
+        """Send a command once it is the next thing that the table waits for, as people do who read it."""
+        await self.until(lambda: self.of("table")[-1]["waiting_codes"][:1] == [name], f"{name} asked for")
+        await self.command(name, by)
+
     async def command(self, name: str, by: str = "inspector") -> None:
         """Send a command as a panel would, and check that the reply says it is done."""
         assert self.client is not None

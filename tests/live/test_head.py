@@ -110,7 +110,7 @@ async def test_a_box_that_falls_silent_suspends_the_table(tmp_path: Path) -> Non
             playing = asyncio.create_task(pace.run())
             try:
                 await subscriber.until(lambda: subscriber.of("health")[-1]["sensors"]["head"], "data from the head")
-                await subscriber.command("open")
+                await subscriber.command_when_asked("open")
                 await subscriber.until_state("faites_vos_jeux")
             finally:
                 playing.cancel()

@@ -30,7 +30,7 @@ async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_continues_when
         (void,) = subscriber.of("result", "void")
         assert (void["cause"], void["rule"]) == ("breakdown", "N8")
 
-        await subscriber.command("resume")
+        await subscriber.command_when_asked("resume")
         await subscriber.until_state("rien_va")
         wheel.live_table.table.last_number = subscriber.of("table")[-1]["last_number"]
         await wheel.play(SimTable.put_ball_back)
@@ -48,7 +48,8 @@ async def test_a_short_cut_loses_nothing(tmp_path: Path, broker: Mosquitto) -> N
         await subscriber.until_verdicts(1)
         assert subscriber.verdicts() == expected(wheel.truth)
         (result,) = subscriber.of("result")
-        assert result["laps"] >= wheel.truth[0]["laps"] - 0.75, "passes of the cut are missing: a gap proves no laps"
+        # What may be stray at each end proves no laps, and passes that are missing would take a whole gap more.
+        assert result["laps"] >= wheel.truth[0]["laps"] - 1.0, "passes of the cut are missing: a gap proves no laps"
         await subscriber.until(lambda: _board(subscriber.of("health"), "replay_requests") > 0, "a replay")
         assert _board(subscriber.of("health"), "link_faults") == 0
 
