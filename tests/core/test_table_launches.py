@@ -500,6 +500,120 @@ def test_a_stray_and_a_ball_that_is_seen_for_the_first_time_launch_nothing() -> 
     assert evening.verdicts() == []
 
 
+def confirmed(number: int, *, sightings: int) -> Evening:
+    """A hand stopped the rotor after so many sightings of the fallen ball, the chef gave the number, and the rotor
+    turns again. Readers have not met it three times yet."""
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = number
+    while evening.readers.state.streak_length < sightings:
+        evening.wait(0.1)
+    evening.turn(0)
+    evening.wait(8)
+    assert evening.state == "awaiting_chef"
+    assert evening.say("confirm", coup=1, number=number, reason="all saw it").done
+    evening.turn(20)
+    return evening
+
+
+def weakly_launch(evening: Evening, into: int) -> None:
+    """One pass, and the ball lies in that pocket."""
+    evening.lying = None
+    evening.plan(BallPass(evening.now_us + 500_000, 2))
+    evening.wait(4)
+    evening.lying = into
+    evening.wait(6)
+
+
+@pytest.mark.parametrize("sightings", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ((), "early_launch"),
+        (("operations_done",), "too_few_laps"),
+        (("operations_done", "rien_ne_va_plus"), "too_few_laps"),
+    ],
+)
+def test_from_the_pocket_that_the_chef_gave_one_pass_is_a_launch(
+    said: tuple[CommandName, ...], cause: str, sightings: int
+) -> None:
+    """docs/rulebook.md 6: seen on the track and then lying in another pocket. R3b: by his word it lay in that one."""
+    evening = confirmed(9, sightings=sightings)
+    for word in said:
+        assert evening.say(word).done
+    weakly_launch(evening, into=30)
+    assert evening.verdicts() == [("result", 9), ("void", cause)]
+
+
+def test_in_the_pocket_that_the_chef_gave_one_pulse_launches_nothing() -> None:
+    evening = confirmed(9, sightings=1)
+    weakly_launch(evening, into=9)
+    assert evening.verdicts() == [("result", 9)]
+    assert evening.state == "operations"
+
+
+@pytest.mark.parametrize("misplaced", [False, True])
+def test_from_the_pocket_in_which_tout_va_was_granted_one_pass_is_a_launch(*, misplaced: bool) -> None:
+    """docs/rulebook.md 3: for "tout va" the ball lies in its pocket, so it is launched from there. Readers met it twice
+    there, and a number asks for more. It counts for nothing where it was put by mistake before."""
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    assert evening.say("rien_va").done
+    evening._planned.clear()
+    evening.wait(8)
+    if misplaced:
+        evening.lying = 30
+        evening.wait(4.5)
+        assert not evening.say("tout_va").done
+    evening.lying = 17
+    while (evening.readers.tracker.number, evening.readers.state.streak_length) != (17, 2):
+        evening.wait(0.1)
+    assert evening.say("tout_va").done
+    weakly_launch(evening, into=30)
+    assert evening.verdicts() == [("void", "chef"), ("void", "too_few_laps")]
+
+
+def test_a_ball_that_runs_as_the_chef_confirms_does_not_lie_where_he_says() -> None:
+    """It was launched while the number awaited him, and counts for nothing (R3b), also with a stray as it falls."""
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = 9
+    evening.wait(1.5)
+    evening.turn(0)
+    evening.wait(8)
+    evening.turn(20)
+    passes = evening.launch(laps=6)
+    evening.until(passes[6].t_us)
+    assert evening.say("confirm", coup=1, number=9, reason="all saw it").done
+    evening.until(passes[-1].t_us)
+    evening.wait(2.6)
+    evening.plan(BallPass(evening.now_us + 100_000, 1))
+    evening.wait(0.4)
+    evening.lying = 30
+    evening.wait(6)
+    assert evening.verdicts() == [("result", 9)]
+
+
+def test_readers_that_called_another_pocket_know_better_where_the_ball_lies() -> None:
+    """R3b: a hand moved it there before the chef gave the number. A pulse beside it launches nothing."""
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = 9
+    evening.wait(1.5)
+    evening.turn(0)
+    evening.wait(8)
+    evening.turn(20)
+    evening.lying = 30
+    evening.wait(4.5)
+    assert evening.say("confirm", coup=1, number=9, reason="all saw it").done
+    weakly_launch(evening, into=30)
+    assert evening.verdicts() == [("result", 9)]
+
+
 def test_after_two_such_passes_the_pocket_still_decides() -> None:
     evening = Evening().open()
     evening.wait(3)

@@ -166,6 +166,7 @@ class Adjudicator:
                 state.forget_last()
             case Act.TOUT_VA:
                 state.tout_va_owed = False
+                self._take_word_for_place()
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
             case Act.USE_SENSORS:
@@ -284,6 +285,15 @@ class Adjudicator:
             unproven = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=unproven)
         self._result(called, now_us, (command.by, command.reason))
+        self._take_word_for_place()
+
+    def _take_word_for_place(self) -> None:
+        """By the word that was just taken the ball lies in the pocket of the last number, however seldom readers met it
+        there. So it is known from which pocket the next launch takes it: after a single pass and then another pocket it
+        was launched (docs/rulebook.md 6)."""
+        number = self._state.last_number
+        if number is not None:
+            self._observer.take_word(self._pockets.index_of[number])
 
     def _result(self, called: Called, now_us: int, person: Person) -> None:
         """Publish the number just called, or the one that awaited the chef."""

@@ -107,6 +107,9 @@ class PocketFromHead:
     def forget_place(self) -> None:
         """Nothing to forget: nobody knew where the ball lay."""
 
+    def take_word(self, pocket_index: int) -> None:
+        """Nothing to remember: a head does not see where the ball lies afterwards."""
+
     def note_pass(self, t_us: int) -> list[Evidence]:  # noqa: ARG002  only readers date what they saw by it
         """Nothing: nobody saw a pocket filled."""
         return []

@@ -241,6 +241,12 @@ class Observer:
         """No launched ball is on its way any more: a person answers for it, or another is launched next."""
         self.state.loose.settle()
 
+    def take_word(self, pocket_index: int) -> None:
+        """A person answers for it that the ball lies in that pocket. A ball that was launched since, and has not come
+        to rest, lies there no more."""
+        if self.whereabouts is Whereabouts.AT_REST:
+            self.pocket.take_word(pocket_index)
+
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
         self.state.left_out = [*sensors]

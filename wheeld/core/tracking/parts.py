@@ -120,6 +120,10 @@ class PocketPart(Protocol):
         """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
         ...
 
+    def take_word(self, pocket_index: int) -> None:
+        """A person answers for it that the ball lies in that pocket."""
+        ...
+
     def note_pass(self, t_us: int) -> list[Evidence]:
         """The running ball passed a beam: what that shows of where it was thought to lie."""
         ...

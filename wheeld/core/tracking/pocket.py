@@ -58,7 +58,8 @@ class PocketState(msgspec.Struct):
 
     `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all.
     `proof_due_us`: until when they should have proven a number. `called`: this streak has called its pocket. `lying`:
-    the pocket that was called last. At a start it is the pocket of the last number, where the ball belongs. `last_us`:
+    where the ball was last known to lie: the pocket that was called, or the one that a person answered for. At a start
+    it is the pocket of the last number, where the ball belongs. None since a launch. `last_us`:
     when the latest sighting came that counted. `latest`: the latest sighting of each reader. `filled`: how often each
     pocket was seen filled while the ball ran. `glimpsed`: the pockets that were seen filled since the ball's latest
     pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
@@ -275,6 +276,12 @@ class PocketFromReaders:
     def forget_place(self) -> None:
         """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
         self.tracker.restart()
+
+    def take_word(self, pocket_index: int) -> None:
+        """A person answers for it that the ball lies there. Readers that called another pocket since the launch know
+        better, unless they see it there now."""
+        if self.state.lying is None or self.tracker.pocket == pocket_index:
+            self.state.lying = pocket_index
 
     def note_pass(self, t_us: int) -> list[Evidence]:
         """A pocket that readers saw filled again and again before passes of the running ball holds something else.
