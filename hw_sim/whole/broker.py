@@ -1,4 +1,6 @@
-"""A simulated MQTT broker: retained messages, last wills, and a network that fails.
+"""A simulated MQTT 5 broker: retained messages, last wills, sessions that outlive connections, a network that fails.
+
+A session owes its client each message (QoS 1) until the client confirms it, over as many connections as that takes.
 
 Times are those of the timeline. A connection that was cut without a word is found out by both ends when one and a half
 keep-alives have passed; what was sent meanwhile arrives if the network is back before.
@@ -36,10 +38,20 @@ class Client:
     deliver: Callable[[Delivery], None]
     ended: Callable[[], None]
     will: tuple[str, bytes] | None = None
-    topics: set[str] = field(default_factory=set)
     is_over: bool = False
     held: list[Callable[[], None]] = field(default_factory=list)
     """What waits for the network to come back, in order."""
+
+
+@dataclass(eq=False)
+class Session:
+    """What the broker keeps of the daemon for `keeps_s` after the end of its connection."""
+
+    keeps_s: float
+    client: Client | None
+    topics: set[str] = field(default_factory=set)
+    owed: list[Delivery] = field(default_factory=list)
+    ended_us: int = 0
 
     def hears(self, topic: str) -> bool:
         """Whether it has subscribed to that topic, or to all below `…/+`."""
@@ -55,24 +67,47 @@ class SimBroker:
         self.has_network = True
         self.retained: dict[str, bytes] = {}
         self.listeners: list[Callable[[str, bytes], None]] = []
-        self.client: Client | None = None
+        self._session: Session | None = None
+
+    @property
+    def client(self) -> Client | None:
+        """The daemon's connection, if there is one."""
+        return None if self._session is None else self._session.client
 
     # --- the daemon's connection -----------------------------------------------------------------------------------
 
-    def connect(self, client: Client) -> None:
-        """Take a new connection; an older one of the same client ends. Raises BrokerAwayError."""
+    def connect(self, client: Client, *, keeps_s: float, resumes: bool) -> None:
+        """Take a new connection; an older one of the same client ends. It goes on with the session of that one if it
+        `resumes` it. Raises BrokerAwayError."""
         if not self.is_up or not self.has_network:
             raise BrokerAwayError
         if self.client is not None:
             self.drop(self.client)
-        self.client = client
+        session = self._kept() if resumes else None
+        if session is None:
+            session = Session(keeps_s, client)
+        session.client, session.keeps_s, self._session = client, keeps_s, session
+        for delivery in session.owed:
+            self._deliver(client, delivery)
 
     def subscribe(self, client: Client, topics: set[str]) -> None:
         """Deliver these from now on."""
-        client.topics |= topics
+        if self._session is None or self._session.client is not client:
+            return
+        self._session.topics |= topics
         for topic, payload in list(self.retained.items()):
-            if client.hears(topic):
-                client.deliver(Delivery(topic, payload, retained=True))
+            if self._session.hears(topic):
+                self._deliver(client, Delivery(topic, payload, retained=True))
+
+    def confirm(self, client: Client, delivery: Delivery) -> None:
+        """The client has it."""
+
+        def arrive() -> None:
+            session = self._session
+            if session is not None and session.client is client and delivery in session.owed:
+                session.owed.remove(delivery)
+
+        self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
     def send(self, client: Client, topic: str, payload: bytes, *, retain: bool, taken: Callable[[], None]) -> None:
         """The client publishes; `taken` is called when the confirmation has come back."""
@@ -96,16 +131,22 @@ class SimBroker:
             return
         client.is_over = True
         client.held.clear()
-        if self.client is client:
-            self.client = None
+        if self._session is not None and self._session.client is client:
+            self._session.client, self._session.ended_us = None, self._timeline.now_us
         if client.will is not None and self.is_up:
             self.publish(*client.will, retain=True)
         client.ended()
 
-    def unheard(self) -> None:
-        """The client says nothing any more, and no keep-alive comes: after a while the broker drops it."""
-        if (client := self.client) is not None:
-            self._timeline.after_s(1.5 * KEEPALIVE_S, lambda: self.drop(client))
+    def unheard(self, is_silent: Callable[[], bool] = lambda: True) -> None:
+        """The client says nothing any more, and no keep-alive comes: after a while the broker drops it, if it
+        `is_silent` still."""
+        client = self.client
+
+        def found_out() -> None:
+            if client is not None and is_silent():
+                self.drop(client)
+
+        self._timeline.after_s(1.5 * KEEPALIVE_S, found_out)
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
@@ -117,10 +158,22 @@ class SimBroker:
             self.retained[topic] = payload
         for listener in self.listeners:
             listener(topic, payload)
-        if (client := self.client) is not None and client.hears(topic):
+        if (session := self._kept()) is not None and session.hears(topic):
             delivery = Delivery(topic, payload, retained=False)
-            self._timeline.after_s(TRAVEL_S, lambda: self._through(client, lambda: client.deliver(delivery)))
+            session.owed.append(delivery)
+            if session.client is not None:
+                self._deliver(session.client, delivery)
         return True
+
+    def _kept(self) -> Session | None:
+        """The session, unless it has expired."""
+        session = self._session
+        if session is None or session.client is not None:
+            return session
+        return session if self._timeline.now_us - session.ended_us < session.keeps_s * 1e6 else None
+
+    def _deliver(self, client: Client, delivery: Delivery) -> None:
+        self._timeline.after_s(TRAVEL_S, lambda: self._through(client, lambda: client.deliver(delivery)))
 
     def _through(self, client: Client, arrive: Callable[[], None]) -> None:
         """Over the network, when it is there, and in order."""
@@ -139,21 +192,16 @@ class SimBroker:
             self.drop(self.client)
 
     def start(self, *, remembers: bool = True) -> None:
-        """It runs again; without its disk it remembers nothing."""
+        """It runs again; without its disk it remembers nothing, no session either."""
         self.is_up = True
         if not remembers:
             self.retained.clear()
+            self._session = None
 
     def cut_network(self) -> None:
         """Nothing passes between the daemon and the broker, and nobody is told."""
         self.has_network = False
-        client = self.client
-
-        def found_out() -> None:
-            if client is not None and not self.has_network:
-                self.drop(client)
-
-        self._timeline.after_s(1.5 * KEEPALIVE_S, found_out)
+        self.unheard(lambda: not self.has_network)
 
     def mend_network(self) -> None:
         """It passes again; what was sent meanwhile arrives now."""

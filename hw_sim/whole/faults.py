@@ -80,7 +80,9 @@ class Faults:
         self._later(fault, partial(self._house.computer.power, on=True))
 
     def _stall(self, fault: Fault) -> None:
-        self._house.computer.stall(fault.for_s)
+        house, computer = self._house, self._house.computer
+        computer.stall(fault.for_s)
+        house.broker.unheard(lambda: house.now_us < computer.stalled_until_us)
 
     _stall_short = _stall
 
@@ -190,5 +192,5 @@ class Faults:
         self._house.panel.say("rien_va", reason="a dispute")
 
     def _rien_va_in_a_stall(self, fault: Fault) -> None:
-        self._house.computer.stall(fault.for_s)
+        self._stall(fault)
         self._house.timeline.after_s(fault.for_s / 2, partial(self._rien_va, fault))

@@ -6,7 +6,9 @@ Who runs the daemon connects it to `line`, `broker` and `computer`; `timeline` m
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 import msgspec
 
@@ -17,8 +19,10 @@ from hw_sim.evening import repeatable
 from hw_sim.events import End, ForeignObject, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.people import outcome_name
+from hw_sim.rotor import Rotor
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.table import SimTable
+from hw_sim.table import LAPS_NEEDED, SimTable
+from hw_sim.wheel import BallRun
 from hw_sim.whole.broker import SimBroker
 from hw_sim.whole.computer import Computer
 from hw_sim.whole.faults import Faults
@@ -27,7 +31,7 @@ from hw_sim.whole.people import Panel, People
 from hw_sim.whole.plan import LAYOUTS, Plan
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.timeline import Timeline
-from hw_sim.whole.wires import SimWires
+from hw_sim.whole.wires import BUTTONS, SimWires
 from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
 from hw_sim.world import us
 
@@ -41,6 +45,8 @@ VERDICT_S = 5.0
 """After a scenario people look so long at what is published."""
 TAIL_S = 15.0
 """A table that nobody touches must say nothing more: so long at the end."""
+ROTOR_STEP_S = 0.1
+ROTOR_STOPS_REV_S = 0.001
 LAST = "valid"
 """What is played at the end: a table that is in order makes a result of it."""
 
@@ -84,6 +90,8 @@ class House:
         self.faults = Faults(self)
         self.is_done = False
         self._seen: set[bytes] = set()
+        self._launched: set[int] = set()
+        """The launches of the coups that are noted."""
         self._events = self._evening()
         self._look()
         self._go_on()
@@ -113,7 +121,7 @@ class House:
         match event:
             case End():
                 return
-            case TableCommand(name=name) if event.reason or event.who or name == "confirm":
+            case TableCommand(name=name) if event.reason or event.who or name not in BUTTONS:
                 self._say(event)
                 return
             case ForeignObject(present=present):
@@ -122,14 +130,15 @@ class House:
         self.sensors.feed(event)
 
     def _say(self, command: TableCommand) -> None:
-        """At a panel; when no answer comes, with the button of the board, if there is one."""
+        """At a panel; when no answer comes, with a button. Who stops play there has one for "rien va"."""
         word = self.panel.say(
             command.name, by=command.by, reason=command.reason, who=command.who, number=command.number
         )
 
         def press() -> None:
             if word.reply is None:
-                self.sensors.feed(msgspec.structs.replace(command, t_us=self.now_us))
+                name = "rien_va" if command.name in ("suspend", "close") else command.name
+                self.sensors.feed(msgspec.structs.replace(command, name=name, t_us=self.now_us))
 
         self.timeline.after_s(ANSWER_S if word.is_taken else 0.2, press)
 
@@ -163,7 +172,19 @@ class House:
         self.faults.of_coup(index, self._marks_us())
         truth = [outcome_name(one) for one in self.live.table.truth[before:]]
         self.witness.rounds.append(Round(index, self.now_us, truth))
+        self._note_falls(self.now_us)
         yield from events
+
+    def _note_falls(self, since_us: int) -> None:
+        """The balls that came to rest after a valid run, whatever words make of them: a word may be lost."""
+        world = self.live.table.world
+        runs = [run for run in world.runs if us(run.t_s) >= since_us]
+        for run, following in zip_longest(runs, runs[1:]):
+            until_s = math.inf if following is None else following.t_s
+            fallen = next((one for one in world.falls if run.t_s < one.rest_s < until_s), None)
+            if fallen is not None and us(run.t_s) not in self._launched and _is_valid(run, fallen.rest_s, world.rotor):
+                self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)
+        self.witness.coups.sort(key=lambda coup: coup.rest_us)
 
     def _marks_us(self) -> dict[str, int]:
         """Of the scenario that begins now: its start, its first launch, and when the ball first rests after it."""
@@ -177,6 +198,7 @@ class House:
             self.witness.rounds[-1].to_us = self.now_us
 
     def _coup(self, launch_us: int, rest_us: int, number: int) -> None:
+        self._launched.add(launch_us)
         self.witness.coups.append(TrueCoup(self.round, launch_us, rest_us, number))
 
     # --- messages ----------------------------------------------------------------------------------------------------
@@ -216,6 +238,13 @@ class House:
         if table is None or there is None:
             return False
         return bool(json.loads(table)["bets"] == "open" and json.loads(there)["state"] == "online")
+
+
+def _is_valid(run: BallRun, rest_s: float, rotor: Rotor) -> bool:
+    """Whether the ball ran against the rotor (R1), three laps or more (R2), and the rotor never stopped (N4, N5)."""
+    steps = int((rest_s - run.t_s) / ROTOR_STEP_S)
+    speeds = [rotor.speed_at(run.t_s + step * ROTOR_STEP_S) * run.turning for step in range(steps)]
+    return run.laps >= LAPS_NEEDED and all(speed < -ROTOR_STOPS_REV_S for speed in speeds)
 
 
 def hash_of(seed: str) -> int:

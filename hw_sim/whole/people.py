@@ -29,7 +29,11 @@ GIVES_UP_S = 400.0
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
 STEPS = ("clear_object", "put_back", "turn_rotor", "confirm", "open", "operations_done", "tout_va", "resume")
 """The codes of `waiting_codes` that people can do something about; the last four are commands."""
-LOOK = "look"
+LOOK, RESTART = "look", "restart_board"
+RESTARTS = ("clock_ran_back", "no_answer")
+"""Troubles of a board that is switched off and on, as the notice says."""
+TECHNICIAN_S = 4.0
+"""Before he has switched it off, and until he switches it on again."""
 
 
 class Panel:
@@ -41,6 +45,8 @@ class Panel:
         self._publish = publish
         self.table: dict[str, Any] | None = None
         self.seq = 0
+        self.trouble = ""
+        """What is wrong with the line to the sensors, by the latest notice."""
         self._asked: dict[str, Word] = {}
 
     def hear(self, leaf: str, payload: bytes) -> None:
@@ -49,6 +55,10 @@ class Panel:
             table = json.loads(payload)
             if table["seq"] >= self.seq:
                 self.table, self.seq = table, table["seq"]
+        elif leaf == "notice":
+            notice = json.loads(payload)
+            if notice["notice"] == "sensor_trouble" and notice["figures"]["sensor"] == "link":
+                self.trouble = notice["figures"]["what"]
         elif leaf == "reply":
             reply = json.loads(payload)
             if (word := self._asked.get(reply["id"])) is not None and word.reply is None:
@@ -125,6 +135,8 @@ class People:
             case "clear_object" if not house.witness.is_so("object"):
                 # Nothing lies there, though the table waits for its removal: where a word serves, it is said.
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
+            case "repair" if house.panel.trouble in RESTARTS:
+                return RESTART
             case "number" | "fall_or_stop":
                 return "rien_va" if (house.now_us - began_us) / 1e6 > PATIENCE_S else LOOK
             case _ if code in STEPS:
@@ -143,6 +155,11 @@ class People:
                 yield from live.play(SimTable.put_ball_back)
             case "turn_rotor":
                 yield from live.play(SimTable.spin_rotor)
+            case "restart_board":
+                yield from live.wait(TECHNICIAN_S)
+                house.line.power(on=False)
+                yield from live.wait(TECHNICIAN_S)
+                house.line.power(on=True)
             case "confirm":
                 yield from self._answer()
             case _:

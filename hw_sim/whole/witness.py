@@ -13,7 +13,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TrueCoup:
-    """A valid coup as it was played: launched, at rest in the pocket of `number`."""
+    """A valid coup as it was played: launched, at rest in the pocket of `number`. It need not have been launched in
+    time, for that is a matter of words."""
 
     round: int
     launch_us: int

@@ -245,6 +245,27 @@ def test_a_table_is_playable_again_after_an_object_was_taken_out_while_power_was
 
 
 @pytest.mark.parametrize("present", [True, False])
+@pytest.mark.parametrize("state", STATES)
+def test_a_table_is_playable_again_after_its_line_was_cut_though_no_event_was_lost(
+    state: str, *, present: bool
+) -> None:
+    house = house_in(state)
+    house.board.cable.cut = True
+    house.wait(3)
+    if present:
+        house.put_object(present=True)
+    house.board.cable.cut = False
+    house.wait(3)
+    assert "object_level" not in house.codes
+    known = len(house.verdicts)
+    house.obey()
+    said = {code for table in house.tables for code in table["waiting_codes"]}
+    assert ("clear_object" in said) is present
+    house.coup()
+    assert house.verdicts[known:] == ["result"]
+
+
+@pytest.mark.parametrize("present", [True, False])
 def test_a_board_that_resets_in_play_voids_the_coup_and_tells_how_it_stands(*, present: bool) -> None:
     house = house_in("faites_vos_jeux")
     house.half_a_coup()

@@ -37,6 +37,7 @@ from hw_sim.whole.computer import WATCHDOG_S
 from hw_sim.whole.house import FIRST_NUMBER, House
 from hw_sim.whole.plan import LAYOUTS
 from tests.virtual_loop import VirtualLoop
+from wheeld.broker.settings import MqttSettings
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.exits import Exit
@@ -205,28 +206,41 @@ class HouseLink:
 
 
 class HouseClient:
-    """As much of aiomqtt's client as a session uses; `messages` is itself."""
+    """As much of `wheeld.broker.mqtt_client.MqttClient` as a session uses; `messages` is itself.
+
+    What comes waits in the socket until the event loop reads it, so a daemon that stands still has not confirmed it.
+    """
 
     refusal: str | None = None
+    arrived = 0
 
-    def __init__(self, life: Life, settings: Any, will: aiomqtt.Will) -> None:
+    def __init__(
+        self, life: Life, settings: MqttSettings, will: aiomqtt.Will, *, session_s: int, resumes: bool
+    ) -> None:
         self._life, self._broker = life, life.house.broker
-        self._timeout_s: float = settings.publish_timeout_s
-        self.gone = asyncio.get_running_loop().create_future()
+        self._timeout_s = settings.publish_timeout_s
+        self._session_s, self._resumes = session_s, resumes
+        self._loop = asyncio.get_running_loop()
+        self.gone = self._loop.create_future()
         self._came: deque[aiomqtt.Message] = deque()
         self._news = asyncio.Event()
-        self._client = Client(self._deliver, self._ended, will=(str(will.topic), cast("bytes", will.payload)))
+        self._client = Client(
+            partial(self._in_socket, self._read),
+            partial(self._in_socket, self._end),
+            will=(str(will.topic), cast("bytes", will.payload)),
+        )
 
     async def __aenter__(self) -> Self:
         await asyncio.sleep(0.005)
         try:
-            self._broker.connect(self._client)
+            self._broker.connect(self._client, keeps_s=self._session_s, resumes=self._resumes)
         except BrokerAwayError:
             raise aiomqtt.MqttError("connection refused") from None
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if not self._life.is_dead:
+            self._end()
             self._broker.leave(self._client)
 
     @property
@@ -237,12 +251,16 @@ class HouseClient:
         return self
 
     async def __anext__(self) -> aiomqtt.Message:
-        while not self._came:
+        while not self._came or self.gone.done():
             if self.gone.done():
                 raise aiomqtt.MqttError("Disconnected during message iteration")
             self._news.clear()
             await self._news.wait()
         return self._came.popleft()
+
+    def left(self) -> Iterator[aiomqtt.Message]:
+        while self._came:
+            yield self._came.popleft()
 
     async def subscribe(self, topics: Iterable[tuple[str, object]]) -> list[int]:
         wanted = {topic for topic, _ in topics}
@@ -254,13 +272,13 @@ class HouseClient:
         self, topic: str, payload: bytes, *, qos: int, retain: bool, properties: object = None, **more: float
     ) -> None:
         self._check()
-        taken = asyncio.get_running_loop().create_future()
+        taken = self._loop.create_future()
 
         def confirm() -> None:
             if not taken.done():
                 taken.set_result(None)
 
-        self._broker.send(self._client, topic, payload, retain=retain, taken=confirm)
+        self._broker.send(self._client, topic, payload, retain=retain, taken=partial(self._in_socket, confirm))
         if qos:
             await asyncio.wait(
                 {taken, self.gone}, timeout=more.get("timeout", self._timeout_s), return_when="FIRST_COMPLETED"
@@ -269,16 +287,25 @@ class HouseClient:
                 raise aiomqtt.MqttError("Operation timed out")
 
     def _check(self) -> None:
-        if self._life.is_dead or self._client.is_over:
+        if self._life.is_dead or self.gone.done():
             raise aiomqtt.MqttError("not connected")
 
-    def _deliver(self, came: Delivery) -> None:
-        message = aiomqtt.Message(came.topic, came.payload, qos=1, retain=came.retained, mid=1, properties=None)
-        self._came.append(message)
+    def _in_socket(self, read: Callable[..., None], *what: Any) -> None:
+        if not self._life.is_dead:
+            self._loop.call_soon(read, *what)
+
+    def _read(self, came: Delivery) -> None:
+        if self.gone.done():
+            return
+        self.arrived += 1
+        self._came.append(
+            aiomqtt.Message(came.topic, came.payload, qos=1, retain=came.retained, mid=1, properties=None)
+        )
+        self._broker.confirm(self._client, came)
         self._news.set()
 
-    def _ended(self) -> None:
-        if not self._life.is_dead and not self.gone.done():
+    def _end(self) -> None:
+        if not self.gone.done():
             self.gone.set_result(None)
             self._news.set()
 
@@ -374,8 +401,8 @@ def replaced(life: Life) -> Iterator[None]:
     """The edges of the daemon, as that house has them."""
     root, sources = wheeld.daemon.root, wheeld.daemon.sources
 
-    async def new_client(settings: Any, will: aiomqtt.Will, **_session: Any) -> HouseClient:
-        return HouseClient(life, settings, will)
+    async def new_client(settings: MqttSettings, will: aiomqtt.Will, *, session_s: int, resumes: bool) -> HouseClient:
+        return HouseClient(life, settings, will, session_s=session_s, resumes=resumes)
 
     def log(_: object, level: str, event: MutableMapping[str, Any]) -> NoReturn:
         life.house.witness.logged.append((life.house.now_us, level, str(event["event"])))

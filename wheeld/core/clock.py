@@ -99,6 +99,8 @@ class BoardClock:
         self._bounds: deque[_Bound] = deque()
         self._seen: deque[_Bound] = deque(maxlen=SAMPLES_MAX)
         """Also those that contradict each other by more than the drift that is allowed."""
+        self._at_last: HostTime | None = None
+        """Host time at the latest reading: asked for many times between two samples."""
 
     @property
     def synced(self) -> bool:
@@ -119,6 +121,7 @@ class BoardClock:
         if verdict == "step":
             self._seen.clear()
         self._seen.append(bound)
+        self._at_last = self.host_time(bound.board_us)
         return verdict
 
     def host_time(self, board_us: int) -> HostTime | None:
@@ -148,11 +151,10 @@ class BoardClock:
 
     def board_us(self, host_ns: int) -> int | None:
         """What the board's clock reads at `host_ns`, by the best guess; None before the first sample."""
-        if not self._bounds:
+        at_last = self._at_last
+        if at_last is None:
             return None
         last_us = self._bounds[-1].board_us
-        at_last = self.host_time(last_us)
-        assert at_last is not None
         since_us = (host_ns - at_last.host_ns) // 1_000
         return last_us + since_us * 1_000_000_000 // (1_000_000_000 + at_last.rate_ppb)
 

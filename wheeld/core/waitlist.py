@@ -67,18 +67,19 @@ class Waitlist:
         for place, happening in enumerate(self.waiting):
             until_us = held_until_us(happening)
             is_word = happening.command is not None
-            is_held = until_us is not None and (until_us >= now_us or self._is_shown_until(happening.latest_us, place))
+            is_held = until_us is not None and (until_us >= now_us or self._is_doubt_open(happening, place))
             is_held |= is_behind and is_word
             if not is_held or len(self.waiting) > WAITING_MAX:
                 return self.waiting.pop(place)
             is_behind |= is_word and happening.latest_us == happening.t_us
         return None
 
-    def _is_shown_until(self, latest_us: int, place: int) -> bool:
-        """Whether something behind that place was shown by then: where nobody knows when a word was said, it may have
-        been said after that."""
-        return any(
-            happening.evidence is not None and happening.t_us <= latest_us for happening in self.waiting[place + 1 :]
+    def _is_doubt_open(self, word: Happening, place: int) -> bool:
+        """Whether nobody knows when this word was said, and something behind that place was shown before its latest
+        moment: it may have been said after that. Facts of the same time keep their order."""
+        is_in_doubt = word.latest_us > word.t_us
+        return is_in_doubt and any(
+            one.evidence is not None and one.t_us <= word.latest_us for one in self.waiting[place + 1 :]
         )
 
     def due_us(self, held_until_us: HeldUntil) -> int | None:

@@ -215,7 +215,15 @@ class Board:
         is_useless, misses_events = self._is_useless, self._session.misses_events
         self._hearing.judge_silence(self._line, host_ns, is_useless=is_useless, misses_events=misses_events)
         self._hearing.judge_quality(self._line, lambda: self.counters, host_ns)
-        return self._in_order(self._line.report(self._newest_us, self.now_us(host_ns)))
+        return self._in_order(self._line_state(self.now_us(host_ns)))
+
+    def _line_state(self, now_us: int) -> Iterator[SensorState]:
+        """What the core must know of the line. When it hears of a fault it forgets every level, so each is told again
+        afterwards, also where no event was lost."""
+        for state in self._line.report(self._newest_us, now_us):
+            if not state.ok:
+                self._forget_levels()
+            yield state
 
     @property
     def _is_useless(self) -> bool:
@@ -336,7 +344,7 @@ class Board:
             case "back":
                 self._line.stands(Trouble.CLOCK_RAN_BACK, board_us=event.board_rx_us)
                 self._undated.clear()
-                yield from self._line.report(self._newest_us, now_us)
+                yield from self._line_state(now_us)
                 return
             case "drift":
                 self._hearing.drifted()

@@ -1,0 +1,34 @@
+"""What waits is decided in the order in which it happened (`wheeld/core/waitlist.py`)."""
+
+from __future__ import annotations
+
+from wheeld.core.facts import Fact
+from wheeld.core.observations import Command
+from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.waitlist import Happening, Waitlist
+
+
+def always(_: Happening) -> int:
+    """It waits until 1 s."""
+    return 1_000_000
+
+
+def test_facts_of_the_same_moment_keep_their_order_when_a_wait_ends() -> None:
+    """Else a level that was unknown for no time at all would stay so."""
+    waitlist = Waitlist([])
+    waitlist.put(Evidence(Fact.OBJECT_UNKNOWN, 900_000))
+    waitlist.put(Evidence(Fact.OBJECT_OUT, 900_000))
+    assert waitlist.take(1_000_000, always) is None
+    taken = [waitlist.take(1_000_001, always) for _ in range(2)]
+    assert [one and one.evidence and one.evidence.fact for one in taken] == [Fact.OBJECT_UNKNOWN, Fact.OBJECT_OUT]
+
+
+def test_a_word_in_doubt_waits_for_what_was_shown_before_its_latest_moment() -> None:
+    waitlist = Waitlist([])
+    waitlist.put(Command(t_us=500_000, name="rien_va", by="chef", reason="a dispute", until_us=900_000))
+    waitlist.put(Evidence(Fact.OBJECT_OUT, 900_000))
+    first, second = (waitlist.take(1_000_001, always) for _ in range(2))
+    assert first is not None
+    assert first.evidence is not None
+    assert second is not None
+    assert second.command is not None
