@@ -293,17 +293,3 @@ def test_a_coup_that_is_launched_while_the_daemon_starts_meets_the_object() -> N
     house.start_daemon()
     house.wait(1)
     assert house.verdicts == ["foreign_object"]
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_a_line_that_was_cut_and_lost_nothing_tells_again_how_the_object_stands(state: str) -> None:
-    house = house_in(state)
-    known = len(house.verdicts)
-    house.board.cable.cut = True
-    house.wait(3)
-    assert house.codes[0] == "repair"
-    house.board.cable.cut = False
-    house.wait(3)
-    house.obey()
-    house.coup()
-    assert house.verdicts[known:] == ["result"]

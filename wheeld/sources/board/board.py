@@ -231,14 +231,11 @@ class Board:
         return bool(self._refused) or self._line.is_so(Trouble.CLOCK_RAN_BACK)
 
     def _in_order(self, observations: Iterator[Observation]) -> list[Observation]:
-        """Note the newest time while they are made: what comes later may not be dated earlier. When the line fails, the
-        core no longer knows how anything stands, also where no event was lost."""
+        """Note the newest time while they are made: what comes later may not be dated earlier."""
         made: list[Observation] = []
         for observation in observations:
             self._newest_us = max(self._newest_us, observation.t_us)
             made.append(observation)
-            if isinstance(observation, SensorState) and observation.sensor == "link" and not observation.ok:
-                self._forget_levels()
         return made
 
     def acknowledge(self, position: Position) -> None:
