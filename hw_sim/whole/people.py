@@ -27,8 +27,20 @@ PATIENCE_S = 20.0
 GIVES_UP_S = 400.0
 """A house in which nothing works for so long is closed."""
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
-STEPS = ("clear_object", "put_back", "turn_rotor", "confirm", "open", "operations_done", "tout_va", "resume")
+STEPS = (
+    "start_wheel",
+    "clear_object",
+    "put_back",
+    "turn_rotor",
+    "confirm",
+    "open",
+    "operations_done",
+    "tout_va",
+    "resume",
+)
 """The codes of `waiting_codes` that people can do something about; the last four are commands."""
+WAITS = ("repair", "ball_at_rest", "object_level")
+"""Those that end by themselves: people wait."""
 LOOK, RESTART = "look", "restart_board"
 RESTARTS = ("clock_ran_back", "no_answer")
 """Troubles of a board that is switched off and on, as the notice says."""
@@ -63,6 +75,10 @@ class Panel:
             reply = json.loads(payload)
             if (word := self._asked.get(reply["id"])) is not None and word.reply is None:
                 word.reply = reply
+
+    def voided(self, since_us: int) -> bool:
+        """Whether the chef has said rien va since then."""
+        return any(word.name == "rien_va" and word.t_us >= since_us for word in self._asked.values())
 
     def say(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
         """A command; `more`: its members that are not None."""
@@ -137,6 +153,8 @@ class People:
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
             case "repair" if house.panel.trouble in RESTARTS:
                 return RESTART
+            case _ if code in WAITS:
+                return LOOK
             case "number" | "fall_or_stop":
                 return "rien_va" if (house.now_us - began_us) / 1e6 > PATIENCE_S else LOOK
             case _ if code in STEPS:
@@ -157,9 +175,12 @@ class People:
                 yield from live.play(SimTable.spin_rotor)
             case "restart_board":
                 yield from live.wait(TECHNICIAN_S)
-                house.line.power(on=False)
+                house.lines["board"].power(on=False)
                 yield from live.wait(TECHNICIAN_S)
-                house.line.power(on=True)
+                house.lines["board"].power(on=True)
+            case "start_wheel":
+                yield from live.wait(TECHNICIAN_S)
+                house.head.is_stopped = False
             case "confirm":
                 yield from self._answer()
             case _:
@@ -170,7 +191,8 @@ class People:
         """A number awaits the chef: he has seen whether the coup was good, and where the ball lies."""
         house = self._house
         last = house.witness.coups[-1] if house.witness.coups else None
-        if last is not None and last.round == house.round and house.witness.is_good(last):
+        is_of_round = last is not None and last.round == house.round
+        if last is not None and is_of_round and house.witness.is_good(last) and not house.panel.voided(last.launch_us):
             house.panel.say("confirm", reason="all saw it", number=last.number)
         else:
             house.panel.say("rien_va", reason="the coup was not good")

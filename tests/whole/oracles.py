@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import KINDS
+from hw_sim.whole.plan import HEADS, KINDS
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
 
@@ -17,6 +17,8 @@ REST_KNOWN_US = 200_000
 """A word said so little before the ball's rest may be late."""
 SILENCE_US = 2_500_000
 """A silent line is a fault after 1 s; it is published and seen on a screen within 1.5 s more."""
+HEAD_SILENCE_US = 1_000_000
+"""A head speaks twice a second: by default its silence is a fault after 2 s."""
 WINDOW_US = 10_000_000
 MESSAGES_MAX, LOG_LINES_MAX = 60, 100
 """In ten seconds: a coup makes some ten messages, people who fumble some more."""
@@ -28,7 +30,7 @@ def problems(house: House) -> list[str]:
     return [
         *(f"unsafe: {one}" for one in unsafe(witness)),
         *(f"unsafe: {one}" for one in _feed(witness, house.settlement)),
-        *(f"unsafe: {one}" for one in _shown_open(witness)),
+        *(f"unsafe: {one}" for one in _shown_open(house)),
         *(f"wrong: {one}" for one in _quiet_rounds(house)),
         *(f"flood: {one}" for one in _floods(witness)),
         *witness.troubles,
@@ -82,13 +84,15 @@ def _feed(witness: Witness, settlement: Settlement) -> Iterator[str]:
         yield f"the settlement core has {len(settlement.stored)} of {len(by_seq)} messages"
 
 
-def _shown_open(witness: Witness) -> Iterator[str]:
+def _shown_open(house: House) -> Iterator[str]:
     """Bets are never shown open while a daemon that is well can't see the wheel."""
+    witness = house.witness
+    silence_us = SILENCE_US + (HEAD_SILENCE_US if house.plan.source in HEADS else 0)
     for blind in witness.spans.get("blind", ()):
-        from_us, to_us = blind.from_us + SILENCE_US, blind.to_us
+        from_us, to_us = blind.from_us + silence_us, blind.to_us
         for shown in witness.spans.get("shown open", ()):
             began_us, ended_us = max(from_us, shown.from_us), min(to_us, shown.to_us)
-            if ended_us > began_us and not witness.was("daemon unwell", began_us - SILENCE_US, ended_us):
+            if ended_us > began_us and not witness.was("daemon unwell", began_us - silence_us, ended_us):
                 yield f"bets open for {(ended_us - began_us) / 1e6:.1f} s of a line that was down since {blind.from_us}"
 
 
