@@ -146,6 +146,9 @@ class Faults:
         self._set(fault, self._line(fault).cable, "noise", (fault.amount, 0.0))
         self._set(fault, self._line(fault).cable, "drop", (fault.amount, 0.0))
 
+    def _damage(self, fault: Fault) -> None:
+        self._set(fault, self._line(fault).cable, "damage", (1 / 500, 0.0))
+
     def _set(self, fault: Fault, thing: object, name: str, values: tuple[object, object]) -> None:
         setattr(thing, name, values[0])
         self._later(fault, partial(setattr, thing, name, values[1]))

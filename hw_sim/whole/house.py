@@ -34,7 +34,7 @@ from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, Plan
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.wires import BUTTONS, SimWires
-from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
+from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness
 from hw_sim.world import us
 
 ROOT = "wheel/v1/house/wheel-1/"
@@ -91,12 +91,14 @@ class House:
             self.lines["board"] = SimLine(self.timeline, board)
         if plan.source in HEADS:
             self.lines["head"] = SimLine(self.timeline, self.head)
-        self.wires = SimWires(layout, self.computer.monotonic_ns)
+        self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor)
         self.sensors = next(iter(self.lines.values()), self.wires)
         self.broker = SimBroker(self.timeline)
         self.broker.listeners.append(self._hear)
         self.settlement = Settlement(self._publish)
-        self.panel = Panel(self.timeline, self.witness, self._publish)
+        is_date_right = all(fault.kind != "utc_step" for fault in plan.faults)
+        says_when = is_date_right and hash_of(f"{plan.seed} panel") % 2 == 0
+        self.panel = Panel(self.timeline, self.witness, self._publish, says_when=says_when)
         self.people = People(self)
         self.faults = Faults(self)
         self.is_done = False
@@ -195,6 +197,8 @@ class House:
         runs = [run for run in world.runs if us(run.t_s) >= since_us]
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
+            if run.laps >= LAPS_NEEDED:
+                self.witness.runs.append(Span(us(run.t_s), us(run.end_s)))
             fallen = next((one for one in world.falls if run.t_s < one.rest_s < until_s), None)
             if fallen is not None and us(run.t_s) not in self._launched and _is_valid(run, fallen.rest_s, world.rotor):
                 self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hw_sim.events import SimEvent
 from hw_sim.table import SimTable
+from hw_sim.whole.computer import STARTED_UTC_US
 from hw_sim.whole.plan import Manner
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.witness import Witness, Word
@@ -51,7 +53,11 @@ TECHNICIAN_S = 4.0
 class Panel:
     """The chef's panel, an MQTT client: what it shows, and what is said at it."""
 
-    def __init__(self, timeline: Timeline, witness: Witness, publish: Callable[[str, bytes], bool]) -> None:
+    def __init__(
+        self, timeline: Timeline, witness: Witness, publish: Callable[[str, bytes], bool], *, says_when: bool
+    ) -> None:
+        """`says_when`: its commands carry the time at which they were said."""
+        self._says_when = says_when
         self._timeline = timeline
         self._witness = witness
         self._publish = publish
@@ -85,6 +91,8 @@ class Panel:
         now_us = self._timeline.now_us
         asked = {"id": f"{name}-{now_us}", "by": by, "reason": reason or "as usual"}
         asked |= {key: value for key, value in more.items() if value is not None}
+        if self._says_when:
+            asked["at"] = datetime.fromtimestamp((STARTED_UTC_US + now_us) / 1e6, UTC).isoformat()
         if name == "confirm" and self.table is not None:
             asked["coup"] = self.table["coup"]
         taken = self._publish(f"cmd/{name}", json.dumps(asked).encode())

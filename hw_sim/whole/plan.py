@@ -100,6 +100,8 @@ def from_text(text: str) -> Plan:
 
 ALL: Collection[Source] = ("board", "pins", *HEADS)
 LINES: Collection[Source] = ("board", *HEADS)
+BOARD: tuple[Source, ...] = ("board",)
+BOARDS: Collection[Source] = ("board", "slingshot_beams")
 SEEN: Collection[Source] = ("board", "pins", "slingshot_beams")
 """With a line to a device, and with a sensor of foreign objects."""
 
@@ -132,14 +134,13 @@ KINDS: Mapping[str, Kind] = {
     # The board and its line
     "board_power": Kind("the board loses its power", (0.5, 30), at=LINES),
     "board_reset": Kind("the board's watchdog resets it", at=LINES),
-    "board_clock_back": Kind(
-        "the board's clock begins at 0 again, without a new boot", at=("board", "slingshot_beams")
-    ),
+    "board_clock_back": Kind("the board's clock begins at 0 again, without a new boot", at=BOARDS),
     "unplugged": Kind("the plug of the line is pulled", (0.3, 30), at=LINES),
     "cable_cut": Kind("no byte passes", (0.2, 20), at=LINES),
     "board_mute": Kind("the host hears nothing of the board, which hears the host", (0.2, 20), at=LINES),
     "board_deaf": Kind("the board hears nothing of the host, which hears the board", (1, 130), at=LINES),
     "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
+    "damage": Kind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
     "all_power": Kind("everything loses its power, and gets it back part by part", (2, 30)),
     # The wheel's own head
     "wheel_stops": Kind("a SlingShot 2 stops its own game", at=SLINGSHOTS),

@@ -163,9 +163,9 @@ class Life:
         while tasks := asyncio.all_tasks(loop):
             for task in tasks:
                 task.cancel()
-            loop.run_until_complete(asyncio.wait(tasks))
+            loop.run_until_complete(asyncio.wait(tasks, timeout=1.0))  # one may wait for a disk that answers no more
             for task in tasks:
-                task.cancelled() or task.exception()
+                task.done() and (task.cancelled() or task.exception())
         if work.done():
             work.cancelled() or work.exception()
         self.disk.close()
@@ -339,6 +339,8 @@ class SimDisk(Executor):
         self._writer: JournalWriter | None = None
         self._free_us = 0
         self._kept: Path | None = None
+        self._syncs = False
+        """Whether each commit is on the disk before it returns; a journal that has failed does not say so any more."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
         house, done = self._life.house, Future[Any]()
@@ -353,6 +355,7 @@ class SimDisk(Executor):
                 return
             if isinstance(result, JournalWriter):
                 self._writer = result
+                self._syncs = result.reader.database.integer("PRAGMA synchronous") >= FULL_SYNC
                 self.changed()
             done.set_result(result)
 
@@ -377,10 +380,9 @@ class SimDisk(Executor):
         directory = self._life.directory
         self._kept = directory / "kept"
         self._kept.mkdir(exist_ok=True)
-        synced = self._writer is not None and self._writer.reader.database.integer("PRAGMA synchronous") >= FULL_SYNC
         for name in FILES:
             (self._kept / name).unlink(missing_ok=True)
-            if (directory / name).exists() and (synced or not only_synced or name == JOURNAL):
+            if (directory / name).exists() and (self._syncs or not only_synced or name == JOURNAL):
                 shutil.copyfile(directory / name, self._kept / name)
 
     def close(self) -> None:
