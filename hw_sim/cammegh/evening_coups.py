@@ -23,7 +23,9 @@ WAITS_S = 3.0
 WAITING, RUNNING, CLOSING, CALLED = 2, 3, 4, 5
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
+    """What the head shows at one moment; `number` while it gives one."""
+
     state: int
     number: int | None
     rpm: float
@@ -34,7 +36,7 @@ class _Line(NamedTuple):
 
 def coups_of(evening: Evening) -> list[Coup]:
     """The coups of a head that is switched on at time 0, for `SimHead` to play line by line."""
-    lines = [_line(evening.world, at * LINE_US / 1e6) for at in range(1, round(evening.end_s * 1e6) // LINE_US)]
+    lines = [line_at(evening.world, at * LINE_US / 1e6) for at in range(1, round(evening.end_s * 1e6) // LINE_US)]
     coups: list[Coup] = []
     phases: list[Phase] = []
     for (state, number), group in groupby(lines, key=lambda line: (line.state, line.number)):
@@ -49,7 +51,7 @@ def _coup(phases: list[Phase], number: int | None) -> Coup:
     return Coup("watched", phases, number, laps=0, ball=1 - phases[-1].rotor, rotor=phases[-1].rotor)
 
 
-def _phases(state: int, lines: list[_Line]) -> list[Phase]:
+def _phases(state: int, lines: list[Line]) -> list[Phase]:
     """One phase for each line, with its rotor speed. The number's lines are one phase, because a number is reported
     once."""
     if state == CALLED:
@@ -57,15 +59,16 @@ def _phases(state: int, lines: list[_Line]) -> list[Phase]:
     return [Phase(state, 1, line.rotor, (line.rpm, line.rpm), line.ball, laps=(line.laps, line.laps)) for line in lines]
 
 
-def _line(world: World, t_s: float) -> _Line:
+def line_at(world: World, t_s: float) -> Line:
+    """What the head of that wheel shows at `t_s`."""
     speed = world.rotor.speed_at(t_s)
     begun = bisect_right(world.runs, t_s, key=lambda run: run.t_s)
     rpm, rotor = abs(speed) * 60, 0 if speed > 0 else 1
     if not begun:
-        return _Line(WAITING, None, rpm, rotor, 0, 0)
+        return Line(WAITING, None, rpm, rotor, 0, 0)
     state, number = _state(world, begun, t_s)
     run = world.runs[begun - 1]
-    return _Line(state, number, rpm, rotor, 0 if run.turning > 0 else 1, int(run.laps_at(t_s)))
+    return Line(state, number, rpm, rotor, 0 if run.turning > 0 else 1, int(run.laps_at(t_s)))
 
 
 def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:

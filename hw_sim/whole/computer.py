@@ -76,6 +76,7 @@ class Computer:
         self.wants_daemon, self.runs = False, True
         self.started_us = self._alive_us = self._timeline.now_us
         self._starts += 1
+        self._witness.ends("down", self._alive_us)
         number = self._starts
         self._timeline.after_s(WATCHDOG_S, lambda: self._watch(number))
 
@@ -87,6 +88,7 @@ class Computer:
         """The program has ended, or was killed; systemd starts it again."""
         self.runs = False
         self.stalled_until_us = 0
+        self._witness.begins("down", self._timeline.now_us)
         wait_s, self._restarts_s = self._restarts_s, RESTART_S
         if self.has_power:
             self._timeline.after_s(wait_s, self._want)

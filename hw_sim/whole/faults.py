@@ -12,6 +12,7 @@ from hw_sim.whole.plan import Fault
 
 if TYPE_CHECKING:
     from hw_sim.whole.house import House
+    from hw_sim.whole.line import SimLine
 
 SETTLE_S = {
     "daemon_killed": 5.0,
@@ -106,36 +107,47 @@ class Faults:
         self._house.computer.fill_disk(is_full=True)
         self._later(fault, partial(self._house.computer.fill_disk, is_full=False))
 
-    # --- the board and its line --------------------------------------------------------------------------------------
+    # --- the board, the head, and their lines ------------------------------------------------------------------------
+
+    def _line(self, fault: Fault) -> SimLine:
+        """The line that it is about, where there are two."""
+        lines = list(self._house.lines.values())
+        return lines[round(fault.at_s * 1e4) % len(lines)]
 
     def _board_power(self, fault: Fault) -> None:
-        self._house.line.power(on=False)
-        self._later(fault, partial(self._house.line.power, on=True))
+        line = self._line(fault)
+        line.power(on=False)
+        self._later(fault, partial(line.power, on=True))
 
-    def _board_reset(self, _: Fault) -> None:
-        self._house.line.power(on=False)
+    def _board_reset(self, fault: Fault) -> None:
+        line = self._line(fault)
+        line.power(on=False)
         self._house.witness.begins("board off", self._house.now_us)
-        self._house.line.power(on=True)
+        line.power(on=True)
 
     def _board_clock_back(self, _: Fault) -> None:
-        self._house.line.board.restart_clock()
+        self._house.board.restart_clock()
 
     def _unplugged(self, fault: Fault) -> None:
-        self._house.line.plug(is_plugged=False)
-        self._later(fault, partial(self._house.line.plug, is_plugged=True))
+        line = self._line(fault)
+        line.plug(is_plugged=False)
+        self._later(fault, partial(line.plug, is_plugged=True))
 
     def _cable_cut(self, fault: Fault) -> None:
-        self._set(fault, self._house.line.cable, "cut", (True, False))
+        self._set(fault, self._line(fault).cable, "cut", (True, False))
 
     def _board_mute(self, fault: Fault) -> None:
-        self._set(fault, self._house.line, "speaks", (False, True))
+        self._set(fault, self._line(fault), "speaks", (False, True))
 
     def _board_deaf(self, fault: Fault) -> None:
-        self._set(fault, self._house.line, "hears", (False, True))
+        self._set(fault, self._line(fault), "hears", (False, True))
 
     def _noise(self, fault: Fault) -> None:
-        self._set(fault, self._house.line.cable, "noise", (fault.amount, 0.0))
-        self._set(fault, self._house.line.cable, "drop", (fault.amount, 0.0))
+        self._set(fault, self._line(fault).cable, "noise", (fault.amount, 0.0))
+        self._set(fault, self._line(fault).cable, "drop", (fault.amount, 0.0))
+
+    def _damage(self, fault: Fault) -> None:
+        self._set(fault, self._line(fault).cable, "damage", (1 / 500, 0.0))
 
     def _set(self, fault: Fault, thing: object, name: str, values: tuple[object, object]) -> None:
         setattr(thing, name, values[0])
@@ -147,11 +159,17 @@ class Faults:
         house.computer.power(on=False)
         house.broker.stop()
         parts = [partial(house.computer.power, on=True), partial(house.broker.start, remembers=False)]
-        if house.plan.source == "board":
-            house.line.power(on=False)
-            parts.append(partial(house.line.power, on=True))
+        for line in house.lines.values():
+            line.power(on=False)
+            parts.append(partial(line.power, on=True))
         for back in parts:
             house.timeline.after_s(fault.for_s + rng.uniform(0, 5), back)
+
+    def _wheel_stops(self, _: Fault) -> None:
+        self._house.head.is_stopped = True
+
+    def _wheel_misfires(self, fault: Fault) -> None:
+        self._set(fault, self._house.head, "misfires", (True, False))
 
     # --- broker and settlement ---------------------------------------------------------------------------------------
 
@@ -177,7 +195,12 @@ class Faults:
 
     def _dark(self, fault: Fault) -> None:
         """What reports a foreign object has no power: the board, or the computer whose pins see it."""
-        (self._board_power if self._house.plan.source == "board" else self._host_power)(fault)
+        line = self._house.lines.get("board")
+        if line is None:
+            self._host_power(fault)
+            return
+        line.power(on=False)
+        self._later(fault, partial(line.power, on=True))
 
     def _object_in_the_dark(self, fault: Fault) -> None:
         self._dark(fault)

@@ -14,6 +14,7 @@ import msgspec
 
 from hw_sim.board import SimBoard
 from hw_sim.cable import Cable
+from hw_sim.cammegh.coups import Model
 from hw_sim.configuration import board_setup
 from hw_sim.evening import repeatable
 from hw_sim.events import End, ForeignObject, SimEvent, TableCommand
@@ -26,13 +27,14 @@ from hw_sim.wheel import BallRun
 from hw_sim.whole.broker import SimBroker
 from hw_sim.whole.computer import Computer
 from hw_sim.whole.faults import Faults
+from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.line import SimLine
 from hw_sim.whole.people import Panel, People
-from hw_sim.whole.plan import LAYOUTS, Plan
+from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, Plan
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.wires import BUTTONS, SimWires
-from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
+from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness
 from hw_sim.world import us
 
 ROOT = "wheel/v1/house/wheel-1/"
@@ -79,13 +81,24 @@ class House:
         self.live.table = table
         self.round = -1
         self.computer = Computer(self.timeline, self.witness)
-        self.line = SimLine(self.timeline, SimBoard(board_setup(layout), cable=Cable(hash_of(plan.seed))))
-        self.wires = SimWires(layout, self.computer.monotonic_ns)
-        self.sensors = self.line if plan.source == "board" else self.wires
+        board = SimBoard(board_setup(layout), cable=Cable(hash_of(plan.seed)))
+        model = Model.MERCURY_360 if plan.source == "mercury" else Model.SLINGSHOT_2
+        rng, cable = repeatable(f"{plan.seed} head"), Cable(hash_of(f"{plan.seed} head"))
+        self.board, self.head = board, WatchedHead(model, lambda: table.world, rng, cable)
+        self.lines: dict[str, SimLine] = {}
+        """By the name of the port. A head that is alone has the only line."""
+        if plan.source not in ("pins", *HEADS_ALONE):
+            self.lines["board"] = SimLine(self.timeline, board)
+        if plan.source in HEADS:
+            self.lines["head"] = SimLine(self.timeline, self.head)
+        self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor)
+        self.sensors = next(iter(self.lines.values()), self.wires)
         self.broker = SimBroker(self.timeline)
         self.broker.listeners.append(self._hear)
         self.settlement = Settlement(self._publish)
-        self.panel = Panel(self.timeline, self.witness, self._publish)
+        is_date_right = all(fault.kind != "utc_step" for fault in plan.faults)
+        says_when = is_date_right and hash_of(f"{plan.seed} panel") % 2 == 0
+        self.panel = Panel(self.timeline, self.witness, self._publish, says_when=says_when)
         self.people = People(self)
         self.faults = Faults(self)
         self.is_done = False
@@ -118,10 +131,11 @@ class House:
         self.timeline.at(event.t_us, happen)
 
     def _happens(self, event: SimEvent) -> None:
+        has_buttons = self.plan.source not in HEADS_ALONE
         match event:
             case End():
                 return
-            case TableCommand(name=name) if event.reason or event.who or name not in BUTTONS:
+            case TableCommand(name=name) if event.reason or event.who or name not in BUTTONS or not has_buttons:
                 self._say(event)
                 return
             case ForeignObject(present=present):
@@ -159,6 +173,8 @@ class House:
         yield from self.people.make_ready("prompt")
         yield from self._play(len(self.plan.coups), LAST)
         yield from self.live.wait(VERDICT_S)
+        if self.plan.source == "slingshot":
+            yield from self.people.make_ready("prompt")  # its numbers await the chef
         self.witness.begins("tail", self.now_us)
         yield from self.live.wait(TAIL_S)
 
@@ -181,6 +197,8 @@ class House:
         runs = [run for run in world.runs if us(run.t_s) >= since_us]
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
+            if run.laps >= LAPS_NEEDED:
+                self.witness.runs.append(Span(us(run.t_s), us(run.end_s)))
             fallen = next((one for one in world.falls if run.t_s < one.rest_s < until_s), None)
             if fallen is not None and us(run.t_s) not in self._launched and _is_valid(run, fallen.rest_s, world.rotor):
                 self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)
@@ -221,9 +239,11 @@ class House:
     def _look(self) -> None:
         """Twice a second somebody looks at the screen, and at the cables."""
         t_us, witness = self.now_us, self.witness
+        observers: list[SimLine | SimWires] = [*self.lines.values()] or [self.wires]
+        self.head.advance(t_us)
         for what, is_so in (
-            ("blind", self.sensors.is_blind),
-            ("board off", not self.sensors.has_power),
+            ("blind", any(one.is_blind for one in observers)),
+            ("board off", not all(one.has_power for one in observers)),
             ("shown open", self._shows_open()),
             ("daemon unwell", not self.computer.is_well or not self.broker.is_up or not self.broker.has_network),
         ):

@@ -1,10 +1,10 @@
-"""The serial line between a simulated board and the daemon's computer: power, plug, wires, and the kernel's buffer."""
+"""The serial line between a simulated device and the daemon's computer: power, plug, wires, and the kernel's buffer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
-from hw_sim.board import SimBoard
 from hw_sim.cable import Cable
 from hw_sim.events import SimEvent
 from hw_sim.whole.timeline import Timeline
@@ -15,10 +15,42 @@ LEAST_ROOM_BYTES = 1024
 TRAVEL_US = 500
 
 
-class SimLine:
-    """`board` and its line. `wake` is the reader's callback, set while the daemon has the port open."""
+class Device(Protocol):
+    """A board, or a wheel's own head. `silent`: it has no power."""
 
-    def __init__(self, timeline: Timeline, board: SimBoard) -> None:
+    cable: Cable
+    silent: bool
+
+    @property
+    def wants_us(self) -> int:
+        """When it next has something to send."""
+        ...
+
+    def advance(self, now_us: int, /) -> None:
+        """Time has passed."""
+        ...
+
+    def reset(self) -> None:
+        """It begins again."""
+        ...
+
+    def feed(self, event: SimEvent) -> None:
+        """Something happens at the wheel."""
+        ...
+
+    def receive(self, data: bytes) -> None:
+        """The host has written this."""
+        ...
+
+    def data_to_send(self, room: int) -> bytes:
+        """What it sends now, `room` bytes at most."""
+        ...
+
+
+class SimLine:
+    """`board`, or a head, and its line. `wake` is the reader's callback, set while the daemon has the port open."""
+
+    def __init__(self, timeline: Timeline, board: Device) -> None:
         self._timeline = timeline
         self.board = board
         self.cable: Cable = board.cable

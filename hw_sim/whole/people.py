@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hw_sim.events import SimEvent
 from hw_sim.table import SimTable
+from hw_sim.whole.computer import STARTED_UTC_US
 from hw_sim.whole.plan import Manner
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.witness import Witness, Word
@@ -27,8 +29,20 @@ PATIENCE_S = 20.0
 GIVES_UP_S = 400.0
 """A house in which nothing works for so long is closed."""
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
-STEPS = ("clear_object", "put_back", "turn_rotor", "confirm", "open", "operations_done", "tout_va", "resume")
+STEPS = (
+    "start_wheel",
+    "clear_object",
+    "put_back",
+    "turn_rotor",
+    "confirm",
+    "open",
+    "operations_done",
+    "tout_va",
+    "resume",
+)
 """The codes of `waiting_codes` that people can do something about; the last four are commands."""
+WAITS = ("repair", "ball_at_rest", "object_level")
+"""Those that end by themselves: people wait."""
 LOOK, RESTART = "look", "restart_board"
 RESTARTS = ("clock_ran_back", "no_answer")
 """Troubles of a board that is switched off and on, as the notice says."""
@@ -39,7 +53,11 @@ TECHNICIAN_S = 4.0
 class Panel:
     """The chef's panel, an MQTT client: what it shows, and what is said at it."""
 
-    def __init__(self, timeline: Timeline, witness: Witness, publish: Callable[[str, bytes], bool]) -> None:
+    def __init__(
+        self, timeline: Timeline, witness: Witness, publish: Callable[[str, bytes], bool], *, says_when: bool
+    ) -> None:
+        """`says_when`: its commands carry the time at which they were said."""
+        self._says_when = says_when
         self._timeline = timeline
         self._witness = witness
         self._publish = publish
@@ -64,11 +82,17 @@ class Panel:
             if (word := self._asked.get(reply["id"])) is not None and word.reply is None:
                 word.reply = reply
 
+    def voided(self, since_us: int) -> bool:
+        """Whether the chef has said rien va since then."""
+        return any(word.name == "rien_va" and word.t_us >= since_us for word in self._asked.values())
+
     def say(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
         """A command; `more`: its members that are not None."""
         now_us = self._timeline.now_us
         asked = {"id": f"{name}-{now_us}", "by": by, "reason": reason or "as usual"}
         asked |= {key: value for key, value in more.items() if value is not None}
+        if self._says_when:
+            asked["at"] = datetime.fromtimestamp((STARTED_UTC_US + now_us) / 1e6, UTC).isoformat()
         if name == "confirm" and self.table is not None:
             asked["coup"] = self.table["coup"]
         taken = self._publish(f"cmd/{name}", json.dumps(asked).encode())
@@ -137,6 +161,8 @@ class People:
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
             case "repair" if house.panel.trouble in RESTARTS:
                 return RESTART
+            case _ if code in WAITS:
+                return LOOK
             case "number" | "fall_or_stop":
                 return "rien_va" if (house.now_us - began_us) / 1e6 > PATIENCE_S else LOOK
             case _ if code in STEPS:
@@ -157,9 +183,12 @@ class People:
                 yield from live.play(SimTable.spin_rotor)
             case "restart_board":
                 yield from live.wait(TECHNICIAN_S)
-                house.line.power(on=False)
+                house.lines["board"].power(on=False)
                 yield from live.wait(TECHNICIAN_S)
-                house.line.power(on=True)
+                house.lines["board"].power(on=True)
+            case "start_wheel":
+                yield from live.wait(TECHNICIAN_S)
+                house.head.is_stopped = False
             case "confirm":
                 yield from self._answer()
             case _:
@@ -170,7 +199,8 @@ class People:
         """A number awaits the chef: he has seen whether the coup was good, and where the ball lies."""
         house = self._house
         last = house.witness.coups[-1] if house.witness.coups else None
-        if last is not None and last.round == house.round and house.witness.is_good(last):
+        is_of_round = last is not None and last.round == house.round
+        if last is not None and is_of_round and house.witness.is_good(last) and not house.panel.voided(last.launch_us):
             house.panel.say("confirm", reason="all saw it", number=last.number)
         else:
             house.panel.say("rien_va", reason="the coup was not good")

@@ -14,7 +14,11 @@ from hw_sim.wheel import Layout
 
 Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
 Mark: TypeAlias = Literal["start", "launch", "rest"]
-Source: TypeAlias = Literal["board", "pins"]
+Source: TypeAlias = Literal["board", "pins", "mercury", "slingshot", "slingshot_beams"]
+HEADS: Collection[Source] = ("mercury", "slingshot", "slingshot_beams")
+"""The wheel's own head gives the number; with the last one a board sees rotor, ball and objects."""
+HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
+SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_beams")
 _FOUR_BEAMS = Layout(
     house="campione",
     game="roulette",
@@ -26,7 +30,21 @@ _FOUR_BEAMS = Layout(
 LAYOUTS: Mapping[Source, Layout] = {
     "board": _FOUR_BEAMS,
     "pins": replace(_FOUR_BEAMS, rotor_ticks=40),  # with quadrature, a multiple of four
+    **dict.fromkeys(HEADS, _FOUR_BEAMS),
 }
+OF_A_HEAD = frozenset(
+    {
+        "valid",
+        "valid_no_rnvp",
+        "valid_rnvp_before_launch",
+        "chef_void",
+        "suspend_running",
+        "suspend_idle",
+        "close_running",
+        "la_derniere",
+    }
+)
+"""Scenarios that a head shows as they are."""
 NOT_OF_THE_WHOLE = frozenset({"bouler_change", "lap_margin"})
 """Scenarios that are about something that campaigns try better."""
 OF_A_BOARD = frozenset({"breakdown_link", "breakdown_idle", "breakdown_sensor", "beam_fails_at_rest"})
@@ -80,17 +98,25 @@ def from_text(text: str) -> Plan:
     return msgspec.json.decode(text, type=Plan)
 
 
+ALL: Collection[Source] = ("board", "pins", *HEADS)
+LINES: Collection[Source] = ("board", *HEADS)
+BOARD: tuple[Source, ...] = ("board",)
+BOARDS: Collection[Source] = ("board", "slingshot_beams")
+SEEN: Collection[Source] = ("board", "pins", "slingshot_beams")
+"""With a line to a device, and with a sensor of foreign objects."""
+
+
 class Kind(msgspec.Struct, frozen=True):
     """What can fail, for how long (in s, the least and the most), and by how much (in the unit that `about` names).
 
-    `is_harmless`: it must not change a verdict. `of_board`: it needs a board, or the line to one.
+    `is_harmless`: it must not change a verdict. `at`: which wheels can have it.
     """
 
     about: str
     for_s: tuple[float, float] = (0.0, 0.0)
     amount: tuple[float, float] = (0.0, 0.0)
     is_harmless: bool = False
-    of_board: bool = False
+    at: Collection[Source] = ALL
 
 
 KINDS: Mapping[str, Kind] = {
@@ -106,24 +132,30 @@ KINDS: Mapping[str, Kind] = {
     "disk_slow": Kind("each call of the journal takes `amount` s", (2, 20), (0.05, 0.8)),
     "disk_full": Kind("the disk takes no more", (2, 20)),
     # The board and its line
-    "board_power": Kind("the board loses its power", (0.5, 30), of_board=True),
-    "board_reset": Kind("the board's watchdog resets it", of_board=True),
-    "board_clock_back": Kind("the board's clock begins at 0 again, without a new boot", of_board=True),
-    "unplugged": Kind("the plug of the line is pulled", (0.3, 30), of_board=True),
-    "cable_cut": Kind("no byte passes", (0.2, 20), of_board=True),
-    "board_mute": Kind("the host hears nothing of the board, which hears the host", (0.2, 20), of_board=True),
-    "board_deaf": Kind("the board hears nothing of the host, which hears the board", (1, 130), of_board=True),
-    "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), of_board=True),
+    "board_power": Kind("the board loses its power", (0.5, 30), at=LINES),
+    "board_reset": Kind("the board's watchdog resets it", at=LINES),
+    "board_clock_back": Kind("the board's clock begins at 0 again, without a new boot", at=BOARDS),
+    "unplugged": Kind("the plug of the line is pulled", (0.3, 30), at=LINES),
+    "cable_cut": Kind("no byte passes", (0.2, 20), at=LINES),
+    "board_mute": Kind("the host hears nothing of the board, which hears the host", (0.2, 20), at=LINES),
+    "board_deaf": Kind("the board hears nothing of the host, which hears the board", (1, 130), at=LINES),
+    "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
+    "damage": Kind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
     "all_power": Kind("everything loses its power, and gets it back part by part", (2, 30)),
+    # The wheel's own head
+    "wheel_stops": Kind("a SlingShot 2 stops its own game", at=SLINGSHOTS),
+    "wheel_misfires": Kind("the launch of a SlingShot 2 fails", (6, 60), at=SLINGSHOTS),
     # The broker and the settlement core
     "broker_restarted": Kind("the broker restarts, and remembers all", (0.2, 15), is_harmless=True),
     "broker_forgot": Kind("the broker restarts, and has forgotten all", (0.2, 15), is_harmless=True),
     "network_cut": Kind("nothing passes between daemon and broker", (0.5, 25), is_harmless=True),
     "settlement_away": Kind("the settlement core does not run", (1, 40), is_harmless=True),
     # People and things
-    "object": Kind("a foreign object falls in the cylinder; it is taken out when the table asks for it"),
-    "object_in_the_dark": Kind("a foreign object falls in while what reports it has no power", (1, 20)),
-    "object_gone_in_the_dark": Kind("a foreign object is taken out while what reports it has no power", (1, 20)),
+    "object": Kind("a foreign object falls in the cylinder; it is taken out when the table asks for it", at=SEEN),
+    "object_in_the_dark": Kind("a foreign object falls in while what reports it has no power", (1, 20), at=SEEN),
+    "object_gone_in_the_dark": Kind(
+        "a foreign object is taken out while what reports it has no power", (1, 20), at=SEEN
+    ),
     "rien_va": Kind("the chef says rien va at a panel"),
     "rien_va_in_a_stall": Kind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
 }
@@ -141,6 +173,8 @@ def draw_plan(seed: str, source: Source, *, without: Collection[str] = ()) -> Pl
     rng = repeatable(f"whole {seed}")
     left_out = NOT_OF_THE_WHOLE if source == "board" else NOT_OF_THE_WHOLE | OF_A_BOARD
     scenarios = [one for one in drawable(LAYOUTS[source]) if one.name not in left_out]
+    if source in HEADS:
+        scenarios = [one for one in scenarios if one.name in OF_A_HEAD]
     weights = [one.weight + one.hasty for one in scenarios]
     names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
     coups = tuple(Coup(name, rng.choice(MANNERS)) for name in names)
@@ -149,7 +183,7 @@ def draw_plan(seed: str, source: Source, *, without: Collection[str] = ()) -> Pl
 
 
 def _draw_fault(rng: random.Random, source: Source, coups: int) -> Fault:
-    name = rng.choice([name for name, kind in KINDS.items() if source == "board" or not kind.of_board])
+    name = rng.choice([name for name, kind in KINDS.items() if source in kind.at])
     kind = KINDS[name]
     mark = rng.choice(list(AT_S))
     at_s, for_s, amount = (round(rng.uniform(*span), 4) for span in (AT_S[mark], kind.for_s, kind.amount))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from hw_sim.events import BallPass, ForeignObject, RotorEdge, Sighting, SimEvent, TableCommand
 from hw_sim.pins import SimPins
+from hw_sim.rotor import Rotor
 from hw_sim.wheel import Layout
 from hw_sim.wired import PERIOD, PRESS_S
 from wheeld.ports import Edge, Taken
@@ -17,6 +18,8 @@ BUTTONS = {"rien_va": 13, "tout_va": 14, "operations_done": 15, "rien_ne_va_plus
 INDEX_TICK = 5
 BEAM_S, READER_S = 0.008, 0.040
 """How long the ball blocks a beam and a reader."""
+SLOWEST_S, STEP_S = 2.0, 0.001
+"""A rotor that takes longer for half a tick stands; and how finely the time of an index is known."""
 LAG_NS = 30_000_000
 """Everything is wired so much later than it happens, for a ball blocks a sensor before its middle passes it."""
 
@@ -40,12 +43,13 @@ class SimWires:
     is_blind = False
     has_power = True
 
-    def __init__(self, layout: Layout, clock_ns: Callable[[], int]) -> None:
-        self._ticks = layout.rotor_ticks
+    def __init__(self, layout: Layout, clock_ns: Callable[[], int], rotor: Callable[[], Rotor]) -> None:
+        self._ticks, self._rotor = layout.rotor_ticks, rotor
         self._clock_ns = clock_ns
         self._levels = dict.fromkeys(ENCODER, False)
         self._pins: HousePins | None = None
-        self._tick_ns = 0
+        self._index_owed: bool | None = None
+        """The level of Z once the rotor has turned by half a tick, where it stood still before that."""
 
     def open(self) -> HousePins:
         """The daemon takes the pins, which have the levels that they have."""
@@ -63,8 +67,8 @@ class SimWires:
         """Something happens at the wheel now."""
         at_ns = self._clock_ns() + LAG_NS
         match event:
-            case RotorEdge(tick=tick, direction=direction):
-                self._encoder(at_ns, tick, is_clockwise=direction == "cw")
+            case RotorEdge():
+                self._encoder(at_ns, event)
             case BallPass(beam=beam):
                 self._blocked(BEAMS + beam, at_ns - round(BEAM_S * 5e8), BEAM_S)
             case Sighting(reader=reader):
@@ -74,14 +78,33 @@ class SimWires:
             case TableCommand(name=name) if name in BUTTONS:
                 self._blocked(BUTTONS[name], at_ns, PRESS_S)
 
-    def _encoder(self, at_ns: int, tick: int, *, is_clockwise: bool) -> None:
+    def _encoder(self, at_ns: int, edge: RotorEdge) -> None:
         """A and B at the border of two ticks; Z from the middle of the marked tick to the middle of the next."""
+        tick, is_clockwise = edge.tick, edge.direction == "cw"
+        if self._index_owed is not None and tick not in (INDEX_TICK, INDEX_TICK + 1):
+            self._level(Z, at_ns, level=self._index_owed)
+        self._index_owed = None
         place = tick % PERIOD
         self._level(A, at_ns, level=place in (1, 2))
         self._level(B, at_ns, level=place in (2, 3))
-        since_ns, self._tick_ns = at_ns - self._tick_ns, at_ns
-        if tick in (INDEX_TICK, INDEX_TICK + 1):
-            self._level(Z, at_ns + since_ns // 2, level=(tick == INDEX_TICK) is is_clockwise)
+        if tick not in (INDEX_TICK, INDEX_TICK + 1):
+            return
+        level = (tick == INDEX_TICK) is is_clockwise
+        if (half_s := self._half_tick_s(edge.t_us / 1e6)) is None:
+            self._index_owed = level
+        else:
+            self._level(Z, at_ns + round(half_s * 1e9), level=level)
+
+    def _half_tick_s(self, t_s: float) -> float | None:
+        """How long the rotor takes from `t_s` for half a tick; None when it stops before."""
+        rotor, way = self._rotor(), 0.5 / self._ticks
+        start = rotor.angle_at(t_s)
+
+        def has_turned(seconds: float) -> bool:
+            return abs(rotor.angle_at(t_s + seconds) - start) >= way
+
+        steps = range(round(SLOWEST_S / STEP_S))
+        return next((step * STEP_S for step in steps if has_turned(step * STEP_S)), None)
 
     def _blocked(self, pin: int, from_ns: int, for_s: float) -> None:
         self._level(pin, from_ns, level=False)

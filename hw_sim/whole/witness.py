@@ -67,6 +67,8 @@ class Witness:
     rounds: list[Round] = field(default_factory=list)
     logged: list[tuple[int, str, str]] = field(default_factory=list)
     """The daemon's log: when, level, event."""
+    runs: list[Span] = field(default_factory=list)
+    """From when to when a launched ball ran on the track, three laps or more."""
     troubles: list[str] = field(default_factory=list)
     """What is wrong whatever else happened."""
 

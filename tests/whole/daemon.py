@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, MutableMapping
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,7 +36,7 @@ from hw_sim.whole import wires
 from hw_sim.whole.broker import BrokerAwayError, Client, Delivery
 from hw_sim.whole.computer import WATCHDOG_S
 from hw_sim.whole.house import FIRST_NUMBER, House
-from hw_sim.whole.plan import LAYOUTS
+from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, Source
 from tests.virtual_loop import VirtualLoop
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.reading import parse
@@ -54,12 +55,28 @@ FULL_SYNC = 2
 
 
 def config_of(house: House, directory: Path) -> Config:
-    layout = LAYOUTS[house.plan.source]
+    source = house.plan.source
+    layout = LAYOUTS[source]
+    if source in HEADS:
+        layout = replace(layout, readers_deg=())
     wheel = sections(layout, site="house", table="wheel-1", last_number=FIRST_NUMBER, port=Path("board"), speed=1)
-    if house.plan.source == "pins":
+    if source == "pins":
         wheel = wheel.partition("[sensors]")[0] + _gpio(layout)
+    if source in HEADS:
+        wheel = _with_head(wheel, source)
     rest = f'[journal]\npath = "{JOURNAL}"\n[mqtt]\nhost = "127.0.0.1"\nsettlement_ack = true\n'
     return parse(f"{wheel}\n{rest}", directory=directory)
+
+
+def _with_head(wheel: str, source: Source) -> str:
+    """What is left of the sensors beside the head, and the chef for what a SlingShot 2 alone does not report."""
+    product = "mercury-360" if source == "mercury" else "slingshot-2"
+    if source in HEADS_ALONE:
+        wheel = wheel.partition("[wheel]")[0] + "[wheel]\n"
+    if source == "slingshot":
+        wheel = wheel.replace("[wheel]", 'unproven = "chef"\n[wheel]')
+    wheel = wheel.replace("readers_deg = []\n", 'pocket = "head"\n')
+    return f'{wheel}\n[head]\nproduct = "{product}"\nport = "head"\n'
 
 
 def _gpio(layout: Layout) -> str:
@@ -128,7 +145,8 @@ class Life:
         self.disk.restore()
         if house.broker.client is not None:
             house.broker.unheard() if not computer.has_power else house.broker.drop(house.broker.client)
-        house.line.wake = None
+        for line in house.lines.values():
+            line.wake = None
         house.wires.close()
         computer.disk_changed = lambda: None
         computer.ended()
@@ -145,9 +163,9 @@ class Life:
         while tasks := asyncio.all_tasks(loop):
             for task in tasks:
                 task.cancel()
-            loop.run_until_complete(asyncio.wait(tasks))
+            loop.run_until_complete(asyncio.wait(tasks, timeout=1.0))  # one may wait for a disk that answers no more
             for task in tasks:
-                task.cancelled() or task.exception()
+                task.done() and (task.cancelled() or task.exception())
         if work.done():
             work.cancelled() or work.exception()
         self.disk.close()
@@ -174,10 +192,10 @@ class HouseClock:
 class HouseLink:
     """The daemon's end of the line."""
 
-    def __init__(self, life: Life) -> None:
-        self._life, self._line = life, life.house.line
+    def __init__(self, life: Life, port: str) -> None:
+        self._life, self._line = life, life.house.lines[port]
         if not self._line.is_there:
-            raise PortUnavailableError("board", "the port is not there: is the board plugged in?")
+            raise PortUnavailableError(port, "the port is not there: is it plugged in?")
         self._news = asyncio.Event()
         self._is_over = False
         self._line.open(self._news.set)
@@ -202,7 +220,7 @@ class HouseLink:
     def _check(self) -> None:
         self._is_over |= self._life.is_dead or not self._line.is_there
         if self._is_over:
-            raise LinkClosedError("the board is gone")
+            raise LinkClosedError("the device is gone")
 
 
 class HouseClient:
@@ -321,6 +339,8 @@ class SimDisk(Executor):
         self._writer: JournalWriter | None = None
         self._free_us = 0
         self._kept: Path | None = None
+        self._syncs = False
+        """Whether each commit is on the disk before it returns; a journal that has failed does not say so any more."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
         house, done = self._life.house, Future[Any]()
@@ -335,6 +355,7 @@ class SimDisk(Executor):
                 return
             if isinstance(result, JournalWriter):
                 self._writer = result
+                self._syncs = result.reader.database.integer("PRAGMA synchronous") >= FULL_SYNC
                 self.changed()
             done.set_result(result)
 
@@ -359,10 +380,9 @@ class SimDisk(Executor):
         directory = self._life.directory
         self._kept = directory / "kept"
         self._kept.mkdir(exist_ok=True)
-        synced = self._writer is not None and self._writer.reader.database.integer("PRAGMA synchronous") >= FULL_SYNC
         for name in FILES:
             (self._kept / name).unlink(missing_ok=True)
-            if (directory / name).exists() and (synced or not only_synced or name == JOURNAL):
+            if (directory / name).exists() and (self._syncs or not only_synced or name == JOURNAL):
                 shutil.copyfile(directory / name, self._kept / name)
 
     def close(self) -> None:
@@ -420,7 +440,7 @@ def replaced(life: Life) -> Iterator[None]:
             (wheeld.broker.mqtt, "new_client", new_client),
             (wheeld.daemon.status, "temperatures_c", dict),
             (wheeld.journal.journal, "ThreadPoolExecutor", lambda **_: life.disk),
-            (sources, "open_serial", lambda *_: HouseLink(life)),
+            (sources, "open_serial", lambda port, _baud: HouseLink(life, port)),
             (sources, "open_pins", lambda *_: life.house.wires.open()),
             (sources, "random", rng),
             (sources, "secrets", SimpleNamespace(randbits=rng.getrandbits)),

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import Plan, Source, draw_plan
+from hw_sim.whole.plan import HEADS, Plan, Source, draw_plan
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
 NOT_YET: dict[str, str] = {}
 """Kinds of faults that the program does not bear yet, and why. They are drawn and left out; a line that is taken away
 here switches its kind on."""
-SOURCES: tuple[Source, ...] = ("board", "board", "pins")
-"""What sees the wheel, evening by evening in turn."""
+SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))
+"""What sees the wheel, evening by evening in turn: of four a board twice, pins once, a head once."""
 MEMORY = Path("/dev/shm")
 """A journal's file is there, if there is such a place: what a power cut takes is simulated, so no disk is needed."""
 

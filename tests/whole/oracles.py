@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import KINDS
+from hw_sim.whole.plan import HEADS, KINDS
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
 
@@ -17,6 +18,17 @@ REST_KNOWN_US = 200_000
 """A word said so little before the ball's rest may be late."""
 SILENCE_US = 2_500_000
 """A silent line is a fault after 1 s; it is published and seen on a screen within 1.5 s more."""
+HEAD_SILENCE_US = 1_000_000
+"""A head speaks twice a second: by default its silence is a fault after 2 s."""
+STARTED_US = 5_000_000
+"""At the start of the evening nobody is connected yet."""
+ANSWER_US = 60_000_000
+"""The broker keeps a word for a minute, and a daemon is connected again within half of one."""
+STALL_TOLD_US = 1_600_000
+DEAF_TOLD_US = 14_000_000
+"""A standstill of a second is told; a board that has answered nothing for 10 s."""
+FORGETS = {"broker_forgot", "all_power"}
+OF_THE_BROKER = {"broker_restarted", "network_cut", "stall", "rien_va_in_a_stall"}
 WINDOW_US = 10_000_000
 MESSAGES_MAX, LOG_LINES_MAX = 60, 100
 """In ten seconds: a coup makes some ten messages, people who fumble some more."""
@@ -28,8 +40,12 @@ def problems(house: House) -> list[str]:
     return [
         *(f"unsafe: {one}" for one in unsafe(witness)),
         *(f"unsafe: {one}" for one in _feed(witness, house.settlement)),
-        *(f"unsafe: {one}" for one in _shown_open(witness)),
+        *(f"unsafe: {one}" for one in _shown_open(house)),
+        *(f"unsafe: {one}" for one in _opened_in_a_run(house)),
+        *(f"unsafe: {one}" for one in _lost_numbers(witness)),
         *(f"wrong: {one}" for one in _quiet_rounds(house)),
+        *(f"untold: {one}" for one in _unanswered(house)),
+        *(f"untold: {one}" for one in _untold(house)),
         *(f"flood: {one}" for one in _floods(witness)),
         *witness.troubles,
     ]
@@ -82,14 +98,38 @@ def _feed(witness: Witness, settlement: Settlement) -> Iterator[str]:
         yield f"the settlement core has {len(settlement.stored)} of {len(by_seq)} messages"
 
 
-def _shown_open(witness: Witness) -> Iterator[str]:
+def _shown_open(house: House) -> Iterator[str]:
     """Bets are never shown open while a daemon that is well can't see the wheel."""
+    witness = house.witness
+    silence_us = SILENCE_US + (HEAD_SILENCE_US if house.plan.source in HEADS else 0)
     for blind in witness.spans.get("blind", ()):
-        from_us, to_us = blind.from_us + SILENCE_US, blind.to_us
+        from_us, to_us = blind.from_us + silence_us, blind.to_us
         for shown in witness.spans.get("shown open", ()):
             began_us, ended_us = max(from_us, shown.from_us), min(to_us, shown.to_us)
-            if ended_us > began_us and not witness.was("daemon unwell", began_us - SILENCE_US, ended_us):
+            if ended_us > began_us and not witness.was("daemon unwell", began_us - silence_us, ended_us):
                 yield f"bets open for {(ended_us - began_us) / 1e6:.1f} s of a line that was down since {blind.from_us}"
+
+
+def _opened_in_a_run(house: House) -> Iterator[str]:
+    """No word opens the bets while a launched ball runs that a daemon has seen from its launch on."""
+    witness = house.witness
+    known_us = LAUNCH_KNOWN_US + (HEAD_SILENCE_US if house.plan.source in HEADS else 0)
+    for before, after in pairwise(witness.of("table")):
+        opens = after.body["state"] == "faites_vos_jeux" and before.body["state"] != "faites_vos_jeux"
+        for run in witness.runs if opens else ():
+            is_in = run.from_us + known_us < after.t_us < run.to_us - REST_KNOWN_US
+            unseen = (witness.was(what, run.from_us - 1e6, after.t_us) for what in ("blind", "daemon unwell", "stall"))
+            if is_in and not any(unseen):
+                yield f"{_told(after)} opens the bets while a ball runs since {run.from_us}"
+
+
+def _lost_numbers(witness: Witness) -> Iterator[str]:
+    """A number that awaits the chef is lost by nothing but his word (rulebook 6)."""
+    awaited = {one.body["coup"]: one.t_us for one in witness.of("table") if one.body["state"] == "awaiting_chef"}
+    for void in witness.of("void"):
+        coup, cause = void.body["coup"], void.body["cause"]
+        if void.t_us >= awaited.get(coup, math.inf) and cause != "chef":
+            yield f"{_told(void)}: its number awaited the chef"
 
 
 # --- what must go on -------------------------------------------------------------------------------------------------
@@ -116,6 +156,55 @@ def _is_disturbed(house: House, played: Round) -> bool:
         return True
     # A number that is owed while broker or network are away comes later than the people look.
     return house.witness.was("daemon unwell", played.from_us, played.to_us)
+
+
+def _unanswered(house: House) -> Iterator[str]:
+    """A word that the broker took is answered by a daemon that goes on running, if the broker forgets nothing."""
+    witness, kinds = house.witness, [fault.kind for fault in house.plan.faults]
+    if FORGETS & set(kinds) or sum(kind in OF_THE_BROKER for kind in kinds) > 1:
+        return  # or it was away for longer than it keeps anything
+    for word in witness.words:
+        until_us = word.t_us + ANSWER_US
+        is_there = (
+            word.t_us > STARTED_US and until_us < house.now_us and not witness.was("down", word.t_us - 1e6, until_us)
+        )
+        if word.is_taken and word.reply is None and is_there:
+            yield f"nobody answered {word.name} at {word.t_us}"
+
+
+def _untold(house: House) -> Iterator[str]:
+    """A standstill of seconds, and a board that does not hear, are told by a notice (rulebook 7)."""
+    witness = house.witness
+    for still in witness.spans.get("stall", ()):
+        is_long = still.to_us - still.from_us > STALL_TOLD_US
+        is_there = still.from_us > STARTED_US and not witness.was("down", still.from_us - 2e6, still.to_us + 5e6)
+        until_us = still.to_us + ANSWER_US
+        if (
+            is_long
+            and is_there
+            and until_us < house.now_us
+            and not _has_notice(witness, "standstill", still.from_us, until_us)
+        ):
+            yield f"nobody told of the standstill at {still.from_us}"
+    for number, fault in enumerate(house.plan.faults):
+        deaf = next(iter(witness.spans.get(f"fault {number}", ())), None)
+        if (
+            fault.kind != "board_deaf"
+            or house.plan.source != "board"
+            or deaf is None
+            or fault.for_s * 1e6 < DEAF_TOLD_US
+        ):
+            continue
+        until_us = deaf.from_us + DEAF_TOLD_US
+        disturbed = ("blind", "board off", "daemon unwell", "stall", "down")
+        if any(witness.was(what, deaf.from_us - 20e6, until_us) for what in disturbed):
+            continue
+        if not _has_notice(witness, "sensor_trouble", deaf.from_us, until_us):
+            yield f"nobody told of the board that is deaf since {deaf.from_us}"
+
+
+def _has_notice(witness: Witness, kind: str, from_us: float, to_us: float) -> bool:
+    return any(one.body["notice"] == kind and from_us <= one.t_us <= to_us for one in witness.of("notice"))
 
 
 def _floods(witness: Witness) -> Iterator[str]:
