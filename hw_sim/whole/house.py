@@ -245,6 +245,7 @@ class House:
             ("blind", any(one.is_blind for one in observers)),
             ("board off", not all(one.has_power for one in observers)),
             ("shown open", self._shows_open()),
+            ("cut off", not self._is_connected),
             ("daemon unwell", not self.computer.is_well or not self._is_connected),
         ):
             (witness.begins if is_so else witness.ends)(what, t_us)
