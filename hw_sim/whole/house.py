@@ -45,7 +45,7 @@ ANSWER_S = 3.5
 """Longer than any word waits to be decided, but "tout va"."""
 VERDICT_S = 5.0
 """After a scenario people look so long at what is published."""
-TAIL_S = 15.0
+TAIL_S = 10.0
 """A table that nobody touches must say nothing more: so long at the end."""
 ROTOR_STEP_S = 0.1
 ROTOR_STOPS_REV_S = 0.001
@@ -91,7 +91,7 @@ class House:
             self.lines["board"] = SimLine(self.timeline, board)
         if plan.source in HEADS:
             self.lines["head"] = SimLine(self.timeline, self.head)
-        self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor)
+        self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor, self.timeline)
         self.sensors = next(iter(self.lines.values()), self.wires)
         self.broker = SimBroker(self.timeline)
         self.broker.listeners.append(self._hear)
@@ -245,12 +245,18 @@ class House:
             ("blind", any(one.is_blind for one in observers)),
             ("board off", not all(one.has_power for one in observers)),
             ("shown open", self._shows_open()),
-            ("daemon unwell", not self.computer.is_well or not self.broker.is_up or not self.broker.has_network),
+            ("cut off", not self._is_connected),
+            ("daemon unwell", not self.computer.is_well or not self._is_connected),
         ):
             (witness.begins if is_so else witness.ends)(what, t_us)
         if self.broker.is_up and self.settlement.runs and self.panel.seq > len(self.settlement.stored):
             self.settlement.ask(t_us / 1e6)
         self.timeline.after_s(0.5, self._look)
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether what the daemon says is heard at once."""
+        return self.broker.is_up and self.broker.has_network and self.broker.client is not None
 
     def _shows_open(self) -> bool:
         """Whether a screen shows open bets, of a daemon that is there."""

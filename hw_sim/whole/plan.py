@@ -41,10 +41,9 @@ OF_A_HEAD = frozenset(
         "suspend_running",
         "suspend_idle",
         "close_running",
-        "la_derniere",
     }
 )
-"""Scenarios that a head shows as they are."""
+"""Scenarios that a head shows as they are: without readers, no other sees a ball rest that the head does not count."""
 NOT_OF_THE_WHOLE = frozenset({"bouler_change", "lap_margin"})
 """Scenarios that are about something that campaigns try better."""
 OF_A_BOARD = frozenset({"breakdown_link", "breakdown_idle", "breakdown_sensor", "beam_fails_at_rest"})

@@ -8,6 +8,7 @@ from hw_sim.events import BallPass, ForeignObject, RotorEdge, Sighting, SimEvent
 from hw_sim.pins import SimPins
 from hw_sim.rotor import Rotor
 from hw_sim.wheel import Layout
+from hw_sim.whole.timeline import Timeline
 from hw_sim.wired import PERIOD, PRESS_S
 from wheeld.ports import Edge, Taken
 
@@ -18,8 +19,8 @@ BUTTONS = {"rien_va": 13, "tout_va": 14, "operations_done": 15, "rien_ne_va_plus
 INDEX_TICK = 5
 BEAM_S, READER_S = 0.008, 0.040
 """How long the ball blocks a beam and a reader."""
-SLOWEST_S, STEP_S = 2.0, 0.001
-"""A rotor that takes longer for half a tick stands; and how finely the time of an index is known."""
+INDEX_S, STANDING_S = 0.004, 0.05
+"""So often the place of the mark is looked at while it is near: of a rotor that turns, and of one that stands."""
 LAG_NS = 30_000_000
 """Everything is wired so much later than it happens, for a ball blocks a sensor before its middle passes it."""
 
@@ -43,13 +44,14 @@ class SimWires:
     is_blind = False
     has_power = True
 
-    def __init__(self, layout: Layout, clock_ns: Callable[[], int], rotor: Callable[[], Rotor]) -> None:
-        self._ticks, self._rotor = layout.rotor_ticks, rotor
+    def __init__(
+        self, layout: Layout, clock_ns: Callable[[], int], rotor: Callable[[], Rotor], timeline: Timeline
+    ) -> None:
+        self._ticks, self._rotor, self._timeline = layout.rotor_ticks, rotor, timeline
+        self._watches_index = False
         self._clock_ns = clock_ns
         self._levels = dict.fromkeys(ENCODER, False)
         self._pins: HousePins | None = None
-        self._index_owed: bool | None = None
-        """The level of Z once the rotor has turned by half a tick, where it stood still before that."""
 
     def open(self) -> HousePins:
         """The daemon takes the pins, which have the levels that they have."""
@@ -80,37 +82,28 @@ class SimWires:
 
     def _encoder(self, at_ns: int, edge: RotorEdge) -> None:
         """A and B at the border of two ticks; Z from the middle of the marked tick to the middle of the next."""
-        tick, is_clockwise = edge.tick, edge.direction == "cw"
-        if self._index_owed is not None and tick not in (INDEX_TICK, INDEX_TICK + 1):
-            self._level(Z, at_ns, level=self._index_owed)
-        self._index_owed = None
-        place = tick % PERIOD
+        place = edge.tick % PERIOD
         self._level(A, at_ns, level=place in (1, 2))
         self._level(B, at_ns, level=place in (2, 3))
-        if tick not in (INDEX_TICK, INDEX_TICK + 1):
-            return
-        level = (tick == INDEX_TICK) is is_clockwise
-        if (half_s := self._half_tick_s(edge.t_us / 1e6)) is None:
-            self._index_owed = level
-        else:
-            self._level(Z, at_ns + round(half_s * 1e9), level=level)
+        if not self._watches_index and INDEX_TICK <= edge.tick <= INDEX_TICK + 1:
+            self._watch_index()
 
-    def _half_tick_s(self, t_s: float) -> float | None:
-        """How long the rotor takes from `t_s` for half a tick; None when it stops before."""
-        rotor, way = self._rotor(), 0.5 / self._ticks
-        start = rotor.angle_at(t_s)
-
-        def has_turned(seconds: float) -> bool:
-            return abs(rotor.angle_at(t_s + seconds) - start) >= way
-
-        steps = range(round(SLOWEST_S / STEP_S))
-        return next((step * STEP_S for step in steps if has_turned(step * STEP_S)), None)
+    def _watch_index(self) -> None:
+        """Look at the rotor while the mark is near: a hand may stop or turn it between two edges."""
+        rotor, now_s = self._rotor(), self._timeline.now_us / 1e6
+        past = (rotor.angle_at(now_s) * self._ticks - INDEX_TICK) % self._ticks
+        self._level(Z, self._clock_ns() + LAG_NS, level=0.5 <= past < 1.5)
+        self._watches_index = past < 2 or past > self._ticks - 1
+        if self._watches_index:
+            self._timeline.after_s(INDEX_S if rotor.speed_at(now_s) else STANDING_S, self._watch_index)
 
     def _blocked(self, pin: int, from_ns: int, for_s: float) -> None:
         self._level(pin, from_ns, level=False)
         self._level(pin, from_ns + round(for_s * 1e9), level=True)
 
     def _level(self, pin: int, at_ns: int, *, level: bool) -> None:
+        if self._levels.get(pin) is level:
+            return
         self._levels[pin] = level
         if self._pins is not None:
             self._pins.play([Edge(pin, level, max(at_ns, self._pins.now_ns))])

@@ -160,6 +160,7 @@ class Life:
             elif work.result() not in (Exit.OK, Exit.IO_FAILED, Exit.NOT_OPENED):
                 trouble.append(f"ended with {work.result()!r}")
         self.is_dead = True
+        loop.set_exception_handler(lambda *_: None)  # nobody is there any more who could ask for what was not done
         while tasks := asyncio.all_tasks(loop):
             for task in tasks:
                 task.cancel()
