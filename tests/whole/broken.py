@@ -30,7 +30,7 @@ from wheeld.core.facts import Fact, State
 from wheeld.core.law.standstill import heard_at
 from wheeld.core.law.table import LAW
 from wheeld.core.observations import Command
-from wheeld.core.tracking.observer import Observer
+from wheeld.core.setting import TableSetting
 from wheeld.core.waitlist import Happening, Waitlist
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.database import Database
@@ -104,9 +104,13 @@ def deaf_to_sessions() -> AbstractContextManager[object]:
 # --- mends taken back ------------------------------------------------------------------------------------------------
 
 
-def levels_remembered() -> AbstractContextManager[object]:
-    """1: how the object sensor stood before a gap counts after it."""
-    return mock.patch.object(Observer, "_forget_levels", return_value=[])
+@contextmanager
+def levels_remembered() -> Iterator[None]:
+    """1: a board does not tell how its object sensor stands, and what stood before a gap stands after it."""
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(TableSetting, "tells_object", property(lambda _: False)))
+        stack.enter_context(mock.patch.object(Board, "_object_level", return_value=()))
+        yield
 
 
 @contextmanager
