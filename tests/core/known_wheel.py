@@ -337,8 +337,14 @@ class _Output(msgspec.Struct):
 
 def _lines_after(lines: list[Line], event: Event) -> list[Line]:
     for fact in event:
-        lines = [after for line in lines for after in line.then(fact)]
+        lines = [after for line in lines for after in line.then(_word_in(line.game, fact))]
     return lines
+
+
+def _word_in(game: Game, fact: Fact) -> Fact:
+    """What a word is by now: a launch that was proven since it was said may owe "tout va", and "open" then opens no
+    bets."""
+    return Fact.OPEN if fact is Fact.OPEN_RUNNING and game.tout_va_owed else fact
 
 
 def _within(states: list[str], line: Line) -> bool:

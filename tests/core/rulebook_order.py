@@ -65,8 +65,9 @@ class Now:
         return replace(self, state=state, verdicts=(*self.verdicts, ("void", cause)), stop_us=None, **more)
 
     def result(self, number: int) -> Now:
-        """The coup has its number."""
-        return replace(self, state="operations", verdicts=(*self.verdicts, ("result", number)), stop_us=None)
+        """The coup has its number, and the ball lies at rest."""
+        verdicts = (*self.verdicts, ("result", number))
+        return replace(self, state="operations", verdicts=verdicts, stop_us=None, is_launched=False)
 
 
 def outcomes(place: Place, played: Played) -> set[Outcome]:
