@@ -113,8 +113,9 @@ class KnownWheel:
 
     def _stands(self, game: Game) -> bool:
         table = self.table
-        shown = (table["state"], table["bets"], table["last_coup"], table["last_number"])
-        return shown == (game.state, game.bets, game.la_derniere, self.last_number) and self.evening.state == game.state
+        shown = (table["state"], table["bets"], table["last_number"])
+        expected = (game.state, game.bets, self.last_number)
+        return shown == expected and table["last_coup"] in game.la_derniere and self.evening.state == game.state
 
     def _check_feed(self, messages: list[PublishedMessage]) -> None:
         """`seq` has no gaps, and each message carries the hash of the one before, across restarts."""

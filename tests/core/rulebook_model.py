@@ -74,13 +74,16 @@ class Game:
         return next((name for holds, name in names if holds), "faites_vos_jeux")
 
     @property
-    def la_derniere(self) -> str | None:
-        """§6: which coup is la dernière; a void does not use it up (A5)."""
+    def la_derniere(self) -> tuple[str | None, ...]:
+        """§6: which coup is la dernière may be shown; a void does not use it up (A5)."""
         if self.played:
-            return "played"
+            return ("played",)
         if not self.announced:
-            return None
-        return "next" if self.spared or self.owing else "this"
+            return (None,)
+        if self.spared or self.owing:
+            return ("next",)
+        # Between games the rulebook is silent whether the coup to come is "this" one already.
+        return ("this",) if self.on else ("this", "next")
 
     @property
     def bets(self) -> str:

@@ -1,9 +1,9 @@
 """Drawn evenings: hypothesis plays at a wheel of known truth, and the table must follow docs/rulebook.md.
 
-Everything goes in as observations, as at a real wheel, and comes out as published messages. Runs are the same each
-time; a failure prints its steps, ready to paste, and the blob that repeats them. They are not shrunk, which takes
-minutes: add `Phase.shrink` for that, and `derandomize=False` for other evenings. hypothesis takes the text of the class
-as its seed: a changed line of it makes other evenings.
+Everything goes in as observations, as at a real wheel, and comes out as published messages. A failure prints its steps,
+ready to paste, and the blob that repeats them. They are not shrunk, which takes minutes: add `Phase.shrink` for that,
+and `derandomize=False` for other evenings. hypothesis takes the text of the class as its seed, and draws some values
+from the modules that are loaded by then: a changed line, or another share of the tests, makes other evenings.
 """
 
 from __future__ import annotations
