@@ -96,7 +96,7 @@ class Panel:
         if name == "confirm" and self.table is not None:
             asked["coup"] = self.table["coup"]
         taken = self._publish(f"cmd/{name}", json.dumps(asked).encode())
-        self._asked[asked["id"]] = word = Word(now_us, name, asked["id"], taken)
+        self._asked[asked["id"]] = word = Word(now_us, name, asked["id"], taken, number=more.get("number"))
         self._witness.words.append(word)
         return word
 

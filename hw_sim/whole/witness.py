@@ -42,6 +42,8 @@ class Word:
     is_taken: bool
     """Whether the broker took it."""
     reply: dict[str, Any] | None = None
+    number: int | None = None
+    """The number that the chef named."""
 
 
 @dataclass

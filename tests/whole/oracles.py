@@ -60,13 +60,19 @@ def unsafe(witness: Witness) -> Iterator[str]:
     numbers = Counter(one.body["coup"] for one in witness.of("result", "void"))
     yield from (f"coup {coup} has {count} verdicts" for coup, count in numbers.items() if count > 1)
     for result in witness.of("result"):
-        number = result.body["number"]
-        coup = next((one for one in reversed(unused) if one.number == number and one.rest_us <= result.t_us), None)
+        fell = (one for one in reversed(unused) if one.rest_us <= result.t_us)
+        coup = next((one for one in fell if one.number == result.body["number"] or _is_named(witness, result)), None)
         if coup is None:
             yield f"{_told(result)}: no such coup was played"
             continue
         del unused[: unused.index(coup) + 1]
         yield from (f"{_told(result)}: {why}" for why in _not_borne_out(witness, coup, result))
+
+
+def _is_named(witness: Witness, result: Published) -> bool:
+    """R3b: the chef named that number himself, right or wrong, and answers for it where no sensor could prove one."""
+    named = (word.number for word in witness.words if word.name == "confirm")
+    return result.body["confirmed_by"] is not None and result.body["number"] in named
 
 
 def _not_borne_out(witness: Witness, coup: TrueCoup, result: Published) -> Iterator[str]:
