@@ -120,6 +120,14 @@ class SimBroker:
 
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
+    def ask(self, client: Client, answered: Callable[[], None]) -> None:
+        """The client asks for a sign; `answered` is called when it has come."""
+
+        def arrive() -> None:
+            self._timeline.after_s(TRAVEL_S, lambda: self._through(client, answered))
+
+        self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
+
     def leave(self, client: Client) -> None:
         """The client disconnects in order: no last will."""
         client.will = None

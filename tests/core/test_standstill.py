@@ -28,7 +28,7 @@ def stand_still(evening: Evening, seconds: float, what: StoodStill = "machine", 
 def hear(evening: Evening, still: Standstill, name: CommandName, said_us: int | None = None) -> None:
     """A word that came in the standstill, as the table's loop hands it on."""
     command = Command(still.to_us, name, "chef", "a reason", id=f"w-{len(evening.seen)}")
-    evening.plan(heard_in(still, command, said_us))
+    evening.plan(heard_in(still.t_us, still.to_us, command, said_us))
 
 
 def begun() -> Evening:
@@ -70,7 +70,7 @@ def test_a_word_counts_from_its_own_date_or_from_one_end_of_the_standstill(
     name: CommandName, said: int | None, counts: int
 ) -> None:
     assert counts_from(name, 100, 200, said) == counts
-    dated = heard_in(Standstill(100, 200), Command(190, name, "chef"), said)
+    dated = heard_in(100, 200, Command(190, name, "chef"), said)
     assert dated.t_us == counts
     assert dated.until_us == (200 if name == "rien_va" and said != 150 else None)
 

@@ -179,6 +179,18 @@ def test_five_kinds_of_silence_are_told_apart(silence: Callable[[Bench], None], 
     assert what.text in table["waiting_for"]
 
 
+@pytest.mark.parametrize("silence", [nothing, garbage])
+def test_a_board_that_is_heard_again_owes_no_answer_of_its_silence(silence: Callable[[Bench], None]) -> None:
+    bench = Bench()
+    turning(bench, 2)
+    silence(bench)
+    turning(bench, DEAF_NS / 1e9 + 5)
+    bench.mute, bench.noise = False, None
+    turning(bench, 4)
+    assert Trouble.NO_ANSWER not in {what for _, what in states(bench)}
+    assert states(bench)[-1][0]
+
+
 def test_a_refused_board_that_is_pulled_out_is_not_heard_any_more() -> None:
     bench = Bench(msgspec.structs.replace(SETTING, board_serial="B-2"))
     bench.run(3_000)

@@ -15,7 +15,7 @@ from firmware_protocol.host import Position
 from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import FRENCH, START_UTC_US, Evening
 from wheeld.core.clock import HostTime
-from wheeld.core.observations import Command, CommandName, Observation
+from wheeld.core.observations import Command, CommandName, Observation, TimePassed
 from wheeld.core.step import Reply, Step
 from wheeld.core.table import Table
 from wheeld.daemon.table_loop import TableLoop
@@ -331,3 +331,23 @@ async def test_while_it_catches_up_the_loop_says_from_when_to_when_it_stood_stil
         assert house.loop.standing_still() is None
     ((since, until),) = [still for still in found if still is not None]
     assert (since, until) == (START_UTC_US + 2 * SECOND_US, START_UTC_US + 7 * SECOND_US)
+
+
+# --- a network that is cut --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("said_s", "verdict"), [(None, "void/1"), (-1.0, "void/1"), (1.0, "result/1")])
+async def test_a_number_waits_for_what_a_cut_network_delays(said_s: float | None, verdict: str) -> None:
+    """The chef speaks while the network is cut; his word arrives long after the number is proven (N7)."""
+    house = House([*SEEN])
+    async with working(house.loop.run(), house.loop.beat()):
+        await house.play(NUMBER_US - 2 * SECOND_US)
+        house.loop.unheard(house.clock.monotonic_ns() - 500_000_000)
+        await house.play(NUMBER_US + 8 * SECOND_US)
+        assert house.verdicts == []
+        house.unheard.append(("rien_va", None if said_s is None else round(NUMBER_US + said_s * SECOND_US)))
+        await house.speak()
+        house.loop.all_heard()
+        house.board.seen.append(TimePassed(house.now_us + SECOND_US))
+        await house.play(house.now_us + 2 * SECOND_US)
+    assert house.verdicts == [verdict]

@@ -232,6 +232,7 @@ class HouseClient:
 
     refusal: str | None = None
     arrived = 0
+    heard_ns = 0
 
     def __init__(
         self, life: Life, settings: MqttSettings, will: aiomqtt.Will, *, session_s: int, resumes: bool
@@ -255,6 +256,7 @@ class HouseClient:
             self._broker.connect(self._client, keeps_s=self._session_s, resumes=self._resumes)
         except BrokerAwayError:
             raise aiomqtt.MqttError("connection refused") from None
+        self._hear()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -294,6 +296,7 @@ class HouseClient:
         taken = self._loop.create_future()
 
         def confirm() -> None:
+            self._hear()
             if not taken.done():
                 taken.set_result(None)
 
@@ -304,6 +307,13 @@ class HouseClient:
             )
             if not taken.done():
                 raise aiomqtt.MqttError("Operation timed out")
+
+    def ask(self) -> None:
+        if not self.gone.done():
+            self._broker.ask(self._client, partial(self._in_socket, self._hear))
+
+    def _hear(self) -> None:
+        self.heard_ns = self._life.house.computer.monotonic_ns()
 
     def _check(self) -> None:
         if self._life.is_dead or self.gone.done():
@@ -316,6 +326,7 @@ class HouseClient:
     def _read(self, came: Delivery) -> None:
         if self.gone.done():
             return
+        self._hear()
         self.arrived += 1
         self._came.append(
             aiomqtt.Message(came.topic, came.payload, qos=1, retain=came.retained, mid=1, properties=None)

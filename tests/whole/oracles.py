@@ -82,11 +82,7 @@ def _not_borne_out(witness: Witness, coup: TrueCoup, result: Published) -> Itera
         yield "the board had no power in the run"
     for word in witness.words:
         is_in_time = coup.launch_us + LAUNCH_KNOWN_US < word.t_us < coup.rest_us - REST_KNOWN_US
-        # Not built yet (N7): a word that the network delays until its coup was decided. Only a standstill waits for it.
-        is_cut_off = witness.was("cut off", word.t_us, coup.rest_us) and not witness.was(
-            "stall", word.t_us, coup.rest_us
-        )
-        if word.name == "rien_va" and word.reply is not None and is_in_time and not is_cut_off:
+        if word.name == "rien_va" and word.reply is not None and is_in_time:
             before_s = (coup.rest_us - word.t_us) / 1e6
             yield f"the chef said rien va {before_s:.1f} s before the number, and was told: {word.reply['why']}"
 

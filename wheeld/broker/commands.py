@@ -188,7 +188,7 @@ class CommandIntake:
         if to_utc_us(expires) <= counts_from(name, *still, said_utc_us):
             since, until = map(to_text, still)
             raise RefusedError(
-                "it expired at {at}, while the machine stood still from {since} to {until}; send it again if it is "
+                "it expired at {at}, while nobody could be heard from {since} to {until}; send it again if it is "
                 "still wanted",
                 at=expires.isoformat(),
                 since=since,

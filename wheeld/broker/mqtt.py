@@ -133,6 +133,7 @@ class MqttConnection:
         self._up = asyncio.Event()
         self._ended_ns: int | None = None
         """When the last session ended, host time; None before."""
+        self._heard_ns = 0
         self._log = structlog.get_logger("mqtt")
 
     @property
@@ -176,13 +177,25 @@ class MqttConnection:
         if live is not None and live.number == session:
             await asyncio.wait({live.over})
 
-    async def hear(self, since_ns: int) -> None:
-        """Return when all that the broker had for us has been handled, at most `HEAR_S_MAX` later; at once where there
-        was no connection after `since_ns`, host time."""
+    @property
+    def heard_ns(self) -> int:
+        """When the broker was last heard, host time; 0 before the first connection."""
+        session = self._status.session
+        return self._heard_ns if session is None else session.client.heard_ns
+
+    def ask(self) -> None:
+        """Ask the broker for a sign, which moves `heard_ns`; without a connection this does nothing."""
+        if self._status.session is not None:
+            self._status.session.client.ask()
+
+    async def hear(self, since_ns: int) -> bool:
+        """Return when all that the broker had for us has been handled, at most `HEAR_S_MAX` later (then False); at once
+        where there was no connection after `since_ns`, host time."""
         hearing = asyncio.create_task(self._hear(since_ns), name="mqtt-hear")
         waiting = asyncio.create_task(self._clock.sleep(HEAR_S_MAX), name="mqtt-hear-limit")
         try:
             await asyncio.wait({hearing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            return hearing.done()
         finally:
             hearing.cancel()
             waiting.cancel()
@@ -248,6 +261,7 @@ class MqttConnection:
         finally:
             receiving.cancel()
             renewing.cancel()
+            self._heard_ns = session.client.heard_ns
             self._enter(_Status(ConnectionState.CLOSING))
             session.end(EndKind.STOPPED, "the daemon is stopping")
         if receiving.done():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -38,11 +39,13 @@ class MqttClient(aiomqtt.Client):
     refusal: str | None = None
     arrived = 0
     """How many messages have come."""
+    heard_ns = 0
+    """When the broker was last heard, host time."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._fault = "the broker closed the connection before it answered"
-        self._client.on_log = self._note_fault
+        self._client.on_log = self._note
 
     @property
     def gone(self) -> asyncio.Future[None]:
@@ -59,10 +62,16 @@ class MqttClient(aiomqtt.Client):
         self.arrived += 1
         super()._on_message(client, userdata, message)
 
-    def _note_fault(self, _client: PahoClient, _userdata: Any, level: int, text: str) -> None:
-        """paho reports what happened on the socket, such as a TLS alert, only in its log."""
+    def ask(self) -> None:
+        """Ask the broker for a sign; its answer moves `heard_ns`. What it sent before comes before its answer."""
+        self._client._send_pingreq()
+
+    def _note(self, _client: PahoClient, _userdata: Any, level: int, text: str) -> None:
+        """paho reports what happened on the socket, a TLS alert or an answer to a ping, only in its log."""
         if level == LogLevel.MQTT_LOG_ERR:
             self._fault = text
+        elif text.startswith("Received "):
+            self.heard_ns = time.monotonic_ns()
 
     def _on_disconnect(
         self,

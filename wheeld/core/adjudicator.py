@@ -44,9 +44,7 @@ LOW_MARGINS: dict[Measure, str] = {
 }
 """What a notice says of a verdict whose margin is low, by the measure that the margin is of."""
 
-IN_DOUBT = translatable(
-    "the machine stood still from {since} to {until}, and it counts from the beginning of that time"
-)
+IN_DOUBT = translatable("nobody could be heard from {since} to {until}, and it counts from the beginning of that time")
 """What a reply adds to "rien va" of which nobody knows when it was said (docs/rulebook.md 7)."""
 
 

@@ -21,6 +21,7 @@ from wheeld.core.observations import (
     HeadReport,
     HeadRotor,
     HeadWarning,
+    Hearing,
     Level,
     Observation,
     Rotor,
@@ -77,14 +78,17 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
             _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
         case SensorState() | Level():
             _check_sensor(seen, setting)
-        case Command() | Standstill():
+        case Command() | Standstill() | Hearing():
             _check_span(seen)
         case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
             _check_head(seen, setting)
 
 
-def _check_span(seen: Command | Standstill) -> None:
+def _check_span(seen: Command | Standstill | Hearing) -> None:
     """ValueError when nobody can have said that, or its end is none."""
+    if isinstance(seen, Hearing):
+        _check_range("since", seen.since_us or 0, seen.t_us + 1)
+        return
     if isinstance(seen, Command) and seen.case is not None and seen.name != "rien_va":
         message = f"case {seen.case.value!r} in {seen.name}: only rien_va names a case"
         raise ValueError(message)

@@ -198,6 +198,13 @@ class Standstill(_Line, frozen=True, tag="standstill"):
     slept_us: int = msgspec.field(default=0, name="slept")
 
 
+class Hearing(_Line, frozen=True, tag="hearing"):
+    """Whether what people say over the network arrives. From `since_us` until the next of these without it, words may
+    have been said that are still on their way. None: everybody has been heard who spoke until `t_us`."""
+
+    since_us: int | None = msgspec.field(default=None, name="since")
+
+
 class Restarted(_Line, frozen=True, tag="restart"):
     """The controller was restarted here: nothing was observed from its last message until now."""
 
@@ -218,6 +225,7 @@ Observation: TypeAlias = (
     | ClockReading
     | TimePassed
     | Standstill
+    | Hearing
     | Restarted
     | End
 )

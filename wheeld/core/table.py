@@ -216,7 +216,7 @@ class Table:
     def _held_until_us(self) -> HeldUntil:
         """Until when something waits, by the questions that are open now."""
         known = Known(self._state, self._observer, self.setting.profile.pockets, self._now_us)
-        open_questions = list(questions(known, self._waitlist.said))
+        open_questions = list(questions(known, self._waitlist))
 
         def held(happening: Happening) -> int | None:
             return held_until_us(happening, open_questions, self._state.state)

@@ -15,6 +15,7 @@ import structlog
 
 from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandIntake
+from wheeld.broker.earshot import Earshot
 from wheeld.broker.health import HealthReporter
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
@@ -160,6 +161,7 @@ class Daemon:
             hear=self._hear,
             asleep_ns=clock.asleep_ns,
         )
+        self._earshot = Earshot(self._mqtt, self._loop, clock=clock, is_running=lambda: self._table.is_running)
         self._intake = CommandIntake(
             journal=journal,
             outbox=self._outbox,
@@ -194,6 +196,7 @@ class Daemon:
             "commands": self._intake.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
+            "earshot": self._earshot.run(),
             **self._source.tasks(
                 self._loop.say,
                 watched(self._loop.put, self._watch.table),

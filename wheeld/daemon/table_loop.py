@@ -28,7 +28,7 @@ from firmware_protocol.host import Position
 from wheeld.core.catalogue import translatable
 from wheeld.core.instants import to_text
 from wheeld.core.law.standstill import heard_at, heard_in
-from wheeld.core.observations import Command, Observation, SensorState, Standstill, StoodStill
+from wheeld.core.observations import Command, Hearing, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
 from wheeld.core.table import Table
 from wheeld.ports import HostClock
@@ -51,11 +51,13 @@ STEPPED = translatable(
 
 
 class Said(NamedTuple):
-    """A command that waits; `came_us` on the sensing clock, `said_us`: when its sender says that it was said."""
+    """A command that waits; `came_us` on the sensing clock, `said_us`: when its sender says that it was said.
+    `since_us`: from when it may have been under way, where nobody could be heard before it came."""
 
     command: Command
     came_us: int
     said_us: int | None
+    since_us: int | None
 
 
 async def _nobody_speaks(since_ns: int) -> None:
@@ -93,7 +95,7 @@ class TableLoop:
         self._hear = hear
         self._asleep_ns = asleep_ns
         self._position: Position | None = None
-        self._due_later: list[Command | Standstill] = []
+        self._due_later: list[Command | Standstill | Hearing] = []
         self._batches: asyncio.Queue[Batch] = asyncio.Queue(QUEUE_MAX)
         self._words: asyncio.Queue[Said] = asyncio.Queue(SAID_MAX)
         self._news = asyncio.Event()
@@ -102,6 +104,9 @@ class TableLoop:
         self._stood: Gap | None = None
         self._slow: Moment | None = None
         self._stepped_us = 0
+        self._unheard_us: int | None = None
+        """Since when nobody can be heard over the network; and the same in UTC."""
+        self._unheard_utc_us = 0
         self.counters = {"standstills": 0, "standstill_ms": 0, "slow_stores": 0, "utc_steps": 0}
         self._log = structlog.get_logger("table")
 
@@ -124,13 +129,27 @@ class TableLoop:
         said_us = None
         if said_utc_us is not None:
             said_us = self._at_us(now_ns, now_ns - (self._clock.utc_us() - said_utc_us) * 1_000)
-        await self._words.put(Said(command, came_us, said_us))
+        await self._words.put(Said(command, came_us, said_us, self._unheard_us))
         self._news.set()
 
+    def unheard(self, since_ns: int) -> None:
+        """From then on, host time, nobody could be heard who speaks over the network."""
+        now_ns = self._clock.monotonic_ns()
+        self._unheard_us, self._unheard_utc_us = self._at_us(now_ns, since_ns), self._utc_us_at(now_ns, since_ns)
+        self._keep(Hearing(self._sensing.now_us(now_ns), self._unheard_us))
+
+    def all_heard(self) -> None:
+        """Everybody has been heard who has spoken until now: the words are with us."""
+        self._unheard_us = None
+        self._keep(Hearing(self._sensing.now_us(self._clock.monotonic_ns())))
+
     def standing_still(self) -> tuple[int, int] | None:
-        """From when to when, in UTC, the machine has stood still, while the table is not yet past it; else None."""
+        """From when to when, in UTC, nobody could be heard, as the machine stood still or the network was cut, while
+        the table is not yet past it; else None."""
         self._look()
-        return None if self._stood is None else (self._stood.since.utc_us, self._clock.utc_us())
+        begins = [] if self._stood is None else [self._stood.since.utc_us]
+        begins += [] if self._unheard_us is None else [self._unheard_utc_us]
+        return (min(begins), self._clock.utc_us()) if begins else None
 
     async def run(self) -> NoReturn:
         """Apply and store until cancelled; raises the store's error."""
@@ -160,7 +179,7 @@ class TableLoop:
             await self._catch_up()
         while not self._words.empty():
             word = self._words.get_nowait()
-            self._keep(heard_at(word.command, word.came_us, word.said_us))
+            self._keep(_heard(word))
         if self._batches.empty():
             await self._apply(self._due(self._reported_us(self._table.now_us)))
             return
@@ -183,13 +202,13 @@ class TableLoop:
         silent_us = 0 if self._sensing.is_up else self._sensing.now_us(self._clock.monotonic_ns())
         return max(newest_us, silent_us)
 
-    def _keep(self, kept: Command | Standstill) -> None:
+    def _keep(self, kept: Command | Standstill | Hearing) -> None:
         """Keep it until the sensors have reported up to its time."""
         insort(self._due_later, kept, key=lambda one: one.t_us)
 
-    def _due(self, until_us: int) -> list[Command | Standstill]:
+    def _due(self, until_us: int) -> list[Command | Standstill | Hearing]:
         """What was kept up to that time, in order."""
-        due = []
+        due: list[Command | Standstill | Hearing] = []
         while self._due_later and self._due_later[0].t_us <= until_us:
             due.append(self._due_later.pop(0))
         return due
@@ -237,7 +256,7 @@ class TableLoop:
         still = self._standstill(Gap(gap.since, until), "machine")
         self._keep(still)
         while not self._words.empty():
-            self._keep(_heard(self._words.get_nowait(), still))
+            self._keep(_heard_after(self._words.get_nowait(), still))
 
     def _behind(self) -> list[Moment]:
         """Since when something has stood still that the table does not know of yet."""
@@ -270,6 +289,9 @@ class TableLoop:
         host_ns = self._clock.monotonic_ns()
         return Moment(host_ns, self._asleep_ns(), self._clock.utc_us(), self._sensing.now_us(host_ns))
 
+    def _utc_us_at(self, now_ns: int, host_ns: int) -> int:
+        return self._clock.utc_us() - (now_ns - host_ns) // 1_000
+
     def _at_us(self, now_ns: int, host_ns: int) -> int:
         """The sensing clock at a host time that has passed; an estimate of that time itself would never lie before
         what has been read of the sensors since."""
@@ -278,8 +300,16 @@ class TableLoop:
         return self._sensing.now_us(now_ns) - passed_us * 1_000_000_000 // (1_000_000_000 + rate_ppb)
 
 
-def _heard(word: Said, still: Standstill) -> Command:
-    """A word that was heard after a standstill. A button has no id, and its own time: its pin was watched."""
-    if word.came_us < still.t_us or word.command.id is None:
+def _heard(word: Said) -> Command:
+    """A word, dated. A button has no id, and its own time: no network is between it and us."""
+    if word.since_us is None or word.command.id is None:
         return heard_at(word.command, word.came_us, word.said_us)
-    return heard_in(still, word.command, word.said_us)
+    return heard_in(word.since_us, word.came_us, word.command, word.said_us)
+
+
+def _heard_after(word: Said, still: Standstill) -> Command:
+    """A word that was heard after a standstill."""
+    if word.came_us < still.t_us or word.command.id is None:
+        return _heard(word)
+    since_us = still.t_us if word.since_us is None else min(still.t_us, word.since_us)
+    return heard_in(since_us, still.to_us, word.command, word.said_us)

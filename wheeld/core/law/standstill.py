@@ -30,12 +30,12 @@ def counts_from(name: str, since: int, until: int, said: int | None) -> int:
     return since if name == "rien_va" else until
 
 
-def heard_in(still: Standstill, command: Command, said_us: int | None) -> Command:
-    """`command`, which came in a standstill of the machine, dated by the rule; a "rien va" that does not say when it
-    was said is in doubt until the end."""
-    from_us = counts_from(command.name, still.t_us, still.to_us, said_us)
+def heard_in(since_us: int, until_us: int, command: Command, said_us: int | None) -> Command:
+    """`command`, which was heard when from `since_us` until `until_us` nobody could be, dated by the rule; a "rien va"
+    that does not say when it was said is in doubt until the end."""
+    from_us = counts_from(command.name, since_us, until_us, said_us)
     is_in_doubt = command.name == "rien_va" and from_us != said_us
-    return msgspec.structs.replace(command, t_us=from_us, until_us=still.to_us if is_in_doubt else None)
+    return msgspec.structs.replace(command, t_us=from_us, until_us=until_us if is_in_doubt else None)
 
 
 def heard_at(command: Command, came_us: int, said_us: int | None) -> Command:

@@ -9,7 +9,7 @@ means the same before a launch and after.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from wheeld.core.facts import Fact, State
@@ -17,7 +17,7 @@ from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_see
 from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING, all_but
 from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.questions import Question, Topic
-from wheeld.core.waitlist import Happening
+from wheeld.core.waitlist import Happening, Waitlist
 
 F, S = Fact, State
 
@@ -26,6 +26,7 @@ PLACE_WAIT_US = 10_000_000
 12 turns a minute. With a slower rotor the chef says it again."""
 
 
+NUMBERS = frozenset({F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED})
 LEVEL_WAIT_US = 2_000_000
 """For so long words wait for the object sensor's level. A board tells it ten times a second, pins at once."""
 AT_ONCE: frozenset[CommandName] = frozenset({"suspend", "close"})
@@ -81,6 +82,13 @@ HOLDS = (
         "once the number is out it voids nothing (R3)",
     ),
     Hold(
+        Topic.UNHEARD,
+        RUNNING,
+        frozenset(),
+        NUMBERS,
+        "what the chef said before the number voids the coup, also where the network delays it (N7)",
+    ),
+    Hold(
         Topic.PLACE,
         AFTER_VOID,
         frozenset({"tout_va"}),
@@ -106,17 +114,28 @@ LAUNCH_TOPICS = (Topic.LAUNCH, Topic.UNREPORTED)
 earliest where the question is whether the number was out: in doubt the coup is void (docs/rulebook.md 7)."""
 
 
-def questions(known: Known, said: Container[CommandName]) -> Iterator[Question]:
-    """The questions that are open at this table now; `said`: the words that wait."""
-    yield from known.observer.questions(known.now_us)
+def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
+    """The questions that are open at this table now."""
+    of_sensors = list(known.observer.questions(known.now_us))
+    yield from of_sensors
+    yield from _numbers(of_sensors, waitlist)
     state = known.table_state
-    if any(word in said for word in AT_ONCE):
+    if any(word in waitlist.said for word in AT_ONCE):
         return
     if is_object_awaited(known):
         yield Question(Topic.OBJECT, -1, wait_us=LEVEL_WAIT_US)
     is_known = state.object_level == "present" or is_in_place(known) or is_seen_elsewhere(known)
     if state.state in AFTER_VOID and not is_known:
         yield Question(Topic.PLACE, -1, wait_us=PLACE_WAIT_US)
+
+
+def _numbers(open_questions: Iterable[Question], waitlist: Waitlist) -> Iterator[Question]:
+    """While a number waits for words it is not out: what happened after it waits, as before its proof."""
+    unheard = next((question for question in open_questions if question.topic is Topic.UNHEARD), None)
+    if unheard is not None:
+        for one in waitlist.waiting:
+            if one.evidence is not None and one.evidence.fact in NUMBERS:
+                yield Question(Topic.REST, one.t_us, unheard.until_us)
 
 
 def held_until_us(happening: Happening, open_questions: Iterable[Question], state: State) -> int | None:

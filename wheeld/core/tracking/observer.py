@@ -24,6 +24,7 @@ from wheeld.core.observations import (
     HeadReport,
     HeadRotor,
     HeadWarning,
+    Hearing,
     Level,
     Observation,
     Restarted,
@@ -55,11 +56,14 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "unknown": Fact.OBJECT_UNKNOWN,
 }
 """What it is that the object sensor comes to stand so."""
+ON_THEIR_WAY_US = 60_000_000
+"""For so long after a connection failed words that were said meanwhile may arrive: a broker keeps them no longer."""
 
 
 class ObserverState(msgspec.Struct):
     """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
-    that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known."""
+    that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known. `unheard`:
+    since when words of people may be on their way, and until when they can arrive."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -72,6 +76,7 @@ class ObserverState(msgspec.Struct):
     faults: list[str] = msgspec.field(default_factory=list)
     left_out: list[str] = msgspec.field(default_factory=list)
     troubles: dict[str, Trouble] = msgspec.field(default_factory=dict)
+    unheard: tuple[int, int] | None = None
 
 
 class Dues(NamedTuple):
@@ -115,6 +120,7 @@ class Observer:
             ForeignObject: self._object,
             Level: self._level,
             SensorState: self._sensor,
+            Hearing: self._hearing,
             Restarted: lambda seen: [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)],
         }
         if self._encoder is not None:
@@ -219,6 +225,8 @@ class Observer:
             yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.tracker.suspected_us())
         if (rest := self.pocket.rest_question()) is not None:
             yield rest
+        if self.state.unheard is not None:
+            yield Question(Topic.UNHEARD, *self.state.unheard)
 
     def is_idle(self, now_us: int) -> bool:
         """Whether no coup to come needs the latest observations. Then no ball runs, and there is no recent pass. A
@@ -444,6 +452,11 @@ class Observer:
         """How a sensor stands, and has stood since the gap. A beam or a reader that stays blocked is reported as
         failing by its source, and a button that is held is no press: nothing follows from theirs."""
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
+
+    def _hearing(self, seen: Hearing) -> list[Evidence]:
+        """Words may be on their way, or have all been heard. Nothing follows from that alone."""
+        self.state.unheard = None if seen.since_us is None else (seen.since_us, seen.t_us + ON_THEIR_WAY_US)
+        return []
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:
         """Something may have changed that nobody was told, where sensors tell how they stand."""

@@ -25,6 +25,8 @@ class Topic(Enum):
     """After a void no reader has met it yet."""
     MOMENT = "when was it said?"
     """At some moment of a standstill, and nothing says at which."""
+    UNHEARD = "did a person say something before that?"
+    """The network is cut, and words may be on their way (N7)."""
     OBJECT = "is the cylinder clear?"
     """After a restart or a gap the object sensor has not reported yet how it stands."""
 

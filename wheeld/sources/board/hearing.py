@@ -41,6 +41,8 @@ class Hearing:
         """When something came last that had been asked for."""
         self.reported_ns = host_ns
         """When observations came last, or that there are none."""
+        self._mute_ns = host_ns
+        """When it was last found that nothing came, or nothing that can be read: of that time it owes no answer."""
         self._silence_ns_max = silence_ns_max
         self._window_ns = host_ns
         self._damaged = 0
@@ -64,16 +66,15 @@ class Hearing:
 
     def _silence(self, host_ns: int, *, is_useless: bool, misses_events: bool) -> Trouble | None:
         since_ns = host_ns - self._silence_ns_max
-        if self.heard_ns < since_ns:
-            return Trouble.NOTHING_HEARD
-        if self.understood_ns < since_ns:
-            return Trouble.GARBAGE_HEARD
+        if min(self.heard_ns, self.understood_ns) < since_ns:
+            self._mute_ns = host_ns
+            return Trouble.NOTHING_HEARD if self.heard_ns < since_ns else Trouble.GARBAGE_HEARD
         if is_useless:
             return None
-        is_stuck = self.reported_ns < host_ns - HEARD_FACTOR * self._silence_ns_max
+        is_stuck = max(self.reported_ns, self._mute_ns) < host_ns - HEARD_FACTOR * self._silence_ns_max
         if is_stuck and misses_events:
             return Trouble.EVENTS_MISSING
-        if is_stuck or self.answered_ns < host_ns - DEAF_NS:
+        if is_stuck or max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
             return Trouble.NO_ANSWER
         return None
 
