@@ -30,6 +30,8 @@ COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
 SAME_EITHER_WAY = ("rien_ne_va_plus", "last_coup", "bouler")
 """Words that mean the same before a launch and after it."""
 RESTART_US = 60_000_000
+STOP_S = 2.2
+"""After so long without an edge the rotor is known to stand."""
 SEEN_S = 8.0
 """After so long without a sighting or a pass the ball is in no pocket, and off the track."""
 PROVEN_PASSES = 7
@@ -251,11 +253,16 @@ class KnownWheel:
         self._see(into)
         self.happens(*self._place_after_hand())
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether the rotor turns, and a ball on the track is still there when its stop is known."""
+        return self.turning and not (self.track and self.evening.now_us + STOP_S * 1e6 >= self.left_us)
+
     def stop(self) -> None:
         """The rotor stops."""
         self.evening.turn(0)
         self.turning = False
-        self.evening.wait(2.2)
+        self.evening.wait(STOP_S)
         self.happens((Fact.ROTOR_STOPPED_RUNNING if self.track else Fact.ROTOR_STOPPED_BEFORE_DROP,))
 
     def turn(self, way: Way) -> None:

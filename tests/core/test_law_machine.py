@@ -219,7 +219,7 @@ class PlayedEvening(RuleBasedStateMachine):
                 wheel.chip(present=not wheel.object_in)
             case "sensor":
                 wheel.sensor(sensor, ok=sensor in wheel.faults)
-            case "stop" if wheel.turning:
+            case "stop" if wheel.may_stop:
                 wheel.stop()
             case "restart" if wheel.turning:
                 wheel.restart()
