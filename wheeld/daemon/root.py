@@ -20,6 +20,7 @@ from wheeld.broker.health import HealthReporter
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability
+from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
 from wheeld.core.table import Table
 from wheeld.daemon.sources import Source
@@ -109,32 +110,15 @@ class Daemon:
         memory: bytes | None,
         resume_at: Position | None = None,
     ) -> None:
-        root = f"wheel/v1/{config.table.site}/{config.table.table}/"
-        boot_id = uuid.uuid4().hex
+        self._root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         self._catalogue = config.table.catalogue
         self._journal, self._clock, self._version = journal, clock, version("wheeld")
         self._table, self._opening = Table.start(
-            config.table, boot_id=boot_id, started_utc_us=clock.utc_us(), memory=memory
+            config.table, boot_id=uuid.uuid4().hex, started_utc_us=clock.utc_us(), memory=memory
         )
         self._source = Source(config, start_ns=clock.monotonic_ns(), resume_at=resume_at)
-        self._mqtt = MqttConnection(
-            config.mqtt,
-            root=root,
-            online=self._availability("online"),
-            offline=self._availability("offline"),
-            clock=clock,
-            rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
-        )
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
-        publish_s_max = config.mqtt.publish_timeout_s + PUBLISH_SLACK_S
-        self._outbox = Outbox(
-            store=journal,
-            publisher=TurningPublisher(self._mqtt, self._watch.outbox, clock=clock, publish_s_max=publish_s_max),
-            clock=clock,
-            root=root,
-            settlement_ack=config.mqtt.settlement_ack,
-        )
         self._time_sync = TimeSync(on_change=self._on_change)
         self._keeper = JournalKeeper(
             journal,
@@ -142,6 +126,36 @@ class Daemon:
             clock=clock,
             setting=config.journal,
             is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
+        )
+        self._loop = TableLoop(
+            self._table,
+            self._source.sensing,
+            clock=clock,
+            store=journal.append,
+            on_change=self._on_change,
+            hear=self._hear,
+            asleep_ns=clock.asleep_ns,
+        )
+        self._join_network(config.mqtt)
+
+    def _join_network(self, setting: MqttSettings) -> None:
+        """The connection to the broker, and all that speaks or listens through it."""
+        journal, clock, root = self._journal, self._clock, self._root
+        self._mqtt = MqttConnection(
+            setting,
+            root=root,
+            online=self._availability("online"),
+            offline=self._availability("offline"),
+            clock=clock,
+            rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
+        )
+        publish_s_max = setting.publish_timeout_s + PUBLISH_SLACK_S
+        self._outbox = Outbox(
+            store=journal,
+            publisher=TurningPublisher(self._mqtt, self._watch.outbox, clock=clock, publish_s_max=publish_s_max),
+            clock=clock,
+            root=root,
+            settlement_ack=setting.settlement_ack,
         )
         self.status = DaemonStatus(
             self._table,
@@ -152,15 +166,6 @@ class Daemon:
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
-        self._loop = TableLoop(
-            self._table,
-            self._source.sensing,
-            clock=clock,
-            store=journal.append,
-            on_change=self._on_change,
-            hear=self._hear,
-            asleep_ns=clock.asleep_ns,
-        )
         self._earshot = Earshot(self._mqtt, self._loop, clock=clock, is_running=lambda: self._table.is_running)
         self._intake = CommandIntake(
             journal=journal,
