@@ -81,6 +81,10 @@ class PocketFromHead:
         """None: the head reports the number, and no sighting before it."""
         return None
 
+    def proof_due_us(self) -> int | None:
+        """None: no sighting awaits a proof."""
+        return None
+
     @property
     def was_glimpsed(self) -> bool:
         """No: no reader looks."""

@@ -301,7 +301,7 @@ class Observer:
             launch_us=None if self._games is None else self._games.due_us(),
             pass_us=None if self._beams is None else self._pass_due_us(self._beams),
             tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
-            rest_us=self._rest_due_us(),
+            rest_us=self.pocket.proof_due_us(),
             fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
             loose_us=self.state.loose.due_us,
         )
@@ -344,15 +344,10 @@ class Observer:
         assert self._games is not None, "only a head reports a ball that beams have not seen"
         return self._games.begin_coup()
 
-    def _rest_due_us(self) -> int | None:
-        """When the pocket where the ball was seen should have been proven."""
-        rest = self.pocket.rest_question()
-        return None if rest is None else rest.until_us
-
     def _fall_due_us(self) -> int | None:
         """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
         run = self.run
-        if self.pocket.rest_question() is not None:
+        if self.pocket.proof_due_us() is not None:
             return None  # it was met
         is_over = run.has_reported(Fact.NUMBER_NOT_PROVEN) or (
             run.has_reported(Fact.FALL_OVERDUE) and not self.pocket.was_glimpsed

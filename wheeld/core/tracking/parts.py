@@ -91,6 +91,10 @@ class PocketPart(Protocol):
         """Whether the pocket where the ball was seen is the number, while that is open (R3)."""
         ...
 
+    def proof_due_us(self) -> int | None:
+        """Until when sightings should prove the number of a ball that left the track; None where none awaits that."""
+        ...
+
     @property
     def was_glimpsed(self) -> bool:
         """Whether the fallen ball was seen once in a pocket, where no reader met it again."""

@@ -210,17 +210,26 @@ class PocketFromReaders:
         return self.state.called or self.tracker.is_at_rest
 
     def rest_question(self) -> Question | None:
-        """Since the first sighting of the latest ones in one pocket, until it should have been proven."""
+        """Since the first sighting of the latest ones in one pocket, until it should have been proven.
+
+        Also while the run's end is not known yet: if the ball's latest pass was a stray, it may lie there. Each pass
+        ends the question.
+        """
         run, state = self._run, self.state
-        if run.phase is not Phase.OFF_TRACK or not state.streak or state.called:
+        if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not state.streak or state.called:
             return None
         if run.has_reported(Fact.NUMBER_NOT_PROVEN) or self._began_before((run.last_us or 0) + REST_US):
             return None
         return Question(Topic.REST, state.streak[0].t_us, state.proof_due_us)
 
+    def proof_due_us(self) -> int | None:
+        """Until when sightings should prove the number; None while the ball may be on the track yet, or unseen."""
+        rest = self.rest_question() if self._run.phase is Phase.OFF_TRACK else None
+        return None if rest is None else rest.until_us
+
     def give_up(self) -> list[Evidence]:
         """The number that was seen, not proven, if its run was."""
-        if self.rest_question() is None:
+        if self.proof_due_us() is None:
             return []
         return [self._not_proven(self.state.streak)]
 
