@@ -27,7 +27,7 @@ Event: TypeAlias = tuple[Fact, ...]
 Ball: TypeAlias = Literal["pocket", "hand", "track", "obstacle"]
 COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
 """What people ask: the list of facts has it last."""
-SAME_EITHER_WAY = ("rien_ne_va_plus", "last_coup", "bouler")
+SAME_EITHER_WAY = ("rien_ne_va_plus", "last_coup", "last_coup_off", "bouler")
 """Words that mean the same before a launch and after it."""
 RESTART_US = 60_000_000
 STOP_S = 2.2
