@@ -19,6 +19,7 @@ from hw_sim.board import SimBoard
 from hw_sim.evening import Evening, script
 from hw_sim.pty_link import Player, Pty
 from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, write_config
+from tests.journal.journals import bind_anew
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.exits import Exit
 
@@ -209,6 +210,7 @@ async def test_memory_of_another_version_is_logged(tmp_path: Path) -> None:
         assert await daemon.end() == Exit.OK
     with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
         db.execute("UPDATE kept SET value = ? WHERE name = 'memory'", (b'{"state": "dancing"}',))
+        bind_anew(db)
     async with running(config) as daemon:
         entry = await daemon.until("journal.memory_unreadable")
         assert "use the version that wrote it" in entry["why"]

@@ -11,7 +11,7 @@ import msgspec
 
 from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from tests.journal.journals import open_reader, write_keys
+from tests.journal.journals import OWNER, open_reader, write_keys
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper
@@ -85,7 +85,7 @@ async def keeping(
 ) -> AsyncIterator[Bench]:
     private, _ = write_keys(directory)
     signer = FileSigner(private) if signs else None
-    journal = await Journal.open(directory / "j", at_utc_us=START_UTC_US, signer=signer)
+    journal = await Journal.open(directory / "j", OWNER, at_utc_us=START_UTC_US, signer=signer)
     setting = JournalSetting(path=directory / "j", evidence_age_days=age_days, evidence_bytes_max=bytes_max)
     bench = Bench(setting, journal)
     try:

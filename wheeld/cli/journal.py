@@ -19,12 +19,12 @@ from wheeld.core.instants import to_text
 from wheeld.exits import Exit
 from wheeld.journal import schema
 from wheeld.journal.database import Database
+from wheeld.journal.opening import open_to_write
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
-from wheeld.journal.writer import JournalWriter
 from wheeld.service.host_clock import SystemClock
 
 PAGE = 1000
@@ -67,7 +67,7 @@ def seal(options: argparse.Namespace) -> Exit:
     except KeyFileError as wrong:
         return _refuse(str(wrong))
     _require(options.file)
-    with closing(JournalWriter(Database(options.file), signer=signer)) as journal:
+    with closing(open_to_write(options.file, signer=signer)) as journal:
         sealed = journal.seal(by=options.by or _user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
         return _refuse(f"{options.file}: nothing in it yet that could be sealed")
@@ -165,7 +165,7 @@ def _noted(n: int, head: bytes) -> str:
 
 
 def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
-    trust = "" if is_checked else "; the signature was not checked (--public-key)"
+    trust = "" if is_checked else "; whether that is the house's was not checked (--public-key)"
     when = to_text(sealed.at_utc_us)
     return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
 

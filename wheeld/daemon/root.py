@@ -27,6 +27,7 @@ from wheeld.daemon.table_loop import TableLoop
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper
+from wheeld.journal.opening import Owner
 from wheeld.journal.seal import FileSigner, KeyFileError
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
@@ -55,7 +56,11 @@ async def _run(config: Config) -> Exit:
     try:
         signer = None if key_file is None else FileSigner(key_file)
         journal = await Journal.open(
-            config.journal.path, at_utc_us=clock.utc_us(), signer=signer, language=config.table.table_language
+            config.journal.path,
+            Owner(config.table.site, config.table.table),
+            at_utc_us=clock.utc_us(),
+            signer=signer,
+            language=config.table.table_language,
         )
     except (KeyFileError, OSError) as wrong:
         log.critical("signing_key.unusable", why=str(wrong))
@@ -205,6 +210,7 @@ class Daemon:
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
+            "patrol": self._keeper.patrol(),
         }
         if (watchdog_s := self._notifier.watchdog_s) is not None:
             tasks["watchdog"] = self._watch.run(watchdog_s)

@@ -14,14 +14,15 @@ import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
-from wheeld.core.messages.chain import unsigned
+from wheeld.core.messages.chain import ChainError, unsigned
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import JournalError, Signer, StoredSeal
-from wheeld.journal.seal import sign_message
-from wheeld.ports import CommandRecord, Receipt
+from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredSeal
+from wheeld.journal.seal import check_by, is_signed, sign_message
+from wheeld.journal.verify import Patrol
+from wheeld.ports import CommandRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice, as MQTT QoS 1 may do.
@@ -47,7 +48,14 @@ class JournalWriter:
     def __init__(self, database: Database, *, signer: Signer | None = None) -> None:
         self.database = database
         self.reader = JournalReader(database)
-        self._signer = signer
+        self.signer = signer
+        self._check = None if signer is None else check_by(signer.public_key)
+        self._trusted_from = 0
+        self._patrol: Patrol | None = None
+
+    def trust_from(self, message_id: int | None) -> None:
+        """Messages from this one on are verified; None: no stored one is."""
+        self._trusted_from = self.reader.last_id() + 1 if message_id is None else message_id
 
     def close(self) -> None:
         """Close the file and let another process open it."""
@@ -73,6 +81,14 @@ class JournalWriter:
             if position is not None:
                 self._keep("position", msgspec.json.encode(position))
 
+    def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
+        """See `Store.owed`. Where there is a key, no message goes out that it did not sign."""
+        owed = self.reader.owed(after_id, limit)
+        for message in owed:
+            if message.seq is not None and message.id < self._trusted_from:
+                self._refuse_unsigned(message.seq, message.payload)
+        return owed
+
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """See `Store.mark_sent`."""
         with self.database.transaction():
@@ -88,13 +104,13 @@ class JournalWriter:
     def settle(self, seq: int) -> int:
         """See `Store.settle`."""
         with self.database.transaction():
-            self._keep("settled", max(seq, self.reader.settled()))
+            self._settle(max(seq, self.reader.settled()))
             return self.database.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", seq)
 
     def reopen(self, from_seq: int) -> int:
         """See `Store.reopen`."""
         with self.database.transaction():
-            self._keep("settled", min(from_seq - 1, self.reader.settled()))
+            self._settle(min(from_seq - 1, self.reader.settled()))
             self._owe("seq >= ?", from_seq)
             return self.database.integer("SELECT coalesce(min(id), 0) FROM messages WHERE seq >= ?", from_seq)
 
@@ -109,7 +125,7 @@ class JournalWriter:
         """Sign the head of everything stored so far; None when there is no key, or nothing to seal."""
         with self.database.transaction():
             n, head = self.database.tip()
-            if self._signer is None or n == 0:
+            if self.signer is None or n == 0:
                 return None
             columns: dict[str, Value] = {
                 "n": n,
@@ -117,9 +133,9 @@ class JournalWriter:
                 "at_utc_us": at_utc_us,
                 "by": by,
                 "why": why,
-                "key_id": self._signer.key_id,
+                "key_id": self.signer.key_id,
             }
-            columns["signature"] = self._signer.sign(seal_bytes(columns.values()))
+            columns["signature"] = self.signer.sign(seal_bytes(columns.values()))
             self.database.record(SEAL, **columns)
         return msgspec.convert(columns, StoredSeal)
 
@@ -162,6 +178,18 @@ class JournalWriter:
             " (SELECT coup FROM debts JOIN evidence ON evidence.seq = debts.seq) ORDER BY at_utc_us, coup LIMIT ?"
         )
         return self.database.rows(query, value, PRUNED_AT_ONCE)
+
+    def patrol(self) -> bool:
+        """Check a few more of all records; returns False when all were, and begins anew with the next call.
+
+        Raises JournalError at the first fault.
+        """
+        if self._patrol is None:
+            self._patrol = Patrol(self.reader)
+        goes_on = self._patrol.step()
+        if not goes_on:
+            self._patrol = None
+        return goes_on
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -210,7 +238,21 @@ class JournalWriter:
 
     # --- inside ------------------------------------------------------------------------------------------------
 
-    def _keep(self, name: str, value: bytes | int) -> None:
+    def _refuse_unsigned(self, seq: int, payload: bytes) -> None:
+        if self._check is None:
+            return
+        try:
+            is_ours = is_signed(payload, self._check)
+        except ChainError:
+            is_ours = False
+        if not is_ours:
+            raise JournalError("edited", self.database.path, f"seq {seq}: not signed by this journal's key; {EXAMINE}")
+
+    def _settle(self, seq: int) -> None:
+        if seq != self.reader.settled():  # an ack that is repeated costs no write
+            self._keep("settled", b"%d" % seq)
+
+    def _keep(self, name: str, value: bytes) -> None:
         self.database.execute(
             "INSERT INTO kept VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value
         )
@@ -226,8 +268,8 @@ class JournalWriter:
         if message.seq is not None:
             if self._is_stored(message.seq, message):
                 return
-            if self._signer is not None:
-                payload = sign_message(payload, self._signer)
+            if self.signer is not None:
+                payload = sign_message(payload, self.signer)
         self._insert_message(
             topic=message.topic,
             seq=message.seq,
@@ -268,6 +310,7 @@ class JournalWriter:
             seq=seq,
             at_utc_us=at_utc_us,
             digest=hashlib.sha256(evidence.log).digest(),
+            packed_digest=hashlib.sha256(packed).digest(),
         )
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
 
