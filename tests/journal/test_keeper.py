@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -65,6 +66,16 @@ class Bench:
         for _ in range(8):
             await settle()
             await self.journal.last_seq()
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[asyncio.Task[NoReturn]]:
+        """The keeper watches the files; the task ends by the journal's error."""
+        task = asyncio.create_task(self.keeper.watch())
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
 
     def evidence(self, coup: int) -> StoredEvidence | None:
         with closing(open_reader(self._path)) as reader:

@@ -25,8 +25,8 @@ exit codes:
   2   the command line is wrong
   65  the data is wrong: a malformed log, a journal with a fault
   66  a file that was named does not exist or cannot be read
-  73  the journal cannot be opened, or another daemon uses it
-  74  a file, or the journal, could not be written (disk full, failing); nothing more was published
+  73  the journal cannot be used (another table's, edited, …), or another daemon uses it
+  74  a file, or the journal, could not be read or written (disk full, failing); nothing more was published
   78  the configuration is wrong: where and why is on standard error
   130 interrupted
 """

@@ -28,6 +28,7 @@ from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.opening import Owner
+from wheeld.journal.rows import Fault
 from wheeld.journal.seal import FileSigner, KeyFileError
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
@@ -41,6 +42,9 @@ PUBLISH_SLACK_S = 2.0
 
 CONFIRM_S_MAX, CONFIRM_STEP_S = 0.5, 0.02
 """A broker on the same network confirms in milliseconds; one that does not must not delay the stop."""
+
+TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
+"""Somebody's hand was in it: no start mends that, so systemd does not try again."""
 
 
 def run(config: Config) -> Exit:
@@ -67,7 +71,8 @@ async def _run(config: Config) -> Exit:
         return Exit.BAD_CONFIG
     except JournalError as wrong:
         log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
-        return Exit.NOT_OPENED
+        # Freeing space must be enough: systemd tries again. Every other fault needs a person.
+        return Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
     try:
         failure = await _serve(config, journal, clock)
     except UNREADABLE as wrong:
@@ -81,7 +86,7 @@ async def _run(config: Config) -> Exit:
         await journal.close()
     if failure is not None:
         log.critical("journal.failed", why=str(failure), fault=failure.fault, then="nothing more was published")
-        return Exit.IO_FAILED
+        return Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
     log.info("daemon.stopped")
     return Exit.OK
 
@@ -89,7 +94,11 @@ async def _run(config: Config) -> Exit:
 async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
     """Run to the end; returns the journal's error when that was the reason."""
     failures: list[JournalError] = []
-    daemon = Daemon(config, journal, clock, memory=await journal.memory(), resume_at=await journal.position())
+    try:
+        memory, resume_at = await journal.memory(), await journal.position()
+    except JournalError as wrong:
+        return wrong
+    daemon = Daemon(config, journal, clock, memory=memory, resume_at=resume_at)
     try:
         await daemon.run()
     except* JournalError as wrongs:
@@ -210,6 +219,7 @@ class Daemon:
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
+            "watch": self._keeper.watch(),
             "patrol": self._keeper.patrol(),
         }
         if (watchdog_s := self._notifier.watchdog_s) is not None:

@@ -16,7 +16,8 @@ from typing import Any, Protocol, cast
 
 from wheeld.journal import schema
 from wheeld.journal.chain import FIRST_HEAD, Kind, Value, digest_of, follow
-from wheeld.journal.rows import EXAMINE, JournalError, explain
+from wheeld.journal.rows import EXAMINE, Fault, JournalError, explain, is_full
+from wheeld.journal.watch import FileWatch
 
 CHECKPOINT_EVERY = 100
 """Transactions between two checkpoints: some ten pages each, so that the WAL stays at the 4 MB of SQLite's default."""
@@ -48,11 +49,14 @@ class Database:
         self.path = path
         self._failure: JournalError | None = None
         self._tip: tuple[int, bytes] | None = None
+        self._watch: FileWatch | None = None
         self.bound: Bound | None = None
         self._since_checkpoint = 0
         self._lock_fd = -1 if read_only else self._take_lock()
         try:
             self._db = self._connect(read_only=read_only)
+            self._watch = None if read_only else FileWatch(path)
+            self._data_version = self.integer("PRAGMA data_version")
         except BaseException:
             self._release_lock()
             raise
@@ -113,6 +117,7 @@ class Database:
         with self._guard():
             self._db.execute("BEGIN IMMEDIATE")
             try:
+                self.look()
                 if self.bound is not None:
                     self.bound.begin()
                 yield
@@ -130,6 +135,18 @@ class Database:
             self._since_checkpoint += 1
             if self._since_checkpoint >= CHECKPOINT_EVERY:
                 self._checkpoint()
+
+    def look(self) -> None:
+        """Raise JournalError when somebody has touched the files since they were opened: by name, or through SQLite."""
+        with self._guard():
+            if self._watch is None:
+                return
+            what = self._watch.look()
+            if what is None and self.integer("PRAGMA data_version") != self._data_version:
+                what = "another program wrote to it"
+            if what is not None:
+                why = f"{what} while this one had it open: find out who did it"
+                raise JournalError("replaced", self.path, f"{why}; {EXAMINE}")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -176,7 +193,8 @@ class Database:
         try:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
         except OSError as error:
-            raise JournalError("io", self.path, f"cannot create its lock {path}: {error.strerror}") from error
+            fault: Fault = "full" if is_full(path) else "io"
+            raise JournalError(fault, self.path, f"cannot create its lock {path}: {error.strerror}") from error
         try:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -232,7 +250,7 @@ class Database:
         # shows it.
         if self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             why = "no write-ahead log can be kept there: the disk is full, has failed, or is on a network; correct this"
-            raise JournalError("io", self.path, why)
+            raise JournalError("full" if is_full(self.path) else "io", self.path, why)
         # With NORMAL a power cut takes back rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
         # SQLite hides the errors of its own checkpoints, and tries a failed fsync again.

@@ -23,6 +23,9 @@ from wheeld.ports import HostClock
 PRUNING_PERIOD_S = 60.0
 """A busy table adds the evidence of one coup in about this time, so only little is removed at a time."""
 
+WATCH_S = 1.0
+"""A file that was deleted or exchanged is noticed within this time, also while nothing is stored."""
+
 PATROL_S = 0.2
 """Between two looks of the patrol: 1,000 records a second, a year of play in an hour and a half, and little of a
 processor."""
@@ -91,6 +94,12 @@ class JournalKeeper:
             while not self._table.is_running and (removed := await self._prune_once()):
                 self._log.info("journal.pruned", logs=removed)
             await self._clock.sleep(PRUNING_PERIOD_S)
+
+    async def watch(self) -> NoReturn:
+        """Look once a second whether the files are still the journal's; ends by its error when they are not."""
+        while True:
+            await self._journal.look()
+            await self._clock.sleep(WATCH_S)
 
     async def patrol(self) -> NoReturn:
         """Check the whole journal, slowly, once a day; ends by the journal's error at the first fault."""

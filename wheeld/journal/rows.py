@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from enum import IntEnum
 from pathlib import Path
@@ -14,6 +15,9 @@ from wheeld.errors import WheeldError
 Fault: TypeAlias = Literal[
     "full", "io", "corrupt", "locked", "foreign", "newer", "older", "conflict", "edited", "owner", "replaced", "behind"
 ]
+
+SPACE_MIN_BYTES = 262_144
+"""Less than this is a full disk: a write-ahead log, its index and a few steps of the table."""
 
 EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (README, The journal)"
 """What to do about a journal that was edited."""
@@ -179,4 +183,14 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
     """
     code = getattr(error, "sqlite_errorcode", -1) & 0xFF
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))
+    if fault == "io" and is_full(path):
+        fault, why = _FAULTS[sqlite3.SQLITE_FULL]
     return JournalError(fault, path, f"{why} (SQLite: {error})")
+
+
+def is_full(path: Path) -> bool:
+    """Whether no space is left where the journal is: SQLite does not see why it cannot make the files beside it."""
+    try:
+        return shutil.disk_usage(path.parent).free < SPACE_MIN_BYTES
+    except OSError:
+        return False
