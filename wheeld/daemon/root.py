@@ -7,6 +7,7 @@ import random
 import signal
 import uuid
 from collections.abc import Coroutine
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability
 from wheeld.config.sections import Config
+from wheeld.core.messages.payloads import Gap
 from wheeld.core.table import Table
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
@@ -28,7 +30,7 @@ from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.opening import Owner
-from wheeld.journal.rows import Fault
+from wheeld.journal.rows import Fault, StoredAdoption
 from wheeld.journal.seal import FileSigner, KeyFileError
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
@@ -95,10 +97,10 @@ async def _serve(config: Config, journal: Journal, clock: SystemClock) -> Journa
     """Run to the end; returns the journal's error when that was the reason."""
     failures: list[JournalError] = []
     try:
-        memory, resume_at = await journal.memory(), await journal.position()
+        memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
     except JournalError as wrong:
         return wrong
-    daemon = Daemon(config, journal, clock, memory=memory, resume_at=resume_at)
+    daemon = Daemon(config, journal, clock, memory=memory, resume_at=resume_at, gap=gap)
     try:
         await daemon.run()
     except* JournalError as wrongs:
@@ -110,7 +112,8 @@ class Daemon:
     """Everything of one wheel, built in the order in which it depends on each other.
 
     `memory` is the table's as the journal has it, None for a journal that is empty; `resume_at`: up to where the
-    board's events are stored. Raises PinsError, and one of `UNREADABLE` for a memory of another version.
+    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet.
+    Raises PinsError, and one of `UNREADABLE` for a memory of another version.
     """
 
     def __init__(
@@ -121,13 +124,18 @@ class Daemon:
         *,
         memory: bytes | None,
         resume_at: Position | None = None,
+        gap: StoredAdoption | None = None,
     ) -> None:
         root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         boot_id = uuid.uuid4().hex
         self._catalogue = config.table.catalogue
         self._journal, self._clock, self._version = journal, clock, version("wheeld")
         self._table, self._opening = Table.start(
-            config.table, boot_id=boot_id, started_utc_us=clock.utc_us(), memory=memory
+            config.table,
+            boot_id=boot_id,
+            started_utc_us=clock.utc_us(),
+            memory=memory,
+            gap=None if gap is None else (Gap(gap.first_seq, gap.last_seq, gap.by, gap.why), gap.hash),
         )
         self._source = Source(config, start_ns=clock.monotonic_ns(), resume_at=resume_at)
         self._mqtt = MqttConnection(
@@ -137,6 +145,7 @@ class Daemon:
             offline=self._availability("offline"),
             clock=clock,
             rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
+            compare=partial(journal.compare, settlement_ack=config.mqtt.settlement_ack),
         )
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)

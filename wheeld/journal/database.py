@@ -10,7 +10,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -157,6 +157,15 @@ class Database:
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+
+    def copy_to(self, path: Path) -> None:
+        """Copy what is stored now to a new file, whatever is written meanwhile; after this returns it is on disk."""
+        with self._guard():
+            try:
+                with closing(sqlite3.connect(path)) as copy:
+                    self._db.backup(copy)
+            except sqlite3.Error as error:
+                raise explain(error, path) from error
 
     def tell(self, name: str, told: Callable[..., None]) -> None:
         """Let SQL statements of this connection call `told` by this name."""

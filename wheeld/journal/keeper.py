@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import NoReturn
 
+import msgspec
 import structlog
 
 from wheeld.core.table import Table
@@ -82,10 +83,14 @@ class JournalKeeper:
         sealed = await self._journal.seal(by=by, why=why, at_utc_us=at_utc_us)
         if sealed is None:
             return None
-        figures: Figures = {"n": sealed.n, "head": sealed.head.hex(), "key_id": sealed.key_id}
+        last_seq = await self._journal.last_seq()
+        figures: Figures = {"n": sealed.n, "head": sealed.head.hex(), "key_id": sealed.key_id, "seq": last_seq}
         self._log.info("journal.sealed", by=by, why=why, **figures)
         text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
-        await self._journal.append(self._table.remark("sealed", text, figures, (by, why)), at_utc_us)
+        step = self._table.remark("sealed", text, figures, (by, why))
+        # The broker keeps the last one: an older copy of the journal is then known by it.
+        kept = tuple(msgspec.structs.replace(message, retained=True) for message in step.messages)
+        await self._journal.append(msgspec.structs.replace(step, messages=kept), at_utc_us)
         return sealed
 
     async def prune(self) -> NoReturn:

@@ -58,6 +58,7 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
             raise JournalError("owner", database.path, "nothing is in it yet: only the daemon begins a journal")
         Tail(database, journal.signer)
         _begin(journal, owner, at_utc_us)
+        journal.begin_run()
         return
     origin = journal.reader.origin()
     if origin is None:
@@ -65,6 +66,8 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
     _refuse_another(database.path, origin, owner, journal.signer)
     journal.trust_from(verify_end(journal.reader).first_id)
     Tail(database, journal.signer)
+    if owner is not None:
+        journal.begin_run()
 
 
 def _begin(journal: JournalWriter, owner: Owner, at_utc_us: int) -> None:

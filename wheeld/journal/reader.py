@@ -66,6 +66,21 @@ class JournalReader:
         rows = self.database.named_rows("SELECT * FROM adoptions ORDER BY row DESC LIMIT 1")
         return self._converted(rows, StoredAdoption)
 
+    def adoption_of(self, seq: int) -> StoredAdoption | None:
+        """The adoption that `seq` belongs to."""
+        rows = self.database.named_rows("SELECT * FROM adoptions WHERE ? BETWEEN first_seq AND last_seq", seq)
+        return self._converted(rows, StoredAdoption)
+
+    def gap_due(self) -> StoredAdoption | None:
+        """The last adoption, as long as no message stands behind it: the next one has to tell of it."""
+        adoption = self.adoption()
+        last = self.database.integer("SELECT coalesce(max(seq), 0) FROM messages")
+        if adoption is None or last > adoption.last_seq:
+            return None
+        while (before := self.adoption_to(adoption.first_seq - 1)) is not None:  # adopted twice before a start
+            adoption = msgspec.structs.replace(adoption, first_seq=before.first_seq)
+        return adoption
+
     def adoption_to(self, seq: int) -> StoredAdoption | None:
         """The adoption whose last number is `seq`."""
         rows = self.database.named_rows("SELECT * FROM adoptions WHERE last_seq = ?", seq)
@@ -101,6 +116,11 @@ class JournalReader:
         """What the last transaction left."""
         rows = self.database.named_rows("SELECT n, head, kept, debts, signature FROM tail WHERE one = 1")
         return self._converted(rows, StoredTail)
+
+    def unmet_from(self) -> int | None:
+        """The first number given since the journal was last compared with what others have; None after that."""
+        kept = self._kept("unmet_from")
+        return None if kept is None else int(kept)
 
     def _kept(self, name: str) -> bytes | None:
         row = self.database.row("SELECT value FROM kept WHERE name = ?", name)

@@ -195,10 +195,14 @@ class Walk:
         """Numbers that another journal gave: the feed goes on behind them."""
         first, last, digest = (column or b"" for column in columns[1:4])
         report = self.report
+        if not (first.isdigit() and last.isdigit()):
+            report.blame(f"{where}: its numbers are no numbers")
+            return
         if not self._is_in_feed:
-            self._enter_feed(int(first) if first.isdigit() else 1)
-        if first != b"%d" % (report.last_seq + 1) or not last.isdigit() or int(last) < int(first):
-            report.blame(f"{where}: it does not begin behind seq {report.last_seq}")
+            self._enter_feed(int(first))
+        # Messages that were given numbers of it before are there, and were never published.
+        if not 1 <= int(first) <= report.last_seq + 1 or int(last) < max(int(first), report.last_seq):
+            report.blame(f"{where}: its numbers do not follow seq {report.last_seq}")
             return
         report.last_seq, report.last_hash = int(last), digest.decode(errors="replace")
 

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
-from wheeld.core.messages.chain import ChainError, unsigned
+from wheeld.core.messages.chain import GENESIS, ChainError, unsigned
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
-from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
+from wheeld.journal.chain import ADOPTION, ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
 from wheeld.journal.database import Database
+from wheeld.journal.elsewhere import refuse_behind
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredSeal
+from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredAdoption, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
 from wheeld.journal.verify import Patrol
 from wheeld.ports import CommandRecord, OwedMessage, Receipt
@@ -35,6 +36,9 @@ UNFINISHED = translatable(
 
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
+
+_FROM_SEQ = "seq >= ? AND NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
+"""Others have numbers that were adopted under other messages: what stands here under them is never sent."""
 
 _SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
@@ -111,13 +115,57 @@ class JournalWriter:
         """See `Store.reopen`."""
         with self.database.transaction():
             self._settle(min(from_seq - 1, self.reader.settled()))
-            self._owe("seq >= ?", from_seq)
-            return self.database.integer("SELECT coalesce(min(id), 0) FROM messages WHERE seq >= ?", from_seq)
+            self._owe(_FROM_SEQ, from_seq)
+            return self.database.integer(f"SELECT coalesce(min(id), 0) FROM messages WHERE {_FROM_SEQ}", from_seq)  # noqa: S608
 
     def reopen_retained(self) -> None:
         """See `Store.reopen_retained`."""
         with self.database.transaction():
             self._owe("id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)")
+
+    # --- what others have ----------------------------------------------------------------------------------------
+
+    def begin_run(self) -> None:
+        """What is stored from now on has not been compared with what others have."""
+        if self.reader.unmet_from() is None:
+            with self.database.transaction():
+                self._keep("unmet_from", b"%d" % (self.reader.last_seq() + 1))
+
+    def compare(self, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
+        """Raise JournalError when others have more of this table than this journal; else go on as one with them."""
+        refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
+        self._meet()
+
+    def adopt(self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int) -> StoredAdoption:
+        """Go on behind `after_seq`, which others have, with that hash where it is known.
+
+        Numbers that this journal has given since it was last compared are never published: others may have them under
+        other messages.
+        """
+        last_seq = self.reader.last_seq()
+        first = self.reader.unmet_from() or last_seq + 1
+        if first > max(after_seq, last_seq):
+            raise JournalError(
+                "conflict", self.database.path, f"it has every number up to {last_seq}: there is nothing to adopt"
+            )
+        adoption = StoredAdoption(
+            first_seq=first,
+            last_seq=max(after_seq, last_seq),
+            hash=last_hash if after_seq >= last_seq else GENESIS,
+            at_utc_us=at_utc_us,
+            by=by,
+            why=why,
+        )
+        with self.database.transaction():
+            self.database.record(ADOPTION, **msgspec.structs.asdict(adoption))
+            self.database.execute("DELETE FROM debts WHERE seq >= ?", first)
+            self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
+        return adoption
+
+    def _meet(self) -> None:
+        if self.reader.unmet_from() is not None:
+            with self.database.transaction():
+                self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
 
     # --- sealing and retention -----------------------------------------------------------------------------------
 
@@ -273,7 +321,7 @@ class JournalWriter:
         self._insert_message(
             topic=message.topic,
             seq=message.seq,
-            retained=message.topic in RETAINED,
+            retained=message.retained or message.topic in RETAINED,
             payload=payload,
             t_us=message.t_us,
             at_utc_us=at_utc_us,
