@@ -15,7 +15,7 @@ from tests.core.evening import FRENCH, START_UTC_US, Evening
 from tests.journal.journals import OWNER, open_reader, write_keys
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
-from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper
+from wheeld.journal.keeper import PATROL_S, PRUNING_PERIOD_S, JournalKeeper
 from wheeld.journal.rows import StoredEvidence
 from wheeld.journal.seal import FileSigner, public_key
 from wheeld.journal.setting import JournalSetting
@@ -160,6 +160,23 @@ async def test_evidence_goes_when_it_is_old_and_only_then(tmp_path: Path) -> Non
         await bench.clock.advance(PRUNING_PERIOD_S)
         await bench.everything()
         assert bench.evidence(1) is None
+
+
+async def test_the_patrol_checks_all_beside_retention(tmp_path: Path) -> None:
+    async with keeping(tmp_path, bytes_max=1) as bench:
+        bench.evening.open()
+        for number in (8, 9):
+            bench.evening.coup(number)
+            bench.evening.say("operations_done")
+        await bench.stored()
+        await bench.delivered()
+        assert await bench.journal.patrol()
+        assert await bench.journal.prune(START_UTC_US, max_bytes=0) == 2
+        while await bench.journal.patrol():
+            pass
+        async with working(bench.keeper.patrol()):
+            await bench.clock.advance(10 * PATROL_S)
+            await bench.everything()
 
 
 async def test_nothing_is_removed_while_a_coup_runs(tmp_path: Path) -> None:

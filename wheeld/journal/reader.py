@@ -235,6 +235,10 @@ class JournalReader:
         """How many records of this kind there are."""
         return self.database.integer(f"SELECT count(*) FROM {KINDS[kind].table}")  # noqa: S608
 
+    def count_logs(self) -> int:
+        """How many coups have their log."""
+        return self.database.integer("SELECT count(*) FROM logs")
+
     def foreign_log(self) -> int | None:
         """The first coup that has a log and no evidence."""
         ((found,),) = self.database.rows("SELECT min(coup) FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)")

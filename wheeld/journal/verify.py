@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wheeld.journal.chain import FIRST_HEAD, KINDS
+from wheeld.journal.chain import EVIDENCE, FIRST_HEAD, KINDS, PRUNING
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import EXAMINE, JournalError, StoredOrigin
 from wheeld.journal.seal import Check, KeyFileError, check_by, key_id
@@ -69,6 +69,8 @@ def verify_end(journal: JournalReader) -> Walk:
     walk = Walk(journal, origin, check, after_n=after_n, head=head)
     while walk.go(PAGE):
         pass
+    for kind in KINDS:
+        _compare_counter(journal, walk.report, kind)
     for fault in tail_faults(journal, check, is_keyed=walk.is_keyed):
         walk.report.blame(fault)
     _refuse(journal, walk.report)
@@ -132,12 +134,17 @@ def _compare_rows(journal: JournalReader, report: Verification) -> None:
         rows, links = journal.counts(kind.name)
         if rows != links:
             report.blame(f"{kind.name}: {rows} rows for {links} records")
-        if cut := journal.cut_off(kind.name):
-            last, given = cut
-            what = f"{last + 1} to {given}: cut off at the end" if given > last else f"{last}: its counter was edited"
-            report.blame(f"{kind.name} {what}")
+        _compare_counter(journal, report, kind.name)
     if (coup := journal.foreign_log()) is not None:
         report.blame(f"log {coup}: of no evidence: inserted")
+
+
+def _compare_counter(journal: JournalReader, report: Verification, kind: str) -> None:
+    """The last key that was given is that of the last row."""
+    if cut := journal.cut_off(kind):
+        last, given = cut
+        what = f"{last + 1} to {given}: cut off at the end" if given > last else f"{last}: its counter was edited"
+        report.blame(f"{kind} {what}")
 
 
 def _compare_counts(journal: JournalReader, walk: Walk) -> None:
@@ -146,3 +153,7 @@ def _compare_counts(journal: JournalReader, walk: Walk) -> None:
         rows = journal.count(kind.name)
         if rows != walk.counts[kind.name]:
             walk.report.blame(f"{kind.name}: {rows} rows for {walk.counts[kind.name]} records")
+    # As it is now: retention goes on beside the walk.
+    logs, coups = journal.count_logs(), journal.count(EVIDENCE.name) - journal.count(PRUNING.name)
+    if logs != coups:
+        walk.report.blame(f"log: {logs} rows for {coups} coups that have theirs")
