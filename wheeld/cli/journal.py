@@ -127,11 +127,11 @@ def backup(options: argparse.Namespace) -> Exit:
 
 
 def known_message(text: str) -> tuple[int, str]:
-    """`SEQ:HASH` or `SEQ` of the command line; raises ValueError."""
-    seq, _, last_hash = text.partition(":")
-    if not 0 < int(seq) < 2**53 or (last_hash and not re.fullmatch("[0-9a-f]{64}", last_hash)):
-        raise ValueError(text)
-    return int(seq), last_hash or GENESIS
+    """`SEQ:HASH` or `SEQ` of the command line; raises ArgumentTypeError."""
+    found = re.fullmatch("([1-9][0-9]{0,14})(?::([0-9a-f]{64}))?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not SEQ or SEQ:HASH, as the log of the daemon gives it")
+    return int(found[1]), found[2] or GENESIS
 
 
 def noted_head(text: str) -> tuple[int, bytes]:

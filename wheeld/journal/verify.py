@@ -26,8 +26,8 @@ UNSEALED_MAX = 2_000
 """Records that are verified at a start where no seal is: half an evening, read in a fraction of a second. Where there
 is a key, each start seals."""
 
-PATROL_LINKS = 200
-"""Links that a patrol checks at a time: the disk is kept from a verdict for some 10 ms."""
+PATROL_LINKS = 50
+"""Links that a patrol checks at a time: the disk is kept from a verdict for some 10 ms, where each has a signature."""
 
 
 def verify(
