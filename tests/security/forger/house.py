@@ -136,7 +136,8 @@ def verified(house: House) -> str:
     """What `wheeld journal verify` says, given the house's key and the noted head."""
     try:
         with closing(open_reader(house.journal)) as journal:
-            return "; ".join(verify(journal, dict([public_key(house.directory / "wheel.pub")]), house.noted).faults)
+            noted = house.noted if house.noted[0] else None
+            return "; ".join(verify(journal, dict([public_key(house.directory / "wheel.pub")]), noted).faults)
     except JournalError as error:
         return str(error)
 
