@@ -90,6 +90,10 @@ class RetryingJournal(JournalWriter):
             super().append(step, at_utc_us, position)
         except JournalError:
             self.database._failure = None
+            self.database._data_version = self.database.integer("PRAGMA data_version")
+            self.database._tip = None
+            if self.database.bound is not None:
+                self.database.bound.forget()
             super().append(step, at_utc_us, position)
 
 
