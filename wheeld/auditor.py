@@ -10,9 +10,11 @@ Every record of the journal is a row that never changes. Link n of table `chain`
     digest = SHA-256(its columns, each as <length>:<text or bytes>, NULL as -)
     head   = SHA-256(head of link n-1, "<n> <kind> <key> ", digest)
 
-and each row of `heads` is an Ed25519 signature of a head, and itself a record. The log of a coup may be gone if its
-removal is a record; its SHA-256 is in the evidence. The feed's payloads have a chain of their own (prev, hash)
-and, where a key was configured, a signature of their hash as hexadecimal digits.
+The first record says whose journal it is: site, table, public key. Each row of `heads` is an Ed25519 signature of a
+head, and itself a record. The log of a coup may be gone if its removal is a record; its SHA-256 is in the evidence. The
+feed's payloads have a chain of their own (prev, hash), and a signature of their hash as hexadecimal digits. An adoption
+is a record of numbers of the feed that this journal does not have. The row of `tail` was signed with the last change of
+the file: it binds the last head, what a restart reads (`kept`), and the sum of what is owed (`debts`).
 Exit code: 0 whole, 1 a fault, which is named; 2 cannot be read.
 """
 
@@ -32,16 +34,22 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 KINDS = {
+    "origin": ("origins", "row site table_id public_key at_utc_us"),
+    "adoption": ("adoptions", "row first_seq last_seq hash at_utc_us by why"),
     "message": ("messages", "id topic seq retained payload t_us at_utc_us response_topic correlation"),
-    "evidence": ("evidence", "coup verdict seq at_utc_us digest"),
+    "evidence": ("evidence", "coup verdict seq at_utc_us digest packed_digest"),
     "command": ("commands", "row id name by reason details response_topic correlation received_utc_us"),
     "answer": ("answers", "row answered_utc_us done why"),
     "pruning": ("prunings", "coup at_utc_us why"),
     "seal": ("heads", "n head at_utc_us by why key_id signature"),
 }
+SCHEMA = "9412002edfc51e4db5524b39ea7a133618b3af81fa9ee9afab8c045c792744b6"
+"""SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
 
+KEPT = "SELECT name, value FROM kept ORDER BY name"
+DEBTS = "SELECT CAST(id AS BLOB), CAST(seq AS BLOB), CAST(confirmed AS BLOB) FROM debts"
 
-UNREADABLE = (OSError, ValueError, sqlite3.Error, TypeError, LookupError, ArithmeticError)
+UNREADABLE = (OSError, ValueError, sqlite3.Error, zlib.error, TypeError, LookupError, ArithmeticError)
 """The errors for a file that is damaged or is no journal: a value of another type, missing, or out of bounds."""
 
 
@@ -55,7 +63,10 @@ def main(journal: str, public_key: str, noted: str = "") -> str:
     raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # PEM has a prefix before them
     address = Path(journal).absolute().as_uri() + "?mode=ro"
     with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
+        db.execute("PRAGMA trusted_schema = OFF")
+        size = Path(journal).stat().st_size
         db.execute("BEGIN")  # one state of it, whatever is written meanwhile
+        check_file(db, size)
         return Auditor(db, raw, noted).run()
 
 
@@ -70,13 +81,14 @@ class Auditor:
 
     def run(self) -> str:
         """Check the whole journal."""
+        origin = self.db.execute("SELECT public_key FROM origins ORDER BY row").fetchone()
+        if origin is None or origin[0] != self.key:
+            raise Fault("record 1: the journal was begun with none of the keys given")
         for n, kind, ref, digest, head in self.db.execute("SELECT n, kind, ref, digest, head FROM chain ORDER BY n"):
             if n != self.n + 1:
                 raise Fault(f"record {self.n + 1}: removed, the next one is record {n}")
             if head != hashlib.sha256(self.head + f"{n} {kind} {ref} ".encode() + digest).digest():
                 raise Fault(f"record {n}: its link does not follow the one before: edited, moved or inserted")
-            if n == self.noted_n and head.hex() != self.noted_head:
-                raise Fault(f"record {n}: its head is not the one that was noted: changed here or before")
             self.check_record(f"record {n} ({kind} {ref})", kind, ref, digest)
             self.n, self.head = n, head
         self.check_end()
@@ -93,12 +105,19 @@ class Auditor:
             raise Fault(f"{where}: removed")
         if hashlib.sha256(canonical(row)).digest() != digest:
             raise Fault(f"{where}: edited")
+        if (kind == "origin") is not (self.n == 0):
+            raise Fault(f"{where}: a journal begins with its origin, and has one")
         if kind == "message" and row[2] is not None:
             self.check_feed(f"seq {int(row[2])} ({where})", int(row[2]), row[4])
         elif kind == "evidence":
-            self.check_log(where, ref, row[4])
+            self.check_log(where, ref, row)
         elif kind == "seal":
             self.check_seal(where, ref, row)
+        elif kind == "adoption":
+            # Messages that were given numbers of it before are there, and were never published.
+            if not 1 <= int(row[1]) <= self.seq + 1 or int(row[2]) < max(int(row[1]), self.seq):
+                raise Fault(f"{where}: its numbers do not follow seq {self.seq}")
+            self.seq, self.hash = int(row[2]), row[3].decode()
 
     def check_seal(self, where: str, ref: int, row: tuple[bytes, ...]) -> None:
         """Check a signed head: it is of the record before it, and signed by the key."""
@@ -107,26 +126,23 @@ class Auditor:
             raise Fault(f"{where}: not what was sealed: {changed}")
         if row[5] != self.key_id:
             raise Fault(f"{where}: sealed by another key, {row[5].decode()}")
-        try:
-            Ed25519PublicKey.from_public_bytes(self.key).verify(row[6], b"wheeld journal head 1\n" + canonical(row[:6]))
-        except InvalidSignature:
-            raise Fault(f"{where}: the signature is false: {changed}") from None
+        if not self.is_signed(row[6], b"wheeld journal head 1\n" + canonical(row[:6])):
+            raise Fault(f"{where}: the signature is false: {changed}")
         at = datetime.fromtimestamp(int(row[2]) // 1_000_000, UTC).isoformat()
         self.sealed = f"sealed up to record {ref}, {at} by {row[3].decode()}, {row[4].decode()}"
 
-    def check_log(self, where: str, coup: int, digest: bytes) -> None:
+    def check_log(self, where: str, coup: int, row: tuple[bytes, ...]) -> None:
         """Check a coup's observations, or the record of their removal."""
-        log = self.db.execute("SELECT packed FROM logs WHERE coup = ?", (coup,)).fetchone()
+        log = self.db.execute("SELECT at_utc_us, bytes, packed FROM logs WHERE coup = ?", (coup,)).fetchone()
+        pruned = self.db.execute("SELECT 1 FROM prunings WHERE coup = ?", (coup,)).fetchone() is not None
         if log is None:
-            if self.db.execute("SELECT 1 FROM prunings WHERE coup = ?", (coup,)).fetchone() is None:
+            if not pruned:
                 raise Fault(f"{where}: its log was removed")
             return
-        try:
-            intact = hashlib.sha256(zlib.decompress(log[0])).digest() == digest
-        except zlib.error:
-            raise Fault(f"{where}: its log is damaged") from None
-        if not intact:
+        if pruned or log[:2] != (int(row[3]), len(log[2])) or hashlib.sha256(log[2]).digest() != row[5]:
             raise Fault(f"{where}: its log was edited")
+        if hashlib.sha256(zlib.decompress(log[2])).digest() != row[4]:
+            raise Fault(f"{where}: its log is not the one of its digest")
 
     def check_feed(self, where: str, seq: int, payload: bytes) -> None:
         """Check a published message: its number, its hash over its own bytes, and the hash of the message before."""
@@ -137,31 +153,86 @@ class Auditor:
             raise Fault(f"{where}: it does not follow seq {self.seq}")
         if closed != body + b',"hash":"%b' % digest.encode() or json.loads(payload)["seq"] != seq:
             raise Fault(f"{where}: its bytes do not have its number and hash: it was edited")
-        try:
-            if signature:
-                Ed25519PublicKey.from_public_bytes(self.key).verify(base64.b64decode(signature), digest.encode())
-        except InvalidSignature:
-            raise Fault(f"{where}: its signature is not by this key") from None
+        if not signature:
+            raise Fault(f"{where}: its signature is missing")
+        if not self.is_signed(base64.b64decode(signature), digest.encode()):
+            raise Fault(f"{where}: its signature is not by this journal's key")
         self.seq, self.hash = seq, digest
 
     def check_end(self) -> None:
-        """Check for rows that no link holds, for keys that were given and are gone, and for at least one seal."""
-        for kind, (table, columns) in KINDS.items():
-            key = columns.split()[0]
-            query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608
-            if (ref := self.db.execute(query, (kind,)).fetchone()[0]) is not None:
-                raise Fault(f"{kind} {ref}: in no record: inserted, or its record was cut off")
-            count, last = self.db.execute(f"SELECT count(*), coalesce(max({key}), 0) FROM {table}").fetchone()  # noqa: S608
-            links = self.db.execute("SELECT count(*) FROM chain WHERE kind = ?", (kind,)).fetchone()[0]
-            if count != links:
-                raise Fault(f"{kind}: {count} rows for {links} records")
-            given = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-            if given and given[0] > last:
-                raise Fault(f"{kind} {last + 1} to {given[0]}: cut off at the end")
+        """Check what needs all links: rows in no record, rows that are gone, the noted head, a seal, the tail."""
+        noted = self.db.execute("SELECT head FROM chain WHERE n = ?", (self.noted_n,)).fetchone()
         if self.noted_n > self.n:
             raise Fault(f"records {self.n + 1} to {self.noted_n}: cut off at the end")
+        if self.noted_n and (noted is None or noted[0].hex() != self.noted_head):
+            raise Fault(f"record {self.noted_n}: its head is not the one that was noted: changed here or before")
+        for kind, (table, columns) in KINDS.items():
+            self.check_rows(kind, table, columns.split()[0])
+        foreign = self.db.execute("SELECT min(coup) FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)").fetchone()
+        if foreign[0] is not None:
+            raise Fault(f"log {foreign[0]}: of no evidence: inserted")
         if not self.sealed:
             raise Fault("no sealed head: nothing proves that the chain was not written anew")
+        self.check_tail()
+
+    def check_rows(self, kind: str, table: str, key: str) -> None:
+        """Check that each row of a table is in one record, and that the last ones were not cut off."""
+        query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608
+        if (ref := self.db.execute(query, (kind,)).fetchone()[0]) is not None:
+            raise Fault(f"{kind} {ref}: in no record: inserted, or its record was cut off")
+        count, last = self.db.execute(f"SELECT count(*), coalesce(max({key}), 0) FROM {table}").fetchone()  # noqa: S608
+        links = self.db.execute("SELECT count(*) FROM chain WHERE kind = ?", (kind,)).fetchone()[0]
+        if count != links:
+            raise Fault(f"{kind}: {count} rows for {links} records")
+        given = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+        if given and given[0] > last:
+            raise Fault(f"{kind} {last + 1} to {given[0]}: cut off at the end")
+        if given and given[0] < last:
+            raise Fault(f"{kind} {last}: its counter was edited")
+
+    def check_tail(self) -> None:
+        """Check how the last change left the file: nothing was added, cut off or edited since without the key."""
+        tail = self.db.execute("SELECT n, head, kept, debts, signature FROM tail").fetchone()
+        if tail is None:
+            raise Fault("tail: removed, nothing shows how the journal was left")
+        n, head, kept, debts, signature = tail
+        if self.n > n:
+            raise Fault(f"records {n + 1} to {self.n}: added by somebody else after the last one that was written")
+        if self.n < n:
+            raise Fault(f"records {self.n + 1} to {n}: cut off at the end")
+        if self.head != head:
+            raise Fault(f"record {n}: its head is not the one that was written last: changed here or before")
+        values = b"".join(canonical((name.encode(), value)) for name, value in self.db.execute(KEPT))
+        if hashlib.sha256(values).digest() != kept:
+            raise Fault("kept: what a restart reads (memory, position, settled) was edited")
+        total = sum(int.from_bytes(hashlib.shake_256(canonical(debt)).digest(256)) for debt in self.db.execute(DEBTS))
+        if (total % (1 << 2048)).to_bytes(256) != debts:
+            raise Fault("debts: what is owed was edited")
+        if not signature:
+            raise Fault("tail: unsigned, and this journal has a key")
+        if not self.is_signed(signature, b"wheeld journal tail 1\n" + canonical((b"%d" % n, head, kept, debts))):
+            raise Fault("tail: the signature is false: the end of the journal was written without the key")
+
+    def is_signed(self, signature: bytes, data: bytes) -> bool:
+        """Whether the key made this signature."""
+        try:
+            Ed25519PublicKey.from_public_bytes(self.key).verify(signature, data)
+        except InvalidSignature:
+            return False
+        return True
+
+
+def check_file(db: sqlite3.Connection, size: int) -> None:
+    """Check the file itself: nothing in it that the journal does not have, every page, row and index sound."""
+    rows = sorted(repr(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
+    if hashlib.sha256("\n".join(rows).encode()).hexdigest() != SCHEMA:
+        raise Fault("the tables are not those of a journal: something was planted, changed or removed")
+    pages = db.execute("PRAGMA page_count").fetchone()[0] * db.execute("PRAGMA page_size").fetchone()[0]
+    if size > pages:
+        raise Fault(f"file: {size - pages} bytes behind its last page")
+    (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise Fault(f"file: damaged or edited ({found})")
 
 
 def canonical(row: tuple[bytes | None, ...]) -> bytes:

@@ -10,9 +10,9 @@ class Exit(IntEnum):
 
     OK = 0
     USAGE = 2  # the command line is wrong
-    BAD_DATA = 65  # a malformed log, a journal with a fault
+    BAD_DATA = 65  # a malformed log, a journal with a fault, or one that somebody changed while it was open
     NO_INPUT = 66  # a named file does not exist or cannot be read
-    NOT_OPENED = 73  # the journal cannot be opened, or another daemon uses it
-    IO_FAILED = 74  # a file or the journal could not be written
+    NOT_OPENED = 73  # the journal cannot be used (another table's, edited, …), or another daemon uses it
+    IO_FAILED = 74  # a file or the journal could not be read or written: worth another try
     BAD_CONFIG = 78  # the configuration is wrong
     INTERRUPTED = 130  # by SIGINT, as shells count it

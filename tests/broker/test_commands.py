@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
 from tests.broker.world import FakeBroker, Heard, VirtualClock, queued_intake, settle
+from tests.journal.journals import OWNER
 from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox
@@ -62,7 +63,7 @@ class Bench:
 
 @pytest_asyncio.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
+    journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
     yield Bench(journal)
     await journal.close()
 
@@ -159,7 +160,7 @@ async def test_a_resend_of_what_was_never_published_is_refused(bench: Bench) -> 
 
 
 async def test_refused_in_the_language_of_the_table(tmp_path: Path) -> None:
-    journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
+    journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
     bench = Bench(journal, "it")
     await bench.send("cmd/open", GOOD | {"reason": ""})
     assert await bench.refusal() == "il motivo deve avere da 1 a 500 caratteri, su una sola riga"

@@ -25,6 +25,7 @@ from tests.broker.mqtt_bench import (
     settings,
 )
 from tests.broker.world import queued_intake, working
+from tests.journal.journals import OWNER
 from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
@@ -51,7 +52,7 @@ class Daemon:
 
 @asynccontextmanager
 async def daemon(port: int, path: Path, *, ack: bool = False, **more: Any) -> AsyncIterator[Daemon]:
-    journal = await Journal.open(path, at_utc_us=1)
+    journal = await Journal.open(path, OWNER, at_utc_us=1)
     async with connecting(settings(port, **more)) as (connection, clock):
         running = Daemon(journal, connection, clock, ack=ack)
         try:

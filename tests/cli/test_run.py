@@ -19,6 +19,7 @@ from hw_sim.board import SimBoard
 from hw_sim.evening import Evening, script
 from hw_sim.pty_link import Player, Pty
 from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, write_config
+from tests.journal.journals import bind_anew
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.exits import Exit
 
@@ -209,13 +210,14 @@ async def test_memory_of_another_version_is_logged(tmp_path: Path) -> None:
         assert await daemon.end() == Exit.OK
     with contextlib.closing(sqlite3.connect(tmp_path / "journal.sqlite")) as db, db:
         db.execute("UPDATE kept SET value = ? WHERE name = 'memory'", (b'{"state": "dancing"}',))
+        bind_anew(db)
     async with running(config) as daemon:
         entry = await daemon.until("journal.memory_unreadable")
         assert "use the version that wrote it" in entry["why"]
         assert await daemon.end(None) == Exit.BAD_DATA
 
 
-async def test_a_journal_that_fails_ends_the_daemon_and_nothing_more_is_published(
+async def test_a_journal_that_somebody_touches_ends_the_daemon_and_nothing_more_is_published(
     tmp_path: Path, broker: Mosquitto
 ) -> None:
     evening = script(["valid"], seed=3)
@@ -227,8 +229,8 @@ async def test_a_journal_that_fails_ends_the_daemon_and_nothing_more_is_publishe
             db.execute("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(FAIL, 'no'); END")
         async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
             failed = await daemon.until("journal.failed")
-        assert await daemon.end(None) == Exit.IO_FAILED
-        assert failed["then"] == "nothing more was published"
+        assert await daemon.end(None) == Exit.BAD_DATA
+        assert (failed["fault"], failed["then"]) == ("replaced", "nothing more was published")
         assert {payload["state"] for payload in listener.of("table")} == {"closed"}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
 from tests.broker.world import queued_intake
 from tests.faults.broker_coups import ROOT
+from tests.journal.journals import OWNER
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.step import Reply, Step
@@ -83,7 +84,7 @@ class Wheel:
 @asynccontextmanager
 async def turning(port: int, path: Path, **mqtt: Any) -> AsyncIterator[Wheel]:
     """Run a wheel on the journal at `path`; none of its tasks may end before the block does."""
-    journal = await Journal.open(path, at_utc_us=NOW_UTC_US)
+    journal = await Journal.open(path, OWNER, at_utc_us=NOW_UTC_US)
     wheel = Wheel(journal, port, **mqtt)
     works = (
         wheel.connection.run(),

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 from tests.broker.feed import Feed
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from tests.journal.journals import write_keys
 from tests.journal.old_journal import COUPS, NOW, SETTLED, from_0, log_of, write_version_0
 from wheeld.core.observations import Command, Observation
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal import schema
+from wheeld.journal.seal import FileSigner
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import CommandRecord
 
@@ -152,7 +154,7 @@ def migration() -> Script:
     """A journal of an earlier schema is brought up to date and used."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, JOURNAL)
-        feed = write_version_0(path)
+        feed = write_version_0(path, FileSigner(write_keys(path.parent)[0]))
         file = path.read_bytes()
     replayed = Feed()
     old = [message for _ in range(COUPS) for message in replayed.step("notice", "result", "table").messages]

@@ -16,12 +16,13 @@ from firmware_protocol.host import Position
 from tests.faults.disk_check import Reference, content_of
 from tests.faults.disk_script import JOURNAL, Op, Script, perform
 from tests.faults.disk_shim import Plan, Shim
-from tests.journal.journals import open_writer, write_keys
+from tests.journal.journals import NOW, OWNER, open_writer, write_keys
 from wheeld.broker.outbox import BATCH_MAX
 from wheeld.core.step import Step
 from wheeld.journal import database as journal_database
 from wheeld.journal.chain import MESSAGE, Value
 from wheeld.journal.database import Database
+from wheeld.journal.opening import make_ready
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import FileSigner
 from wheeld.journal.writer import JournalWriter
@@ -89,6 +90,10 @@ class RetryingJournal(JournalWriter):
             super().append(step, at_utc_us, position)
         except JournalError:
             self.database._failure = None
+            self.database._data_version = self.database.integer("PRAGMA data_version")
+            self.database._tip = None
+            if self.database.bound is not None:
+                self.database.bound.forget()
             super().append(step, at_utc_us, position)
 
 
@@ -167,7 +172,13 @@ class _Session:
     def _open(self) -> JournalWriter:
         path = self._run.directory / JOURNAL
         database, writer = FLAVOURS[self._run.flavour]
-        return writer(database(path), signer=FileSigner(self._run.key))
+        journal = writer(database(path), signer=FileSigner(self._run.key))
+        try:
+            make_ready(journal, owner=OWNER, at_utc_us=NOW)
+        except JournalError:
+            journal.close()
+            raise
+        return journal
 
     def _publish(self, journal: JournalWriter) -> None:
         ids = [message.id for message in journal.reader.owed(0, BATCH_MAX)]

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from tests.broker.test_commands import NOW, Bench
 from tests.faults.fuzz_mutate import drawn
+from tests.journal.journals import OWNER
 from wheeld.broker.commands import CORRELATION_BYTES_MAX, TOPIC_CHARACTERS_MAX
 from wheeld.broker.payloads import COMMANDS
 from wheeld.journal.journal import Journal
@@ -30,7 +31,7 @@ async def test_every_command_and_ack_is_answered_or_counted(
     tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
     outcomes: Counter[str] = Counter()
-    journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
+    journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
     bench = Bench(journal)
     try:
         for number, (where, data) in enumerate(drawn("commands", seed, how_many("commands"), TOKENS)):
@@ -83,7 +84,7 @@ async def _sent(bench: Bench, leaf: str, payload: bytes, rng: random.Random) -> 
 
 @pytest.mark.parametrize("payload", [b'{"id":"\xff"}', b'{"id":"c","by":"\xff","reason":"x"}'])
 async def test_a_text_that_is_not_utf_8_is_refused(tmp_path: Path, payload: bytes) -> None:
-    journal = await Journal.open(tmp_path / "j", at_utc_us=NOW)
+    journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
     bench = Bench(journal)
     try:
         await bench.send("cmd/open", payload)

@@ -38,6 +38,7 @@ from wheeld.core.step import CoupLog, Step
 from wheeld.core.table_state import TableState
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedMessage, Login, Manner
+from wheeld.journal.opening import Owner
 
 WITHIN_S, TRIES_MAX = 1.0, 12
 """What is promised on an idle machine; on a busy one the start is tried up to that many times."""
@@ -164,7 +165,7 @@ def has_answered(subscriber: Subscriber, boot_id: str) -> bool:
 def write_journal(path: Path, messages: int, coups: int) -> None:
     """A journal with so many messages, all settled, and as many coups' evidence."""
     written, noise = Written(), random.Random(1)
-    with contextlib.closing(open_writer(path)) as journal:
+    with contextlib.closing(open_writer(path, owner=Owner("live", "wheel-1"))) as journal:
         for first in range(0, messages, 1000):
             steps = min(1000, messages - first)
             journal.append(Step(messages=tuple(written.message("result") for _ in range(steps))), 1)

@@ -14,6 +14,7 @@ import aiomqtt
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
 from tests.broker.world import queued_intake, working
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
+from tests.journal.journals import OWNER
 from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
@@ -56,7 +57,7 @@ class Daemon:
 
 @asynccontextmanager
 async def daemon(port: int, path: Path) -> AsyncIterator[Daemon]:
-    journal = await Journal.open(path / "journal", at_utc_us=1)
+    journal = await Journal.open(path / "journal", OWNER, at_utc_us=1)
     running = Daemon(journal, port)
     works = (running.connection.run(), running.outbox.run(), running.intake.run(running.connection.inbox))
     try:

@@ -130,7 +130,7 @@ class FakeClient:
     async def subscribe(self, topics: list[tuple[str, int]]) -> list[int]:
         return [self._world.grants] * len(topics)
 
-    async def publish(self, topic: str, payload: bytes, qos: int) -> None:
+    async def publish(self, topic: str, payload: bytes, qos: int, retain: bool = False) -> None:
         try:
             await asyncio.sleep(TRAVEL_S)
         except asyncio.CancelledError:

@@ -13,6 +13,7 @@ from hw_sim.pins import SimPins
 from tests.config.test_gpio import BUTTONS, PINS
 from tests.gpio.bench import ROTOR_TICKS, WIRED, idle
 from tests.gpio.test_contract import MS, pulse, turning
+from tests.journal.journals import OWNER
 from tests.sources.test_board_feed import settle
 from wheeld.broker.payloads import Health
 from wheeld.config.reading import parse
@@ -205,7 +206,7 @@ def configured(text: str, directory: Path) -> Config:
 async def ran(config: Config, pins: SimPins, seconds: float) -> Health:
     """Run a daemon for `seconds`, with the pins' time as the real one. Returns its health then."""
     clock = SystemClock()
-    journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us())
+    journal = await Journal.open(config.journal.path, OWNER, at_utc_us=clock.utc_us())
     daemon = Daemon(config, journal, clock, memory=None)
     task = asyncio.create_task(daemon.run())
     end_ns = clock.monotonic_ns() + round(seconds * 1e9)

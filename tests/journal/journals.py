@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,21 +13,35 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from tests.broker.feed import Feed
 from wheeld.core.step import CoupLog, Reply
-from wheeld.journal.chain import FIRST_HEAD, KINDS, digest_of, follow
+from wheeld.journal.chain import FIRST_HEAD, KINDS, canonical, debt_sum, debt_term, digest_of, follow, tail_bytes
 from wheeld.journal.database import Database
+from wheeld.journal.opening import Owner, open_to_write
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import Signer, StoredSeal
-from wheeld.journal.seal import FileSigner
+from wheeld.journal.seal import FileSigner, key_id
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import CommandRecord
 
 NOW = 1_700_000_000_000_000
+OWNER = Owner("testsite", "table-1")
 DAY_US = 86_400_000_000
 
 
-def open_writer(path: Path, *, signer: Signer | None = None) -> JournalWriter:
+class RawSigner:
+    """A private key from its 32 bytes."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._key = ed25519.Ed25519PrivateKey.from_private_bytes(raw)
+        self.public_key = self._key.public_key().public_bytes_raw()
+        self.key_id = key_id(self.public_key)
+
+    def sign(self, data: bytes) -> bytes:
+        return self._key.sign(data)
+
+
+def open_writer(path: Path, *, signer: Signer | None = None, owner: Owner = OWNER) -> JournalWriter:
     """The journal in this file, new or not, to be written."""
-    return JournalWriter(Database(path), signer=signer)
+    return open_to_write(path, owner=owner, signer=signer, at_utc_us=NOW)
 
 
 def open_reader(path: Path) -> JournalReader:
@@ -74,6 +89,17 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         db.execute("BEGIN")
         yield db
         db.execute("COMMIT")
+
+
+def bind_anew(db: sqlite3.Connection, signer: Signer | None = None) -> None:
+    """The tail as if what is stored now had been left so; without a `signer` its signature stays what it was."""
+    n, head = db.execute("SELECT n, head FROM chain ORDER BY n DESC LIMIT 1").fetchone()
+    kept = canonical(value for row in db.execute("SELECT name, value FROM kept ORDER BY name") for value in row)
+    debts = debt_sum(sum(map(debt_term, db.execute("SELECT * FROM debts"))))
+    columns = (n, head, hashlib.sha256(kept).digest(), debts)
+    db.execute("UPDATE tail SET n = ?, head = ?, kept = ?, debts = ?", columns)
+    if signer is not None:
+        db.execute("UPDATE tail SET signature = ?", (signer.sign(tail_bytes(*columns)),))
 
 
 def chain_anew(db: sqlite3.Connection) -> None:

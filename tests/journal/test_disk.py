@@ -64,8 +64,9 @@ def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_error_of_a_checkpoint_is_the_step_s(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The step is stored, but the call failed: it is owed at the next start."""
-    monkeypatch.setattr(journal_database, "CHECKPOINT_EVERY", 2)
     feed = Feed()
+    open_writer(path).close()
+    monkeypatch.setattr(journal_database, "CHECKPOINT_EVERY", 2)
     with closing(open_writer(path)) as journal:
 
         def fail() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from firmware_protocol.host import Position
 from tests.broker.feed import Feed
-from tests.journal.journals import open_reader, open_writer
+from tests.journal.journals import OWNER, open_reader, open_writer
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.journal import Journal
@@ -217,7 +217,7 @@ def test_the_chain_goes_on_after_a_step_that_the_program_broke(journal: JournalW
         journal.append(Feed().step("notice", "notice", evidence=CoupLog(1, "result", "text")), NOW)  # type: ignore[arg-type]
     journal.append(feed.step("table", evidence=CoupLog(1, "result", b"log")), NOW)
     assert verify(journal.reader).faults == []
-    assert journal.database.tip()[0] == 3
+    assert journal.database.tip()[0] == 4
 
 
 def test_evidence_of_one_coup_twice_is_refused(journal: JournalWriter) -> None:
@@ -484,7 +484,7 @@ def test_a_refusal_of_the_intake_is_stored(journal: JournalWriter) -> None:
 
 
 async def test_the_facade_keeps_the_order_of_the_calls(path: Path) -> None:
-    journal = await Journal.open(path, at_utc_us=NOW)
+    journal = await Journal.open(path, OWNER, at_utc_us=NOW)
     feed = Feed()
     await asyncio.gather(*(journal.append(feed.step("result", memory=b"%d" % i), NOW) for i in range(50)))
     assert await journal.last_seq() == await journal.depth() == 50
@@ -498,7 +498,7 @@ async def test_the_facade_keeps_the_order_of_the_calls(path: Path) -> None:
 
 
 async def test_an_append_whose_caller_goes_away_is_done_all_the_same(path: Path) -> None:
-    journal = await Journal.open(path, at_utc_us=NOW)
+    journal = await Journal.open(path, OWNER, at_utc_us=NOW)
     appending = asyncio.create_task(journal.append(Feed().step("result"), NOW))
     await asyncio.sleep(0)
     appending.cancel()
@@ -509,7 +509,7 @@ async def test_an_append_whose_caller_goes_away_is_done_all_the_same(path: Path)
 
 
 async def test_news_wakes_once(path: Path) -> None:
-    journal = await Journal.open(path, at_utc_us=NOW)
+    journal = await Journal.open(path, OWNER, at_utc_us=NOW)
     await journal.wait_news()
     waiting = asyncio.create_task(journal.wait_news())
     await journal.depth()
@@ -520,13 +520,13 @@ async def test_news_wakes_once(path: Path) -> None:
 
 
 async def test_commands_that_a_crash_left_undecided_are_refused_at_the_next_start(path: Path) -> None:
-    journal = await Journal.open(path, at_utc_us=NOW)
+    journal = await Journal.open(path, OWNER, at_utc_us=NOW)
     assert await journal.receive(command("c1", response_topic="desk"), NOW) is Receipt.NEW
     assert await journal.receive(command("c2"), NOW) is Receipt.NEW
     await journal.answer(Reply(0, "c2", "open", "chef", done=True), NOW)
     await journal.refuse(command("c3"), "no", NOW)
     await journal.close()
-    again = await Journal.open(path, at_utc_us=NOW + 5, language="it")
+    again = await Journal.open(path, OWNER, at_utc_us=NOW + 5, language="it")
     answers = [(m.response_topic, msgspec.json.decode(m.payload)) for m in await again.owed(0, 10)]
     assert [(reply["id"], reply["why"]) for _, reply in answers] == [
         ("c2", ""),
@@ -542,7 +542,7 @@ async def test_opening_fails_clean(path: Path, damage: str) -> None:
     open_writer(path).close()
     edit(path, damage)
     with pytest.raises(JournalError):
-        await Journal.open(path, at_utc_us=NOW)
+        await Journal.open(path, OWNER, at_utc_us=NOW)
     open_writer(path.with_name("other")).close()
     path.with_name("other").rename(path)
-    await (await Journal.open(path, at_utc_us=NOW)).close()
+    await (await Journal.open(path, OWNER, at_utc_us=NOW)).close()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
 from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from tests.journal.journals import open_reader, write_keys
+from tests.journal.journals import OWNER, open_reader, write_keys
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
-from wheeld.journal.keeper import PRUNING_PERIOD_S, JournalKeeper
+from wheeld.journal.keeper import PATROL_S, PRUNING_PERIOD_S, JournalKeeper
 from wheeld.journal.rows import StoredEvidence
 from wheeld.journal.seal import FileSigner, public_key
 from wheeld.journal.setting import JournalSetting
@@ -66,6 +67,16 @@ class Bench:
             await settle()
             await self.journal.last_seq()
 
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[asyncio.Task[NoReturn]]:
+        """The keeper watches the files; the task ends by the journal's error."""
+        task = asyncio.create_task(self.keeper.watch())
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
     def evidence(self, coup: int) -> StoredEvidence | None:
         with closing(open_reader(self._path)) as reader:
             return reader.evidence(coup)
@@ -85,7 +96,7 @@ async def keeping(
 ) -> AsyncIterator[Bench]:
     private, _ = write_keys(directory)
     signer = FileSigner(private) if signs else None
-    journal = await Journal.open(directory / "j", at_utc_us=START_UTC_US, signer=signer)
+    journal = await Journal.open(directory / "j", OWNER, at_utc_us=START_UTC_US, signer=signer)
     setting = JournalSetting(path=directory / "j", evidence_age_days=age_days, evidence_bytes_max=bytes_max)
     bench = Bench(setting, journal)
     try:
@@ -149,6 +160,23 @@ async def test_evidence_goes_when_it_is_old_and_only_then(tmp_path: Path) -> Non
         await bench.clock.advance(PRUNING_PERIOD_S)
         await bench.everything()
         assert bench.evidence(1) is None
+
+
+async def test_the_patrol_checks_all_beside_retention(tmp_path: Path) -> None:
+    async with keeping(tmp_path, bytes_max=1) as bench:
+        bench.evening.open()
+        for number in (8, 9):
+            bench.evening.coup(number)
+            bench.evening.say("operations_done")
+        await bench.stored()
+        await bench.delivered()
+        assert await bench.journal.patrol()
+        assert await bench.journal.prune(START_UTC_US, max_bytes=0) == 2
+        while await bench.journal.patrol():
+            pass
+        async with working(bench.keeper.patrol()):
+            await bench.clock.advance(10 * PATROL_S)
+            await bench.everything()
 
 
 async def test_nothing_is_removed_while_a_coup_runs(tmp_path: Path) -> None:

@@ -73,16 +73,16 @@ def test_steps_are_done_one_after_the_other(tmp_path: Path, monkeypatch: pytest.
     write_version_0(path)
     monkeypatch.setattr(schema, "VERSION", 3)
 
+    done = []
+
     def from_version(step: int, db: sqlite3.Connection) -> None:
-        db.execute(f"CREATE TABLE of_step_{step} AS SELECT count(*) FROM sqlite_schema WHERE name LIKE 'of_step%'")
+        done.append((step, db.in_transaction))
 
     for step in (1, 2):
         monkeypatch.setitem(schema.MIGRATIONS, step, partial(from_version, step))
     open_writer(path).close()
     assert version(path) == 3
-    with closing(sqlite3.connect(path)) as db:
-        found = [db.execute(f"SELECT * FROM of_step_{step}").fetchone()[0] for step in (1, 2)]
-    assert found == [0, 1]
+    assert done == [(1, True), (2, True)]
 
 
 @pytest.mark.parametrize("step", range(0, RECORDS + 7, 7))

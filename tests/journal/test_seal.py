@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from tests.broker.feed import Feed
-from tests.journal.journals import NOW, open_reader, open_writer, write_journal, write_keys
+from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_journal, write_keys
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.step import CoupLog
@@ -35,9 +35,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "wheel.journal"
 
 
-def filled(path: Path, coups: int, size: int = 100) -> JournalWriter:
+def filled(path: Path, coups: int, size: int = 100, signer: FileSigner | None = None) -> JournalWriter:
     """A journal with evidence of coups 1, 2, …, stored a second apart; everything is delivered."""
-    journal, feed = open_writer(path), Feed()
+    journal, feed = open_writer(path, signer=signer), Feed()
     journal.database._db.execute("PRAGMA synchronous = OFF")  # nobody cuts the power here, and it is faster
     for coup in range(1, coups + 1):
         log = bytes((coup * i * i) % 251 for i in range(size))
@@ -49,30 +49,27 @@ def filled(path: Path, coups: int, size: int = 100) -> JournalWriter:
 # --- sealing -----------------------------------------------------------------------------------------------------
 
 
-def test_without_a_key_or_a_record_there_is_no_seal(path: Path) -> None:
+def test_without_a_key_there_is_no_seal(path: Path) -> None:
     with closing(open_writer(path)) as journal:
         journal.append(Feed().step("result"), NOW)
         assert journal.seal(by="Anna", why="close", at_utc_us=NOW) is None
-        assert journal.database.tip()[0] == 1
-    private, _ = write_keys(path.parent)
-    with closing(open_writer(path.with_name("empty"), signer=FileSigner(private))) as empty:
-        assert empty.seal(by="Anna", why="close", at_utc_us=NOW) is None
+        assert journal.database.tip()[0] == 2
 
 
 async def test_the_daemon_s_journal_seals_and_prunes(path: Path) -> None:
     private, public = write_keys(path.parent)
-    journal = await Journal.open(path, at_utc_us=NOW, signer=FileSigner(private))
+    journal = await Journal.open(path, OWNER, at_utc_us=NOW, signer=FileSigner(private))
     step = Feed().step("result", evidence=CoupLog(1, "result", b"log"))
     await journal.append(step, NOW)
     await journal.mark_sent([1], await_settlement=False)
     sealed = await journal.seal(by="Anna", why="shift change", at_utc_us=NOW)
     assert sealed is not None
-    assert (sealed.n, sealed.by, sealed.why) == (2, "Anna", "shift change")
+    assert (sealed.n, sealed.by, sealed.why) == (3, "Anna", "shift change")
     assert await journal.prune(NOW + S_US, max_age_s=0.5) == 1
     await journal.close()
     with closing(open_reader(path)) as reader:
         report = verify(reader, dict([public_key(public)]))
-    assert (report.faults, report.records, report.pruned) == ([], 4, 1)
+    assert (report.faults, report.records, report.pruned) == ([], 5, 1)
 
 
 def test_openssl_s_keys_do(tmp_path: Path, path: Path) -> None:
@@ -133,21 +130,21 @@ def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> No
     private, public = write_keys(path.parent)
     seal = ["journal", "seal", str(path), "--key", str(private), "--why", "inspection"]
     assert main(seal) == Exit.NO_INPUT
-    open_writer(path).close()
+    path.touch()
     assert main(seal) == Exit.BAD_DATA
-    assert "nothing in it yet" in capsys.readouterr().err
-    filled(path, 1).close()
+    assert "nothing is in it yet" in capsys.readouterr().err
+    filled(path, 1, signer=FileSigner(private)).close()
     assert main([*seal, "--by", "Anna"]) == Exit.OK
     noted = capsys.readouterr().out.split()[-1]
-    assert noted.startswith("2:")
+    assert noted.startswith("3:")
     assert main(["journal", "verify", str(path), "--public-key", str(public), "--head", noted]) == Exit.OK
     last_line = capsys.readouterr().out.splitlines()[-1]
-    assert last_line.startswith("sealed up to record 2: 20")
+    assert last_line.startswith("sealed up to record 3: 20")
     assert " by Anna, inspection, key " in last_line
     assert main(["journal", "verify", str(path)]) == Exit.OK
-    assert "the signature was not checked" in capsys.readouterr().out
+    assert "whether that is the house's was not checked" in capsys.readouterr().out
     assert main(["journal", "verify", str(path), "--head", "9:" + "0" * 64]) == Exit.BAD_DATA
-    assert "fault: records 4 to 9: cut off" in capsys.readouterr().out
+    assert "fault: records 5 to 9: cut off" in capsys.readouterr().out
     assert main(seal) == Exit.OK  # by the user who is logged in
 
 
@@ -178,7 +175,7 @@ def test_the_oldest_go_by_age_a_few_at_a_time(path: Path) -> None:
 
 def test_the_oldest_go_by_size(path: Path) -> None:
     with closing(filled(path, 20, size=2000)) as journal:
-        sizes = {coup: len(journal.reader.packed_log(coup) or b"") for coup in journal.reader.coups()}
+        sizes = {coup: stored[1] for coup in journal.reader.coups() if (stored := journal.reader.packed_log(coup))}
         keep = sum(size for coup, size in sizes.items() if coup > 12)
         assert journal.prune(NOW, max_bytes=sum(sizes.values())) == 0
         assert journal.prune(NOW, max_bytes=keep + sizes[12] - 1, max_age_s=1e6) == 12
@@ -217,20 +214,19 @@ def test_with_a_key_the_feed_is_stored_signed(path: Path) -> None:
     private, public = write_keys(path.parent)
     feed = Feed()
     first, second = feed.step("table", "notice", "result"), feed.step("void")
-    with closing(open_writer(path)) as journal:
-        journal.append(first, NOW)
     with closing(open_writer(path, signer=FileSigner(private))) as journal:
+        journal.append(first, NOW)
         journal.append(second, NOW)
         journal.append(second, NOW)  # the same once more is the same, signed or not
-        stored = [message.payload for message in journal.reader.owed(0, 10)]
+        stored = [message.payload for message in journal.owed(0, 10)]
         journal.seal(by="Anna", why="close", at_utc_us=NOW)
-    assert stored[:3] == [message.payload for message in first.messages]
     key_id, check = public_key(public)
-    assert [is_signed(payload, check) for payload in (stored[0], stored[3])] == [False, True]
+    assert [is_signed(stored[index], check) for index in (0, 2, 3)] == [True] * 3
+    assert stored[1] == first.messages[1].payload
     assert unsigned(stored[3]) == second.messages[0].payload
     with closing(open_reader(path)) as journal:
         report = verify(journal, {key_id: check})
-        assert (report.faults, report.sequenced, report.signed) == ([], 3, 1)
+        assert (report.faults, report.sequenced, report.signed) == ([], 3, 3)
 
 
 def test_the_feed_library_knows_the_signature(path: Path) -> None:

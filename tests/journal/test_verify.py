@@ -41,7 +41,7 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
     report = verify(journal)
     assert (report.messages, report.sequenced, report.last_seq, report.coups, report.faults) == (15, 10, 10, 5, [])
     assert (report.records, report.head) == journal.database.tip()
-    assert (report.records, report.pruned, report.sealed) == (20, 0, None)
+    assert (report.records, report.pruned, report.sealed) == (21, 0, None)
     assert report.last_hash.encode() in journal.messages(10, 1)[0].payload
     journal.close()
 
@@ -51,29 +51,29 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
     [
         (
             ["UPDATE messages SET payload = cast(replace(payload, '\"n\":2', '\"n\":3') AS BLOB) WHERE id = 5"],
-            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its bytes"],
+            ["record 7 (message 5): edited", "seq 3 (record 7 (message 5)): its bytes"],
         ),
         (
             ["UPDATE messages SET payload = cast('nothing' AS BLOB) WHERE id = 5"],
-            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its payload is no message of the feed"],
+            ["record 7 (message 5): edited", "seq 3 (record 7 (message 5)): its payload is no message of the feed"],
         ),
         (
             ['UPDATE messages SET payload = cast(\'{"seq":3,"hash":"0"}\' AS BLOB) WHERE id = 5'],
-            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): it carries no hash", "seq 4 (record 7"],
+            ["record 7 (message 5): edited", "seq 3 (record 7 (message 5)): it carries no hash", "seq 4 (record 8"],
         ),
         (
             ["DELETE FROM messages WHERE id = 5"],
-            ["record 6 (message 5): removed", "seq 4 (record 7 (message 6)): it f"],
+            ["record 7 (message 5): removed", "seq 4 (record 8 (message 6)): it f"],
         ),
-        (["DELETE FROM messages WHERE id = 4"], ["record 5 (message 4): removed"]),
+        (["DELETE FROM messages WHERE id = 4"], ["record 6 (message 4): removed"]),
         (
-            ["DELETE FROM chain WHERE n = 6"],
-            ["record 6: removed, the next one is record 7", "seq 4", "seq 4", "message 5: in"],
+            ["DELETE FROM chain WHERE n = 7"],
+            ["record 7: removed, the next one is record 8", "seq 4", "seq 4", "message 5: in"],
         ),
         (
             [
                 "DELETE FROM messages WHERE id > 12",
-                "DELETE FROM chain WHERE n > 16",
+                "DELETE FROM chain WHERE n > 17",
                 "DELETE FROM evidence WHERE coup = 5",
             ],
             ["message 13 to 15: cut off at the end"],
@@ -85,18 +85,18 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
                 "UPDATE messages SET seq = 4, id = 6 WHERE id = 5",
                 "UPDATE messages SET id = 5 WHERE id = 100",
             ],
-            ["record 6 (message 5): edited", "seq 3 (record 6 (message 5)): its payload says seq 4"],
+            ["record 7 (message 5): edited", "seq 3 (record 7 (message 5)): its payload says seq 4"],
         ),
         (
-            ["UPDATE chain SET ref = 3 WHERE n = 6"],
-            ["record 6: its link does not follow", "record 6 (message 3): edited"],
+            ["UPDATE chain SET ref = 3 WHERE n = 7"],
+            ["record 7: its link does not follow", "record 7 (message 3): edited"],
         ),
-        (["UPDATE chain SET kind = 'letter' WHERE n = 6"], ["record 6: its link", "record 6 (letter 5): no such kind"]),
-        (["UPDATE logs SET packed = x'00' WHERE coup = 3"], ["record 12 (evidence 3): its log is damaged"]),
-        (["DELETE FROM logs WHERE coup = 3"], ["record 12 (evidence 3): its log was removed"]),
-        (["UPDATE evidence SET seq = 2 WHERE coup = 3"], ["record 12 (evidence 3): edited"]),
+        (["UPDATE chain SET kind = 'letter' WHERE n = 7"], ["record 7: its link", "record 7 (letter 5): no such kind"]),
+        (["UPDATE logs SET packed = x'00' WHERE coup = 3"], ["record 13 (evidence 3): its log was edited"]),
+        (["DELETE FROM logs WHERE coup = 3"], ["record 13 (evidence 3): its log was removed"]),
+        (["UPDATE evidence SET seq = 2 WHERE coup = 3"], ["record 13 (evidence 3): edited"]),
         (["INSERT INTO commands VALUES (7, '', '', '', '', '', '', x'', 0)"], ["command 7: in no record"]),
-        (["UPDATE messages SET topic = CAST(x'ff' AS TEXT) WHERE id = 1"], ["record 1 (message 1): edited"]),
+        (["UPDATE messages SET topic = CAST(x'ff' AS TEXT) WHERE id = 1"], ["record 2 (message 1): edited"]),
     ],
 )
 def test_what_verify_finds(path: Path, statements: list[str], expected: list[str]) -> None:

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from hw_sim.evening import script
 from tests.cli.live import PATIENCE_S, write_config
+from tests.journal.journals import OWNER
 from tests.mosquitto import free_port
 from wheeld.broker.outbox import Outbox
 from wheeld.config.reading import load
@@ -59,7 +60,7 @@ async def daemon(directory: Path) -> AsyncIterator[Journal]:
     """A daemon without board and broker; its journal."""
     config = load(write_config(directory, script(["valid"], seed=3), broker_port=free_port()))
     clock = SystemClock()
-    journal = await Journal.open(config.journal.path, at_utc_us=clock.utc_us())
+    journal = await Journal.open(config.journal.path, OWNER, at_utc_us=clock.utc_us())
     running = asyncio.create_task(Daemon(config, journal, clock, memory=None).run())
     try:
         yield journal

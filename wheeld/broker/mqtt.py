@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 import aiomqtt
 import msgspec
 import structlog
+from paho.mqtt.reasoncodes import ReasonCode
 
-from wheeld.broker.mqtt_client import PACKET_BYTES_MAX, forget_session, new_client, opened, tls_files, unless_gone
+from wheeld.broker.mqtt_client import (
+    PACKET_BYTES_MAX,
+    MqttClient,
+    forget_session,
+    new_client,
+    opened,
+    tls_files,
+    unless_gone,
+)
 from wheeld.broker.mqtt_session import End, EndKind, MqttSession
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
@@ -48,6 +58,13 @@ over by then, or people have said it again: what is older would act on another c
 HEAR_S_MAX = 5.0
 """For so long at most a table that stood still waits for what was said meanwhile. A lost connection is made again
 within a second or two; a broker that can't be reached must not keep the number back."""
+
+RETAINED = ("table", "notice", "ack")
+"""What the broker keeps of what this table has published, and what the settlement core has stored of it."""
+
+Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
+"""Compares what the broker retains, by the topics in `RETAINED`, with what is stored here; raises when others know of
+more."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this computer: a password sent to them crosses no network."""
@@ -119,6 +136,7 @@ class MqttConnection:
         offline: bytes,
         clock: HostClock,
         rng: random.Random,
+        compare: Compare | None = None,
     ) -> None:
         self.inbox: asyncio.Queue[Incoming] = asyncio.Queue(INBOX_MAX)
         self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "dropped": 0, "oversized": 0}
@@ -126,6 +144,8 @@ class MqttConnection:
         self._root = root
         self._online = online
         self._offline = offline
+        self._compare = compare
+        """What is still to be compared before anything is published; None when that is done."""
         self._clock = clock
         self._retries = _Retries(rng)
         self._files = tls_files(settings)
@@ -142,7 +162,8 @@ class MqttConnection:
         return self._status.session is not None
 
     async def run(self) -> None:
-        """Connect, and connect again; ends only by cancellation, after having published `offline`."""
+        """Connect, and connect again; ends only by cancellation, after having published `offline`, or by the error of
+        `compare`."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(
@@ -228,6 +249,9 @@ class MqttConnection:
         files = self._files.stamp()
         will = aiomqtt.Will(self._root + "availability", self._offline, qos=1, retain=True)
         try:
+            if self._compare is not None:
+                await self._compare(await self._retained(will))
+                self._compare = None
             resumes = self._keeps_session()
             if not resumes and self._settings.protocol == "3.1.1":
                 await forget_session(self._settings)
@@ -240,6 +264,22 @@ class MqttConnection:
                 return await self._serve(session, files)
         except (aiomqtt.MqttError, OSError, TlsFilesError) as error:
             return End(EndKind.LOST, fault(error) or str(error))
+
+    async def _retained(self, will: aiomqtt.Will) -> dict[str, bytes]:
+        """What the broker retains of this table, over a connection of its own. Raises what `_attempt` takes."""
+        async with opened(await new_client(self._settings, will, session_s=0, resumes=False)) as client:
+            await unless_gone(self._ask_retained(client), client)
+            found = {message.topic.value.removeprefix(self._root): message.payload for message in client.left()}
+        return {leaf: payload for leaf, payload in found.items() if leaf in RETAINED}
+
+    async def _ask_retained(self, client: MqttClient) -> None:
+        granted = await client.subscribe([(self._root + leaf, 1) for leaf in RETAINED])
+        for leaf, code in zip(RETAINED, granted, strict=True):
+            if isinstance(code, ReasonCode) and code.is_failure:
+                why = "the broker's access list does not let us compare with it what we published: allow it"
+                self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
+        # What is retained comes before the confirmation of anything that is published behind the subscription.
+        await client.publish(self._root + "availability", self._offline, qos=1, retain=True)
 
     def _keeps_session(self) -> bool:
         """Whether the broker may have kept commands for us that are to be heard. What another run of the daemon was

@@ -1,10 +1,12 @@
-"""`wheeld journal`: verify, show and export what the daemon has stored, beside a running one too; seal, migrate."""
+"""`wheeld journal`: verify, show, export and back up what the daemon has stored, beside a running one too; seal, adopt,
+migrate."""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,15 +18,16 @@ import msgspec
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.describe import describe
 from wheeld.core.instants import to_text
+from wheeld.core.messages.chain import GENESIS
 from wheeld.exits import Exit
 from wheeld.journal import schema
 from wheeld.journal.database import Database
+from wheeld.journal.opening import open_to_write
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
-from wheeld.journal.writer import JournalWriter
 from wheeld.service.host_clock import SystemClock
 
 PAGE = 1000
@@ -67,7 +70,7 @@ def seal(options: argparse.Namespace) -> Exit:
     except KeyFileError as wrong:
         return _refuse(str(wrong))
     _require(options.file)
-    with closing(JournalWriter(Database(options.file), signer=signer)) as journal:
+    with closing(open_to_write(options.file, signer=signer)) as journal:
         sealed = journal.seal(by=options.by or _user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
         return _refuse(f"{options.file}: nothing in it yet that could be sealed")
@@ -81,6 +84,54 @@ def migrate(options: argparse.Namespace) -> Exit:
     Database(options.file).close()
     sys.stdout.write(f"{options.file}: schema {schema.VERSION}\n")
     return Exit.OK
+
+
+def adopt(options: argparse.Namespace) -> Exit:
+    """Let the numbers of the feed go on behind those that others have and this journal has not.
+
+    Raises JournalError, OSError.
+    """
+    try:
+        signer = None if options.key is None else FileSigner(options.key)
+    except KeyFileError as wrong:
+        return _refuse(str(wrong))
+    _require(options.file)
+    seq, last_hash = options.after
+    with closing(open_to_write(options.file, signer=signer)) as journal:
+        utc_us = SystemClock().utc_us()
+        adoption = journal.adopt(seq, last_hash, by=options.by or _user(), why=options.why, at_utc_us=utc_us)
+        here = journal.reader.messages(adoption.first_seq, 1)
+    first, last = adoption.first_seq, adoption.last_seq
+    sys.stdout.write(f"the next message is seq {last + 1}; it tells that {first} to {last} are not in this journal\n")
+    if here:
+        what = f"what this journal stored from seq {first} on was never published, and will not be"
+        sys.stdout.write(f"{what}: settle it by hand: wheeld journal show {options.file} --from-seq {first}\n")
+    return Exit.OK
+
+
+def backup(options: argparse.Namespace) -> Exit:
+    """Copy a journal, also while its daemon runs, and verify the copy; raises JournalError, OSError."""
+    part = options.to.with_name(options.to.name + ".part")
+    if options.to.exists():
+        return _refuse(f"{options.to}: exists already; give each backup a name of its own")
+    part.unlink(missing_ok=True)
+    with closing(_open(options.file)) as journal:
+        journal.database.copy_to(part)
+    with closing(_open(part)) as copy:
+        report = verify_journal(copy)
+    if report.faults:
+        return _refuse(f"{part}: the copy is not whole, and neither may the journal be: {report.faults[0]}")
+    part.rename(options.to)
+    sys.stdout.write(f"{options.to}: {report.records} records, verified; {_noted(report.records, report.head)}\n")
+    return Exit.OK
+
+
+def known_message(text: str) -> tuple[int, str]:
+    """`SEQ:HASH` or `SEQ` of the command line; raises ArgumentTypeError."""
+    found = re.fullmatch("([1-9][0-9]{0,14})(?::([0-9a-f]{64}))?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not SEQ or SEQ:HASH, as the log of the daemon gives it")
+    return int(found[1]), found[2] or GENESIS
 
 
 def noted_head(text: str) -> tuple[int, bytes]:
@@ -165,7 +216,7 @@ def _noted(n: int, head: bytes) -> str:
 
 
 def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
-    trust = "" if is_checked else "; the signature was not checked (--public-key)"
+    trust = "" if is_checked else "; whether that is the house's was not checked (--public-key)"
     when = to_text(sealed.at_utc_us)
     return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
 

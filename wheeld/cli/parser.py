@@ -25,8 +25,8 @@ exit codes:
   2   the command line is wrong
   65  the data is wrong: a malformed log, a journal with a fault
   66  a file that was named does not exist or cannot be read
-  73  the journal cannot be opened, or another daemon uses it
-  74  a file, or the journal, could not be written (disk full, failing); nothing more was published
+  73  the journal cannot be used (another table's, edited, …), or another daemon uses it
+  74  a file, or the journal, could not be read or written (disk full, failing); nothing more was published
   78  the configuration is wrong: where and why is on standard error
   130 interrupted
 """
@@ -70,8 +70,8 @@ examples:
 )
 
 _JOURNAL = """\
-Read a journal, also while its daemon runs; nothing in it is changed. Only seal and migrate write, and no
-daemon may have the journal open then: a running daemon seals its own.
+Read a journal, also while its daemon runs; nothing in it is changed. Only seal, adopt and migrate write, and
+no daemon may have the journal open then: a running daemon seals its own.
 """
 
 _JOURNAL_EXAMPLES = (
@@ -81,6 +81,7 @@ examples:
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
   wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
+  wheeld journal backup /var/lib/wheeld/campione-03.sqlite /mnt/backup/campione-03-monday.sqlite
   wheeld journal seal /var/lib/wheeld/campione-03.sqlite --key wheel.key --why inspection
 """
     + _EXITS
@@ -207,6 +208,15 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     )
     seal.add_argument("--why", metavar="TEXT", required=True, help="why it is sealed")
     seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
+    backup = _add_part(parts, "backup", cli_journal.backup, "copy it, also beside its daemon, and verify the copy")
+    backup.add_argument("to", metavar="COPY", type=Path, help="the file to make")
+    adopt = _add_part(parts, "adopt", cli_journal.adopt, "go on behind numbers that others have and this file lost")
+    adopt.add_argument(
+        "--after", metavar="SEQ[:HASH]", type=cli_journal.known_message, required=True, help="the last one they have"
+    )
+    adopt.add_argument("--key", metavar="FILE", type=Path, help="the wheel's private key, if it has one")
+    adopt.add_argument("--why", metavar="TEXT", required=True, help="why it is adopted: it is published")
+    adopt.add_argument("--by", metavar="NAME", help="who adopts it (default: the user)")
     _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
 
 

@@ -23,13 +23,15 @@ RETAINED: frozenset[str] = frozenset({"table", "board"})
 class Message(msgspec.Struct, frozen=True):
     """One MQTT message, whole: `payload` is the exact JSON to publish, the same bytes whenever it is sent again.
 
-    `seq` is its place in the feed (`result`, `void`, `table`) or None; `t_us` its sensing time.
+    `seq` is its place in the feed (`result`, `void`, `table`) or None; `t_us` its sensing time. `retained`: the broker
+    keeps it, though its topic is none of `RETAINED`.
     """
 
     t_us: int
     topic: Topic
     payload: bytes
     seq: int | None = None
+    retained: bool = False
 
 
 class Reply(msgspec.Struct, frozen=True):

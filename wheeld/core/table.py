@@ -21,6 +21,7 @@ from wheeld.core.law.history import History
 from wheeld.core.law.standing import is_closed, is_running, may_run_still
 from wheeld.core.law.standstill import evidence_of
 from wheeld.core.law.waiting import held_until_us, questions
+from wheeld.core.messages.payloads import Gap
 from wheeld.core.messages.writer import MessageWriter, Person
 from wheeld.core.observations import (
     BallPass,
@@ -75,11 +76,18 @@ class Table:
 
     @classmethod
     def start(
-        cls, setting: TableSetting, *, boot_id: str, started_utc_us: int, memory: bytes | None = None
+        cls,
+        setting: TableSetting,
+        *,
+        boot_id: str,
+        started_utc_us: int,
+        memory: bytes | None = None,
+        gap: tuple[Gap, str] | None = None,
     ) -> tuple[Table, Step]:
         """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last stored of it, if anything.
 
-        ValueError (msgspec's) when `memory` is not a table's state of this version.
+        `gap`: numbers of the feed that others have and the journal has not, and the hash of the last one; the feed goes
+        on behind them. ValueError (msgspec's) when `memory` is not a table's state of this version.
         """
         state = TableState(last_number=setting.last_number, since_at=to_text(started_utc_us))
         if memory is not None:
@@ -93,6 +101,9 @@ class Table:
             observed.pocket.lying = setting.profile.pockets.index_of[state.ball_belongs_in]
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
+        if gap is not None:
+            state.view = None  # published anew in any case: that message tells of the gap
+            table._writer.leave_out(*gap)
         opening = table.apply(Restarted(0))
         table._recorder.begin(table.now_us)
         return table, opening

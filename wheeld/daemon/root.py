@@ -7,6 +7,7 @@ import random
 import signal
 import uuid
 from collections.abc import Coroutine
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
+from wheeld.core.messages.payloads import Gap
 from wheeld.core.table import Table
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
@@ -29,6 +31,8 @@ from wheeld.daemon.table_loop import TableLoop
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper
+from wheeld.journal.opening import Owner
+from wheeld.journal.rows import Fault, StoredAdoption
 from wheeld.journal.seal import FileSigner, KeyFileError
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
@@ -42,6 +46,9 @@ PUBLISH_SLACK_S = 2.0
 
 CONFIRM_S_MAX, CONFIRM_STEP_S = 0.5, 0.02
 """A broker on the same network confirms in milliseconds; one that does not must not delay the stop."""
+
+TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
+"""Somebody's hand was in it: no start mends that, so systemd does not try again."""
 
 
 def run(config: Config) -> Exit:
@@ -57,14 +64,19 @@ async def _run(config: Config) -> Exit:
     try:
         signer = None if key_file is None else FileSigner(key_file)
         journal = await Journal.open(
-            config.journal.path, at_utc_us=clock.utc_us(), signer=signer, language=config.table.table_language
+            config.journal.path,
+            Owner(config.table.site, config.table.table),
+            at_utc_us=clock.utc_us(),
+            signer=signer,
+            language=config.table.table_language,
         )
     except (KeyFileError, OSError) as wrong:
         log.critical("signing_key.unusable", why=str(wrong))
         return Exit.BAD_CONFIG
     except JournalError as wrong:
         log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
-        return Exit.NOT_OPENED
+        # Freeing space must be enough: systemd tries again. Every other fault needs a person.
+        return Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
     try:
         failure = await _serve(config, journal, clock)
     except UNREADABLE as wrong:
@@ -78,7 +90,7 @@ async def _run(config: Config) -> Exit:
         await journal.close()
     if failure is not None:
         log.critical("journal.failed", why=str(failure), fault=failure.fault, then="nothing more was published")
-        return Exit.IO_FAILED
+        return Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
     log.info("daemon.stopped")
     return Exit.OK
 
@@ -86,7 +98,11 @@ async def _run(config: Config) -> Exit:
 async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
     """Run to the end; returns the journal's error when that was the reason."""
     failures: list[JournalError] = []
-    daemon = Daemon(config, journal, clock, memory=await journal.memory(), resume_at=await journal.position())
+    try:
+        memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
+    except JournalError as wrong:
+        return wrong
+    daemon = Daemon(config, journal, clock, memory=memory, resume_at=resume_at, gap=gap)
     try:
         await daemon.run()
     except* JournalError as wrongs:
@@ -98,7 +114,8 @@ class Daemon:
     """Everything of one wheel, built in the order in which it depends on each other.
 
     `memory` is the table's as the journal has it, None for a journal that is empty; `resume_at`: up to where the
-    board's events are stored. Raises PinsError, and one of `UNREADABLE` for a memory of another version.
+    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet.
+    Raises PinsError, and one of `UNREADABLE` for a memory of another version.
     """
 
     def __init__(
@@ -109,12 +126,17 @@ class Daemon:
         *,
         memory: bytes | None,
         resume_at: Position | None = None,
+        gap: StoredAdoption | None = None,
     ) -> None:
         self._root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         self._catalogue = config.table.catalogue
         self._journal, self._clock, self._version = journal, clock, version("wheeld")
         self._table, self._opening = Table.start(
-            config.table, boot_id=uuid.uuid4().hex, started_utc_us=clock.utc_us(), memory=memory
+            config.table,
+            boot_id=uuid.uuid4().hex,
+            started_utc_us=clock.utc_us(),
+            memory=memory,
+            gap=None if gap is None else (Gap(gap.first_seq, gap.last_seq, gap.by, gap.why), gap.hash),
         )
         self._source = Source(config, start_ns=clock.monotonic_ns(), resume_at=resume_at)
         self._notifier = ServiceNotifier()
@@ -148,6 +170,7 @@ class Daemon:
             offline=self._availability("offline"),
             clock=clock,
             rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
+            compare=partial(journal.compare, settlement_ack=setting.settlement_ack),
         )
         publish_s_max = setting.publish_timeout_s + PUBLISH_SLACK_S
         self._outbox = Outbox(
@@ -213,6 +236,8 @@ class Daemon:
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
+            "watch": self._keeper.watch(),
+            "patrol": self._keeper.patrol(),
         }
         if (watchdog_s := self._notifier.watchdog_s) is not None:
             tasks["watchdog"] = self._watch.run(watchdog_s)

@@ -234,7 +234,10 @@ class Feed:
         if not payload:
             return  # this is how MQTT clears a retained message
         message = read_message(leaf, payload, root=self._root, verify=self._verify)
+        lost = self._order.lost_before(message)
         if self._order.take(message, now_s):
+            if lost is not None:
+                self._hand_out(lost)
             self._hand_out(message)
         elif message.seq <= self._stored_seq:
             # Sent again because it is still owed: the ack was lost, or another feed asked for it.
@@ -268,7 +271,8 @@ class Feed:
         self._ack_is_due = False
         self._acked_s = asyncio.get_running_loop().time()
         try:
-            await client.publish(f"{self._root}/ack", b'{"seq":%d}' % self._stored_seq, qos=1)
+            # Retained: a wheel whose journal was restored from an older copy finds here that it is too old.
+            await client.publish(f"{self._root}/ack", b'{"seq":%d}' % self._stored_seq, qos=1, retain=True)
         except BaseException:
             self._ack_is_due = True
             raise

@@ -19,7 +19,7 @@ MESSAGE_BYTES_MAX = 65_536
 SEQ_MAX = 2**53
 """JSON readers agree on whole numbers up to here; a wheel would need a billion years to reach it."""
 
-Fault: TypeAlias = Literal["malformed", "foreign", "edited", "signature", "chain", "conflict", "rolled_back"]
+Fault: TypeAlias = Literal["malformed", "foreign", "edited", "signature", "chain", "conflict", "rolled_back", "lost"]
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
 """(signature, the hash in hex as it stands in the message) -> whether the wheel's key made it."""
 
@@ -29,7 +29,9 @@ class FeedError(Exception):
 
     `malformed`: not JSON of a feed; `foreign`: of another table or topic; `edited`: its bytes do not have its hash;
     `signature`: missing or wrong; `chain`: it does not follow the one before; `conflict`: another message had its
-    number before; `rolled_back`: the wheel no longer has what it published.
+    number before; `rolled_back`: the wheel no longer has what it published; `lost`: the wheel says that it has no
+    messages for some numbers, because its journal was restored from an older copy. Settle those from other records; the
+    message that says so comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -48,6 +50,14 @@ class FeedMessage:
     body: dict[str, Any]
     prev: str
     hash: str
+
+    @property
+    def gap_from(self) -> int:
+        """The first number of those before this message that the wheel has no messages for; its own when there are
+        none."""
+        gap = self.body.get("gap")
+        first, last = (gap.get("first_seq"), gap.get("last_seq")) if isinstance(gap, dict) else (None, None)
+        return first if type(first) is int and last == self.seq - 1 and 0 < first < self.seq else self.seq
 
 
 _CLOSED = re.compile(

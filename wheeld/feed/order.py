@@ -68,7 +68,13 @@ class Order:
         self._unsure = True
 
     def take(self, message: FeedMessage, now_s: float) -> bool:
-        """Take the message if it is the next one; returns whether it is. Raises FeedError (`chain`, `conflict`)."""
+        """Take the message if it is the next one; returns whether it is. Raises FeedError (`chain`, `conflict`).
+
+        Where the wheel says in it that it has no messages for the numbers before, it is the next one.
+        """
+        if self.seq is not None and message.gap_from <= self.seq + 1 <= message.seq and message.gap_from < message.seq:
+            self._accept(message, now_s)
+            return True
         if self.seq is not None and message.seq <= self.seq:
             self._repeat(message)
             return False
@@ -79,6 +85,18 @@ class Order:
             raise FeedError("chain", message.seq, why)
         self._accept(message, now_s)
         return True
+
+    def lost_before(self, message: FeedMessage) -> FeedError | None:
+        """What is missing before `message` for good, because the wheel says so in it; None when nothing is."""
+        if self.seq is None or not message.gap_from <= self.seq + 1 < message.seq:
+            return None
+        gap = message.body["gap"]
+        first, last = self.seq + 1, message.seq - 1
+        why = (
+            f"the wheel has no messages {first} to {last} any more: {gap.get('by')} restored its journal from an older "
+            f"copy ({gap.get('why')}); settle them from other records"
+        )
+        return FeedError("lost", last, why[:500])
 
     def answered(self, payload: bytes, now_s: float) -> None:
         """Take a reply that came. Raises FeedError (`rolled_back`)."""

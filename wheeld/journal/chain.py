@@ -25,6 +25,13 @@ FIRST_HEAD = bytes(32)
 SEAL_MARK = b"wheeld journal head 1\n"
 """The bytes that a seal's signature covers begin with this, so that nothing else signed with the key is a seal."""
 
+TAIL_MARK = b"wheeld journal tail 1\n"
+"""The same for the signature of the tail."""
+
+SUM_BYTES = 256
+"""Of the sum over the debts, which must not be met by another set of debts: to find one for a sum of 2,048 bits takes
+some 2^90 steps (Wagner's generalised birthday attack)."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -50,12 +57,14 @@ class Kind:
         return ", ".join(f"CAST({column} AS BLOB)" for column in self.columns)
 
 
+ORIGIN = Kind("origin", "origins", ("row", "site", "table_id", "public_key", "at_utc_us"))
+ADOPTION = Kind("adoption", "adoptions", ("row", "first_seq", "last_seq", "hash", "at_utc_us", "by", "why"))
 MESSAGE = Kind(
     "message",
     "messages",
     ("id", "topic", "seq", "retained", "payload", "t_us", "at_utc_us", "response_topic", "correlation"),
 )
-EVIDENCE = Kind("evidence", "evidence", ("coup", "verdict", "seq", "at_utc_us", "digest"))
+EVIDENCE = Kind("evidence", "evidence", ("coup", "verdict", "seq", "at_utc_us", "digest", "packed_digest"))
 COMMAND = Kind(
     "command",
     "commands",
@@ -64,7 +73,7 @@ COMMAND = Kind(
 ANSWER = Kind("answer", "answers", ("row", "answered_utc_us", "done", "why"))
 PRUNING = Kind("pruning", "prunings", ("coup", "at_utc_us", "why"))
 SEAL = Kind("seal", "heads", ("n", "head", "at_utc_us", "by", "why", "key_id", "signature"))
-KINDS = {kind.name: kind for kind in (MESSAGE, EVIDENCE, COMMAND, ANSWER, PRUNING, SEAL)}
+KINDS = {kind.name: kind for kind in (ORIGIN, ADOPTION, MESSAGE, EVIDENCE, COMMAND, ANSWER, PRUNING, SEAL)}
 
 
 class Link(NamedTuple):
@@ -96,6 +105,21 @@ def digest_of(values: Sequence[Value]) -> bytes:
 def seal_bytes(columns: Iterable[Value]) -> bytes:
     """What the signature of a seal covers: its other columns (n, head, at_utc_us, by, why, key_id)."""
     return SEAL_MARK + canonical(columns)
+
+
+def tail_bytes(n: int, head: bytes, kept: bytes, debts: bytes) -> bytes:
+    """What the signature of the tail covers: its other columns."""
+    return TAIL_MARK + canonical((n, head, kept, debts))
+
+
+def debt_term(debt: Sequence[Value]) -> int:
+    """What one debt (id, seq, confirmed) adds to the sum over all of them."""
+    return int.from_bytes(hashlib.shake_256(canonical(debt)).digest(SUM_BYTES), "big")
+
+
+def debt_sum(total: int) -> bytes:
+    """The sum over the debts as the tail holds it."""
+    return (total % (1 << 8 * SUM_BYTES)).to_bytes(SUM_BYTES, "big")
 
 
 def _netstring(value: int | str | bytes) -> bytes:

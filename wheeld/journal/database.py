@@ -9,33 +9,54 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from wheeld.journal import schema
 from wheeld.journal.chain import FIRST_HEAD, Kind, Value, digest_of, follow
-from wheeld.journal.rows import JournalError, explain
+from wheeld.journal.rows import EXAMINE, Fault, JournalError, explain, is_full
+from wheeld.journal.watch import FileWatch
 
 CHECKPOINT_EVERY = 100
 """Transactions between two checkpoints: some ten pages each, so that the WAL stays at the 4 MB of SQLite's default."""
 
 
+class Bound(Protocol):
+    """What changes with every transaction, and has to be stored in the same one."""
+
+    def begin(self) -> None:
+        """A transaction begins."""
+        ...
+
+    def write(self) -> None:
+        """Store it; called as the last of each transaction."""
+        ...
+
+    def forget(self) -> None:
+        """The transaction is taken back: what was noted since its beginning has not happened."""
+        ...
+
+
 class Database:
     """One open journal file. With `read_only` it is read beside a running daemon; else it is locked for this process.
 
-    Every call raises `JournalError`.
+    Every call raises `JournalError`; opening does too, for a file that is not of this version's exact shape.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._failure: JournalError | None = None
         self._tip: tuple[int, bytes] | None = None
+        self._watch: FileWatch | None = None
+        self.bound: Bound | None = None
         self._since_checkpoint = 0
         self._lock_fd = -1 if read_only else self._take_lock()
         try:
             self._db = self._connect(read_only=read_only)
+            self._watch = None if read_only else FileWatch(path)
+            self._data_version = self.integer("PRAGMA data_version")
         except BaseException:
             self._release_lock()
             raise
@@ -44,6 +65,13 @@ class Database:
         """Close the file and let another process open it; a second call does nothing."""
         self._db.close()
         self._release_lock()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever stored in it."""
+        # Not by the chain alone: someone who empties that must not make a journal that is begun anew.
+        names = (*schema.NAMES, "sqlite_sequence")
+        return not any(self.integer(f"SELECT EXISTS (SELECT 1 FROM {name})") for name in names)  # noqa: S608
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -69,8 +97,15 @@ class Database:
         with self._guard():
             return cast("int", self._db.execute(query, values).fetchone()[0])
 
+    def damage(self, most: int) -> list[str]:
+        """What SQLite finds wrong with the file's pages, rows and indexes, up to `most` things."""
+        found = [str(row[0]) for row in self.rows(f"PRAGMA integrity_check({most})")]
+        return [] if found == ["ok"] else found
+
     def tip(self) -> tuple[int, bytes]:
         """Number and head of the last link; 0 and the first head while there is none."""
+        if self._tip is not None:
+            return self._tip
         last = self.row("SELECT n, head FROM chain ORDER BY n DESC LIMIT 1")
         return (0, FIRST_HEAD) if last is None else (last[0], last[1])
 
@@ -82,9 +117,16 @@ class Database:
         with self._guard():
             self._db.execute("BEGIN IMMEDIATE")
             try:
+                self.look()
+                if self.bound is not None:
+                    self.bound.begin()
                 yield
+                if self.bound is not None:
+                    self.bound.write()
             except BaseException:
                 self._tip = None  # The links made since BEGIN are gone.
+                if self.bound is not None:
+                    self.bound.forget()
                 # SQLite has already rolled back after some failures (disk full among them).
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
@@ -93,6 +135,42 @@ class Database:
             self._since_checkpoint += 1
             if self._since_checkpoint >= CHECKPOINT_EVERY:
                 self._checkpoint()
+
+    def look(self) -> None:
+        """Raise JournalError when somebody has touched the files since they were opened: by name, or through SQLite."""
+        with self._guard():
+            if self._watch is None:
+                return
+            what = self._watch.look()
+            if what is None and self.integer("PRAGMA data_version") != self._data_version:
+                what = "another program wrote to it"
+            if what is not None:
+                why = f"{what} while this one had it open: find out who did it"
+                raise JournalError("replaced", self.path, f"{why}; {EXAMINE}")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """What is read in it is one state of the file, whatever is written meanwhile."""
+        self.rows("BEGIN")
+        try:
+            yield
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def copy_to(self, path: Path) -> None:
+        """Copy what is stored now to a new file, whatever is written meanwhile; after this returns it is on disk."""
+        with self._guard():
+            try:
+                with closing(sqlite3.connect(path)) as copy:
+                    self._db.backup(copy)
+            except sqlite3.Error as error:
+                raise explain(error, path) from error
+
+    def tell(self, name: str, told: Callable[..., None]) -> None:
+        """Let SQL statements of this connection call `told` by this name."""
+        with self._guard():
+            self._db.create_function(name, -1, told)
 
     def execute(self, statement: str, *values: object) -> int:
         """One statement; returns how many rows it changed."""
@@ -110,7 +188,7 @@ class Database:
         assert not columns, f"{kind.table} has no such columns: {columns}"
         with self._guard():
             ref = cast("int", self._db.execute(kind.insertion, values).lastrowid)
-            n, head = self._tip or self.tip()
+            n, head = self.tip()
             link = follow(n, head, kind.name, ref, digest_of((ref, *values[1:])))
             self._db.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?)", link)
         self._tip = link.n, link.head
@@ -124,7 +202,8 @@ class Database:
         try:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
         except OSError as error:
-            raise JournalError("io", self.path, f"cannot create its lock {path}: {error.strerror}") from error
+            fault: Fault = "full" if is_full(path) else "io"
+            raise JournalError(fault, self.path, f"cannot create its lock {path}: {error.strerror}") from error
         try:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -152,6 +231,8 @@ class Database:
 
     def _prepare(self, *, read_only: bool) -> None:
         self._db.execute("PRAGMA cell_size_check = ON")
+        # Nothing that stands in the file's schema may call functions: a planted view or default could.
+        self._db.execute("PRAGMA trusted_schema = OFF")
         owner, version = (self.integer(f"PRAGMA {name}") for name in ("application_id", "user_version"))
         is_empty = self.integer("SELECT count(*) FROM sqlite_schema") == 0
         if owner != schema.APPLICATION_ID and not (is_empty and not read_only):
@@ -161,6 +242,7 @@ class Database:
             raise JournalError("newer", self.path, why)
         if read_only:
             self._refuse_older(version)
+            self._refuse_misfit()
             return
         self._use_wal()
         if is_empty:
@@ -168,6 +250,7 @@ class Database:
                 schema.create(self._db)
         elif version < schema.VERSION:
             self._migrate(version)
+        self._refuse_misfit()
         self._checkpoint()
         self._sync_directory()
 
@@ -176,7 +259,7 @@ class Database:
         # shows it.
         if self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             why = "no write-ahead log can be kept there: the disk is full, has failed, or is on a network; correct this"
-            raise JournalError("io", self.path, why)
+            raise JournalError("full" if is_full(self.path) else "io", self.path, why)
         # With NORMAL a power cut takes back rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
         # SQLite hides the errors of its own checkpoints, and tries a failed fsync again.
@@ -204,6 +287,15 @@ class Database:
             raise JournalError(
                 "older", self.path, f"{why} it up to date when it starts, and so does `wheeld journal migrate`"
             )
+
+    def _refuse_misfit(self) -> None:
+        # The size first: a daemon that writes meanwhile makes only more pages.
+        size, what = self.path.stat().st_size, schema.misfit(self._db)
+        more = size - self.integer("PRAGMA page_count") * self.integer("PRAGMA page_size")
+        if what is None and more > 0:
+            what = f"file: {more} bytes behind its last page"
+        if what is not None:
+            raise JournalError("edited", self.path, f"{what}; {EXAMINE}")
 
     def _migrate(self, version: int) -> None:
         if (missing := schema.missing_step(version)) is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from wheeld.core.catalogue import Language
-from wheeld.journal.database import Database
+from wheeld.journal.opening import Owner, open_to_write
 from wheeld.journal.rows import JournalError, Signer
 from wheeld.journal.writer import JournalWriter
 
@@ -47,24 +47,29 @@ class Journal:
         self.mark_sent = self._on_thread(writer.mark_sent)
         self.settle = self._on_thread(writer.settle)
         self.seal = self._on_thread(writer.seal)
+        self.compare = self._on_thread(writer.compare)
+        self.gap_due = self._on_thread(writer.reader.gap_due)
+        self.look = self._on_thread(writer.database.look)
+        self.patrol = self._on_thread(writer.patrol)
         self.prune = self._on_thread(writer.prune)
         self.memory = self._on_thread(writer.reader.memory)
         self.position = self._on_thread(writer.reader.position)
-        self.owed = self._on_thread(writer.reader.owed)
+        self.owed = self._on_thread(writer.owed)
         self.last_seq = self._on_thread(writer.reader.last_seq)
         self.depth = self._on_thread(writer.reader.depth)
 
     @classmethod
     async def open(
-        cls, path: Path, *, at_utc_us: int, signer: Signer | None = None, language: Language = "en"
+        cls, path: Path, owner: Owner, *, at_utc_us: int, signer: Signer | None = None, language: Language = "en"
     ) -> Journal:
-        """Open or create the journal at `path`; commands that an earlier run left undecided are refused in `language`.
+        """Open or begin the journal of `owner` at `path`; commands that an earlier run left undecided are refused in
+        `language`.
 
-        With a `signer` it can be sealed.
+        With a `signer` it is signed.
         """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         try:
-            opening = thread.submit(lambda: JournalWriter(Database(path), signer=signer))
+            opening = thread.submit(open_to_write, path, owner=owner, signer=signer, at_utc_us=at_utc_us)
             writer = await asyncio.wrap_future(opening)
         except BaseException:
             thread.shutdown(wait=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -11,12 +13,17 @@ from wheeld.journal.chain import KINDS, Link
 from wheeld.journal.database import Database
 from wheeld.journal.rows import (
     JournalError,
+    StoredAdoption,
     StoredCommand,
     StoredEvidence,
     StoredMessage,
+    StoredOrigin,
     StoredPruning,
+    StoredTail,
 )
 from wheeld.ports import OwedMessage
+
+T = TypeVar("T")
 
 _PACKED = "ifnull(CAST(packed AS BLOB), x'')"
 """A log that damage to the file has made a value of another type is read as a damaged log."""
@@ -47,6 +54,38 @@ class JournalReader:
         """Close the file."""
         self.database.close()
 
+    # --- whose it is ---------------------------------------------------------------------------------------------
+
+    def origin(self) -> StoredOrigin | None:
+        """Whose journal it is, by its first record; None for one that was not begun."""
+        rows = self.database.named_rows("SELECT site, table_id, public_key FROM origins ORDER BY row LIMIT 1")
+        return self._converted(rows, StoredOrigin)
+
+    def adoption(self) -> StoredAdoption | None:
+        """The last numbers that were taken as another journal's; None when there are none."""
+        rows = self.database.named_rows("SELECT * FROM adoptions ORDER BY row DESC LIMIT 1")
+        return self._converted(rows, StoredAdoption)
+
+    def adoption_of(self, seq: int) -> StoredAdoption | None:
+        """The adoption that `seq` belongs to."""
+        rows = self.database.named_rows("SELECT * FROM adoptions WHERE ? BETWEEN first_seq AND last_seq", seq)
+        return self._converted(rows, StoredAdoption)
+
+    def gap_due(self) -> StoredAdoption | None:
+        """The last adoption, as long as no message stands behind it: the next one has to tell of it."""
+        adoption = self.adoption()
+        last = self.database.integer("SELECT coalesce(max(seq), 0) FROM messages")
+        if adoption is None or last > adoption.last_seq:
+            return None
+        while (before := self.adoption_to(adoption.first_seq - 1)) is not None:  # adopted twice before a start
+            adoption = msgspec.structs.replace(adoption, first_seq=before.first_seq)
+        return adoption
+
+    def adoption_to(self, seq: int) -> StoredAdoption | None:
+        """The adoption whose last number is `seq`."""
+        rows = self.database.named_rows("SELECT * FROM adoptions WHERE last_seq = ?", seq)
+        return self._converted(rows, StoredAdoption)
+
     # --- what a restart needs ------------------------------------------------------------------------------------
 
     def memory(self) -> bytes | None:
@@ -60,7 +99,28 @@ class JournalReader:
 
     def settled(self) -> int:
         """The settlement core has acknowledged every message up to this sequence number."""
-        return self.database.integer("SELECT coalesce(max(value), 0) FROM kept WHERE name = 'settled'")
+        return int(self._kept("settled") or b"0")
+
+    def kept(self) -> list[tuple[str, bytes]]:
+        """Everything that a restart needs, by name."""
+        return [(name, value) for name, value in self.database.rows("SELECT name, value FROM kept ORDER BY name")]
+
+    def debts(self) -> Iterator[tuple[int, int | None, int]]:
+        """What is owed, as it is stored: id, seq, whether the broker has confirmed it."""
+        last_id = -(2**63)
+        while page := self.database.rows("SELECT * FROM debts WHERE id > ? ORDER BY id LIMIT 1000", last_id):
+            yield from page
+            last_id = page[-1][0]
+
+    def tail(self) -> StoredTail | None:
+        """What the last transaction left."""
+        rows = self.database.named_rows("SELECT n, head, kept, debts, signature FROM tail WHERE one = 1")
+        return self._converted(rows, StoredTail)
+
+    def unmet_from(self) -> int | None:
+        """The first number given since the journal was last compared with what others have; None after that."""
+        kept = self._kept("unmet_from")
+        return None if kept is None else int(kept)
 
     def _kept(self, name: str) -> bytes | None:
         row = self.database.row("SELECT value FROM kept WHERE name = ?", name)
@@ -81,8 +141,11 @@ class JournalReader:
         return self.database.integer("SELECT count(*) FROM debts")
 
     def last_seq(self) -> int:
-        """See `Store.last_seq`."""
-        return self.database.integer("SELECT coalesce(max(seq), 0) FROM messages")
+        """See `Store.last_seq`. Numbers that were taken as another journal's count."""
+        return self.database.integer(
+            "SELECT max(coalesce((SELECT max(seq) FROM messages), 0),"
+            " coalesce((SELECT max(last_seq) FROM adoptions), 0))"
+        )
 
     def message(self, seq: int) -> StoredMessage | None:
         """The message with this sequence number."""
@@ -131,10 +194,11 @@ class JournalReader:
             raise JournalError("corrupt", self.database.path, why) from error
         return StoredEvidence(coup=number, verdict=verdict, seq=seq, at_utc_us=at_utc_us, digest=digest, log=log)
 
-    def packed_log(self, coup: int) -> bytes | None:
-        """The log of one coup as it is on disk (zlib), None when it is not there."""
-        found = self.database.row(f"SELECT {_PACKED} FROM logs WHERE coup = ?", coup)  # noqa: S608
-        return None if found is None else bytes(found[0])
+    def packed_log(self, coup: int) -> tuple[int, int, bytes] | None:
+        """The log of one coup as it is on disk: when it was stored, its size, and its bytes (zlib); None when it is not
+        there."""
+        found = self.database.row(f"SELECT at_utc_us, bytes, {_PACKED} FROM logs WHERE coup = ?", coup)  # noqa: S608
+        return None if found is None else (found[0], found[1], bytes(found[2]))
 
     def pruning(self, coup: int) -> StoredPruning | None:
         """When and why the evidence of one coup was removed, None when it was not."""
@@ -167,14 +231,39 @@ class JournalReader:
         ((records, links),) = self.database.rows(query, kind)
         return records, links
 
+    def count(self, kind: str) -> int:
+        """How many records of this kind there are."""
+        return self.database.integer(f"SELECT count(*) FROM {KINDS[kind].table}")  # noqa: S608
+
+    def count_logs(self) -> int:
+        """How many coups have their log."""
+        return self.database.integer("SELECT count(*) FROM logs")
+
+    def foreign_log(self) -> int | None:
+        """The first coup that has a log and no evidence."""
+        ((found,),) = self.database.rows("SELECT min(coup) FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)")
+        return None if found is None else int(found)
+
+    def last_sealed(self) -> int | None:
+        """The record up to which the last seal goes; None without one."""
+        row = self.database.row("SELECT ref FROM chain WHERE kind = 'seal' ORDER BY n DESC LIMIT 1")
+        return None if row is None else int(row[0])
+
     def cut_off(self, kind: str) -> tuple[int, int] | None:
-        """The first and last key of the records of this kind that were stored last and are gone; None when none are."""
+        """The last key of this kind that is there, and the last that was given; None when they are the same."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT (SELECT coalesce(max({key}), 0) FROM {table}), seq FROM sqlite_sequence WHERE name = ?"  # noqa: S608
         row = self.database.row(query, table)
-        return None if row is None or row[1] <= row[0] else (row[0] + 1, row[1])
+        return None if row is None or row[1] == row[0] else (row[0], row[1])
 
     # --- inside ------------------------------------------------------------------------------------------------
+
+    def _converted(self, rows: list[dict[str, Any]], to: type[T]) -> T | None:
+        """The first row, None where there is none. A value of a wrong type is damage."""
+        try:
+            return msgspec.convert(rows[0], to) if rows else None
+        except msgspec.ValidationError as error:
+            raise JournalError("corrupt", self.database.path, f"a row is damaged ({error})") from error
 
     def _owed(self, condition: str, *values: object) -> list[OwedMessage]:
         rows = self.database.rows(f"{_OWED} WHERE {condition}", *values)

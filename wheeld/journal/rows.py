@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from enum import IntEnum
 from pathlib import Path
@@ -11,14 +12,24 @@ import msgspec
 
 from wheeld.errors import WheeldError
 
-Fault: TypeAlias = Literal["full", "io", "corrupt", "locked", "foreign", "newer", "older", "conflict"]
+Fault: TypeAlias = Literal[
+    "full", "io", "corrupt", "locked", "foreign", "newer", "older", "conflict", "edited", "owner", "replaced", "behind"
+]
+
+SPACE_MIN_BYTES = 262_144
+"""Less than this is a full disk: a write-ahead log, its index and a few steps of the table."""
+
+EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (README, The journal)"
+"""What to do about a journal that was edited."""
 
 
 class JournalError(WheeldError):
     """The journal cannot be used any more; the daemon must halt and not try again.
 
     `fault` is the kind: `full` (disk), `io`, `corrupt`, `locked` (another daemon), `foreign` (not a journal),
-    `newer` or `older` (written by another version), `conflict` (the program asked to store a contradiction).
+    `newer` or `older` (written by another version), `conflict` (the program asked to store a contradiction), `edited`
+    (not as it was written), `owner` (another table's, or of another key), `replaced` (the file was exchanged, cut or
+    written to while it was open), `behind` (others have messages of this table that it has not).
     """
 
     def __init__(self, fault: Fault, path: Path, why: str) -> None:
@@ -100,8 +111,44 @@ class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
     signature: bytes
 
 
+class StoredOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose journal it is: the first record. `public_key`: 32 bytes (Ed25519), None for one that is never signed."""
+
+    site: str
+    table_id: str
+    public_key: bytes | None
+
+
+class StoredAdoption(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers of the feed that this journal does not have, as `by` knew them: from `first_seq` to `last_seq`, whose
+    hash is `hash`."""
+
+    first_seq: int
+    last_seq: int
+    hash: str
+    at_utc_us: int
+    by: str
+    why: str
+
+
+class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
+    """What the last transaction left: number and head of the last link, the digest of what a restart needs, the sum
+    over the debts, and the signature of all this; None in a journal without a key."""
+
+    n: int
+    head: bytes
+    kept: bytes
+    debts: bytes
+    signature: bytes | None
+
+
 class Signer(Protocol):
     """A private key that can seal the journal."""
+
+    @property
+    def public_key(self) -> bytes:
+        """The 32 bytes of its public key."""
+        ...
 
     @property
     def key_id(self) -> str:
@@ -136,4 +183,14 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
     """
     code = getattr(error, "sqlite_errorcode", -1) & 0xFF
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))
+    if fault == "io" and is_full(path):
+        fault, why = _FAULTS[sqlite3.SQLITE_FULL]
     return JournalError(fault, path, f"{why} (SQLite: {error})")
+
+
+def is_full(path: Path) -> bool:
+    """Whether no space is left where the journal is: SQLite does not see why it cannot make the files beside it."""
+    try:
+        return shutil.disk_usage(path.parent).free < SPACE_MIN_BYTES
+    except OSError:
+        return False

@@ -1,14 +1,21 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
-`messages`, `evidence`, `commands`, `answers`, `prunings` and `heads` are written once and never changed: each row is
-a record with a link in `chain`. The rest is no record: `debts` (what the broker or the settlement core does not have
-yet), `logs` (the evidence itself, until retention removes it) and `kept` (what a restart needs).
+`origins`, `adoptions`, `messages`, `evidence`, `commands`, `answers`, `prunings` and `heads` are written once and
+never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the broker or the
+settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one row of `tail`;
+and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
+
+The shape of the file is part of what is verified: a table, column, index, view or trigger that is not below was put
+there by somebody else.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from functools import cache
 from typing import TypeAlias
 
 VERSION = 1
@@ -23,6 +30,22 @@ MIGRATIONS: dict[int, Migration] = {}
 """For each earlier version the step to the next one. It runs inside a transaction and must not end it."""
 
 TABLES = """
+CREATE TABLE origins (
+    row INTEGER PRIMARY KEY,
+    site TEXT NOT NULL,
+    table_id TEXT NOT NULL,
+    public_key BLOB,
+    at_utc_us INTEGER NOT NULL
+) STRICT;
+CREATE TABLE adoptions (
+    row INTEGER PRIMARY KEY,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    at_utc_us INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    why TEXT NOT NULL
+) STRICT;
 CREATE TABLE messages (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     topic TEXT NOT NULL,
@@ -47,7 +70,7 @@ CREATE TABLE commands (
     received_utc_us INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX commands_id ON commands (id, row);
-CREATE TABLE kept (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
+CREATE TABLE kept (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 CREATE TABLE debts (id INTEGER PRIMARY KEY, seq INTEGER, confirmed INTEGER NOT NULL) STRICT;
 CREATE INDEX debts_seq ON debts (seq) WHERE seq IS NOT NULL;
 CREATE TABLE evidence (
@@ -55,7 +78,8 @@ CREATE TABLE evidence (
     verdict TEXT NOT NULL,
     seq INTEGER,
     at_utc_us INTEGER NOT NULL,
-    digest BLOB NOT NULL
+    digest BLOB NOT NULL,
+    packed_digest BLOB NOT NULL
 ) STRICT;
 CREATE TABLE logs (
     coup INTEGER PRIMARY KEY,
@@ -87,7 +111,17 @@ CREATE TABLE chain (
     digest BLOB NOT NULL,
     head BLOB NOT NULL
 ) STRICT;
+CREATE TABLE tail (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    n INTEGER NOT NULL,
+    head BLOB NOT NULL,
+    kept BLOB NOT NULL,
+    debts BLOB NOT NULL,
+    signature BLOB
+) STRICT;
 """
+
+NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", TABLES))
 
 
 def create(db: sqlite3.Connection) -> None:
@@ -109,3 +143,27 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
     for step in range(version, VERSION):
         MIGRATIONS[step](db)
     db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def misfit(db: sqlite3.Connection) -> str | None:
+    """The first thing in the file that is not of this schema, or that is missing; None when its shape is right."""
+    found, meant = _shape(db), _meant()
+    if planted := found - meant:
+        kind, name, *_ = min(planted, key=repr)
+        is_changed = any(thing[:2] == (kind, name) for thing in meant)
+        return f"{kind} {name}: {'changed' if is_changed else 'planted'}, wheeld made no such one"
+    if missing := meant - found:
+        kind, name, *_ = min(missing, key=repr)
+        return f"{kind} {name}: removed"
+    return None
+
+
+def _shape(db: sqlite3.Connection) -> set[tuple[str | None, ...]]:
+    return set(db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
+
+
+@cache
+def _meant() -> set[tuple[str | None, ...]]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        create(db)
+        return _shape(db)

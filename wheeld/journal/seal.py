@@ -40,7 +40,8 @@ class FileSigner:
 
     def __init__(self, path: Path) -> None:
         self._key = _private_key(path)
-        self.key_id = _key_id(self._key.public_key())
+        self.public_key = self._key.public_key().public_bytes_raw()
+        self.key_id = key_id(self.public_key)
 
     def sign(self, data: bytes) -> bytes:
         """The signature of these bytes."""
@@ -49,7 +50,20 @@ class FileSigner:
 
 def public_key(path: Path) -> tuple[str, Check]:
     """The public key in a file: its id, and what checks a signature. Raises OSError, KeyFileError."""
-    key = _public_key(path)
+    raw = raw_public_key(path)
+    return key_id(raw), check_by(raw)
+
+
+def check_by(raw: bytes) -> Check:
+    """What checks the signatures of the public key with these 32 bytes. Raises KeyFileError."""
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  optional: see above
+
+        key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
+    except ImportError as error:
+        raise _missing(Path("the journal's key")) from error
+    except ValueError as error:
+        raise KeyFileError(f"{raw.hex()}: not an Ed25519 key") from error
 
     def check(signature: bytes, data: bytes) -> bool:
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  optional: see above
@@ -60,7 +74,7 @@ def public_key(path: Path) -> tuple[str, Check]:
             return False
         return True
 
-    return _key_id(key), check
+    return check
 
 
 def raw_public_key(path: Path) -> bytes:
@@ -123,8 +137,9 @@ def _raw(text: bytes) -> bytes | None:
     return raw if len(raw) == RAW_BYTES else None
 
 
-def _key_id(key: ed25519.Ed25519PublicKey) -> str:
-    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:KEY_ID_HEX]
+def key_id(raw: bytes) -> str:
+    """The id of the public key with these bytes."""
+    return hashlib.sha256(raw).hexdigest()[:KEY_ID_HEX]
 
 
 def _missing(path: Path) -> KeyFileError:

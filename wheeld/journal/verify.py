@@ -1,81 +1,33 @@
-"""Verifies that the journal is what the daemon wrote: the chain over every record, the seals, the evidence, the feed.
+"""Verifies that the journal is what the daemon wrote: the chain over every record, the seals, the evidence, the feed,
+and the tail, which binds what a restart reads and what is owed.
 
 The chain shows that a record was edited, removed, inserted or moved. If someone writes the whole chain anew after a
-change, the next seal shows it, because only the key can make one. A change after the last seal, and a journal cut back
-to an earlier seal, are shown only by a head that was noted elsewhere (`noted`).
+change, seals and tail show it, because only the key can make them. An older state of the whole file is shown only by a
+head that was noted elsewhere (`noted`), and at the broker (`wheeld/journal/elsewhere.py`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections.abc import Mapping
 
-import msgspec
-
-from wheeld.core.messages.chain import GENESIS, ChainError, signature, verify_link
-from wheeld.journal.chain import (
-    EVIDENCE,
-    FIRST_HEAD,
-    KINDS,
-    MESSAGE,
-    PRUNING,
-    SEAL,
-    Link,
-    digest_of,
-    follow,
-    seal_bytes,
-)
+from wheeld.journal.chain import EVIDENCE, FIRST_HEAD, KINDS, PRUNING
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import JournalError
-from wheeld.journal.seal import Check, is_signed
+from wheeld.journal.rows import EXAMINE, JournalError, StoredOrigin
+from wheeld.journal.seal import Check, KeyFileError, check_by, key_id
+from wheeld.journal.tail import tail_faults
+from wheeld.journal.walk import FAULTS_MAX, Sealed, Verification, Walk
+
+__all__ = ["FAULTS_MAX", "Patrol", "Sealed", "Verification", "verify", "verify_end"]
 
 PAGE = 1000
 """Links read at a time: a journal of years is verified in a few megabytes of memory."""
 
-UTC_US_MAX = 253_402_300_800_000_000
-"""The year 10,000, in which the calendar ends."""
+UNSEALED_MAX = 2_000
+"""Records that are verified at a start where no seal is: half an evening, read in a fraction of a second. Where there
+is a key, each start seals."""
 
-FAULTS_MAX = 20
-"""Further faults mostly follow from the first; the report says that there are more."""
-
-
-class Sealed(msgspec.Struct, frozen=True):
-    """The last good seal: up to record `n` the journal is what it was when `by` sealed it."""
-
-    n: int
-    at_utc_us: int
-    by: str
-    why: str
-    key_id: str
-
-
-class Verification(msgspec.Struct, kw_only=True):
-    """What was found; the journal is whole when `faults` is empty."""
-
-    records: int = 0
-    head: bytes = FIRST_HEAD
-    messages: int = 0
-    sequenced: int = 0
-    signed: int = 0
-    last_seq: int = 0
-    last_hash: str = GENESIS
-    coups: int = 0
-    pruned: int = 0
-    sealed: Sealed | None = None
-    faults: list[str] = msgspec.field(default_factory=list)
-
-    def blame(self, fault: str) -> None:
-        """Note a fault."""
-        if len(self.faults) < FAULTS_MAX:
-            self.faults.append(fault)
-        elif len(self.faults) == FAULTS_MAX:
-            self.faults.append("and more")
-
-
-class _Link(msgspec.Struct):
-    seq: int
-    hash: str
+PATROL_LINKS = 50
+"""Links that a patrol checks at a time: the disk is kept from a verdict for some 10 ms, where each has a signature."""
 
 
 def verify(
@@ -83,145 +35,125 @@ def verify(
 ) -> Verification:
     """Check everything in the journal; raises JournalError only when it cannot be read.
 
-    With `keys` (by key id) every seal and every signature of a message must be by one of them, and there must be a
-    seal. `noted` is a record's number and its head as someone noted them. After a broken link the check goes on.
+    With `keys` (by key id) it must have been begun with one of them, and there must be a seal. `noted` is a record's
+    number and its head as someone noted them. After a broken link the check goes on.
     """
-    walk = _Walk(journal, keys, noted)
-    while page := journal.links(walk.report.records, PAGE):
-        for link in page:
-            _refuse_damage(journal, link, walk.report.records)
-            walk.take(link)
-    walk.end()
-    return walk.report
+    with journal.database.snapshot():
+        origin = journal.origin()
+        walk = Walk(journal, origin, _check(origin))
+        report = walk.report
+        for fault in journal.database.damage(FAULTS_MAX):
+            report.blame(f"file: damaged or edited ({fault})")
+        if keys is not None and (origin is None or origin.public_key is None or key_id(origin.public_key) not in keys):
+            report.blame("record 1: the journal was begun with none of the keys given")
+        while walk.go(PAGE):
+            pass
+        if noted is not None:
+            _compare_noted(journal, report, *noted)
+        _compare_rows(journal, report)
+        if keys is not None and report.sealed is None:
+            report.blame("no sealed head: nothing proves that the chain was not written anew")
+        for fault in tail_faults(journal, _check(origin), is_keyed=walk.is_keyed):
+            report.blame(fault)
+    return report
 
 
-def _refuse_damage(journal: JournalReader, link: Link, after_n: int) -> None:
-    """Raises JournalError for a link that no statement can have stored: only damage to the file makes one."""
-    # Links out of their order could make the walk endless.
-    kinds = tuple(type(value) for value in link)
-    if kinds != (int, str, int, bytes, bytes) or link.n <= after_n:
-        raise JournalError(
-            "corrupt", journal.database.path, f"the file is damaged where record {after_n + 1} should be"
-        )
+def verify_end(journal: JournalReader) -> Walk:
+    """Check what was stored since the last seal, and the tail: what a restart relies on, in the time that it has.
+
+    What stands before the seal is checked while the daemon runs, by a `Patrol`. Raises JournalError at a fault.
+    """
+    origin = journal.origin()
+    check = _check(origin)
+    after_n, head = _last_seal(journal)
+    walk = Walk(journal, origin, check, after_n=after_n, head=head)
+    while walk.go(PAGE):
+        pass
+    for kind in KINDS:
+        _compare_counter(journal, walk.report, kind)
+    for fault in tail_faults(journal, check, is_keyed=walk.is_keyed):
+        walk.report.blame(fault)
+    _refuse(journal, walk.report)
+    return walk
 
 
-class _Walk:
-    """The walk from the first link to the last."""
+class Patrol:
+    """Checks all of a journal that is in use, a few links at a time. Raises JournalError at the first fault."""
 
-    def __init__(
-        self, journal: JournalReader, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None
-    ) -> None:
-        self.report = Verification()
+    def __init__(self, journal: JournalReader) -> None:
         self._journal = journal
-        self._keys = keys
-        self._noted = noted
+        origin = journal.origin()
+        self._walk = Walk(journal, origin, _check(origin))
 
-    def take(self, link: Link) -> None:
-        """Check one link, and the record that it holds."""
-        report = self.report
-        if link.n != report.records + 1:
-            report.blame(f"record {report.records + 1}: removed, the next one is record {link.n}")
-        elif link != follow(report.records, report.head, link.kind, link.ref, link.digest):
-            report.blame(f"record {link.n}: its link does not follow the one before: edited, moved or inserted")
-        if self._noted and self._noted[0] == link.n and self._noted[1] != link.head:
-            report.blame(f"record {link.n}: its head is not the one that was noted: changed here or before")
-        self._check_record(link)
-        report.records, report.head = link.n, link.head
+    def step(self) -> bool:
+        """Check some more; returns False when it has come to the end."""
+        goes_on = self._walk.go(PATROL_LINKS)
+        if not goes_on:
+            _compare_counts(self._journal, self._walk)
+        _refuse(self._journal, self._walk.report)
+        return goes_on
 
-    def end(self) -> None:
-        """The checks that need all links."""
-        for kind in KINDS.values():
-            if (ref := self._journal.unlinked(kind.name)) is not None:
-                self.report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
-            rows, links = self._journal.counts(kind.name)
-            if rows != links:
-                self.report.blame(f"{kind.name}: {rows} rows for {links} records")
-            if cut := self._journal.cut_off(kind.name):
-                self.report.blame(f"{kind.name} {cut[0]} to {cut[1]}: cut off at the end")
-        if self._noted and self._noted[0] > self.report.records:
-            self.report.blame(f"records {self.report.records + 1} to {self._noted[0]}: cut off at the end")
-        if self._keys is not None and self.report.sealed is None:
-            self.report.blame("no sealed head: nothing proves that the chain was not written anew")
 
-    def _check_record(self, link: Link) -> None:
-        where = f"record {link.n} ({link.kind} {link.ref})"
-        if link.kind not in KINDS:
-            self.report.blame(f"{where}: no such kind")
-            return
-        columns = self._journal.record(link.kind, link.ref)
-        if columns is None:
-            self.report.blame(f"{where}: removed")
-            return
-        if digest_of(columns) != link.digest:
-            self.report.blame(f"{where}: edited")
-        if link.kind == MESSAGE.name:
-            self._check_message(where, columns)
-        elif link.kind == EVIDENCE.name:
-            self._check_log(where, link.ref, columns[-1])
-        elif link.kind == SEAL.name:
-            self._check_seal(where, link.ref, columns)
+def _refuse(journal: JournalReader, report: Verification) -> None:
+    if report.faults:
+        raise JournalError("edited", journal.database.path, f"{report.faults[0]}; {EXAMINE}")
 
-    def _check_log(self, where: str, coup: int, digest: bytes | None) -> None:
-        self.report.coups += 1
-        packed = self._journal.packed_log(coup)
-        if packed is None:
-            if self._journal.record(PRUNING.name, coup) is None:
-                self.report.blame(f"{where}: its log was removed")
-            self.report.pruned += 1
-            return
-        try:
-            is_intact = hashlib.sha256(zlib.decompress(packed)).digest() == digest
-        except zlib.error:
-            self.report.blame(f"{where}: its log is damaged")
-            return
-        if not is_intact:
-            self.report.blame(f"{where}: its log was edited")
 
-    def _check_seal(self, where: str, n: int, columns: tuple[bytes | None, ...]) -> None:
-        _, head, at_utc_us, by, why, key_id, signature = (column or b"" for column in columns)
-        changed = f"a record up to {n} is not the one that was stored"
-        check = None if self._keys is None else self._keys.get(key_id.decode(errors="replace"))
-        if (n, head) != (self.report.records, self.report.head):
-            self.report.blame(f"{where}: not what was sealed: {changed}")
-        elif self._keys is not None and check is None:
-            self.report.blame(f"{where}: sealed by another key, {key_id.decode(errors='replace')}")
-        elif check is not None and not check(signature, seal_bytes(columns[:-1])):
-            self.report.blame(f"{where}: the signature is false: {changed}")
-        elif not (at_utc_us.isdigit() and int(at_utc_us) < UTC_US_MAX):
-            self.report.blame(f"{where}: the date of its seal is no date: edited")
-        else:
-            texts = (text.decode(errors="replace") for text in (by, why, key_id))
-            self.report.sealed = Sealed(n, int(at_utc_us), *texts)
+def _check(origin: StoredOrigin | None) -> Check | None:
+    """What checks signatures; None where there is no key, or no library: then only their presence is checked."""
+    if origin is None or origin.public_key is None:
+        return None
+    try:
+        return check_by(origin.public_key)
+    except KeyFileError:
+        return None
 
-    def _check_message(self, where: str, columns: tuple[bytes | None, ...]) -> None:
-        self.report.messages += 1
-        seq, payload = columns[2], columns[4] or b""
-        if seq is not None:
-            self._check_feed(f"seq {seq.decode(errors='replace')} ({where})", seq, payload)
 
-    def _check_feed(self, where: str, seq: bytes, payload: bytes) -> None:
-        """The checks that a subscriber makes: numbers without a gap, and each `prev` the hash of the message before."""
-        report = self.report
-        if seq != b"%d" % (report.last_seq + 1):
-            report.blame(f"{where}: it follows seq {report.last_seq}")
-        try:
-            link = msgspec.json.decode(payload, type=_Link)
-            if seq != b"%d" % link.seq:
-                report.blame(f"{where}: its payload says seq {link.seq}")
-            report.last_hash = verify_link(payload, report.last_hash)
-            self._check_signature(where, payload)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            report.blame(f"{where}: its payload is no message of the feed ({error})")
-        except ChainError as error:
-            report.blame(f"{where}: {error}")
-            report.last_hash = link.hash
-        report.sequenced += 1
-        report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
+def _last_seal(journal: JournalReader) -> tuple[int, bytes]:
+    """Number and head of the record that the last seal covers; without one those before the last records."""
+    n = journal.last_sealed()
+    if n is None:
+        n = max(0, journal.database.tip()[0] - UNSEALED_MAX)
+    link = next(iter(journal.links(n - 1, 1)), None)
+    return (0, FIRST_HEAD) if n < 1 or link is None or link.n != n else (n, link.head)
 
-    def _check_signature(self, where: str, payload: bytes) -> None:
-        """Check the signature, if there is one: a message stored while no key was configured has only its link."""
-        if signature(payload) is None:
-            return
-        self.report.signed += 1
-        if self._keys is not None and not any(is_signed(payload, check) for check in self._keys.values()):
-            self.report.blame(f"{where}: its signature is by none of the keys given")
+
+def _compare_noted(journal: JournalReader, report: Verification, n: int, head: bytes) -> None:
+    link = next((link for link in journal.links(n - 1, 1) if link.n == n), None)
+    if n > report.records:
+        report.blame(f"records {report.records + 1} to {n}: cut off at the end")
+    elif link is None or link.head != head:
+        report.blame(f"record {n}: its head is not the one that was noted: changed here or before")
+
+
+def _compare_rows(journal: JournalReader, report: Verification) -> None:
+    """Each row is in one record, none was cut off at the end, and each log belongs to evidence."""
+    for kind in KINDS.values():
+        if (ref := journal.unlinked(kind.name)) is not None:
+            report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
+        rows, links = journal.counts(kind.name)
+        if rows != links:
+            report.blame(f"{kind.name}: {rows} rows for {links} records")
+        _compare_counter(journal, report, kind.name)
+    if (coup := journal.foreign_log()) is not None:
+        report.blame(f"log {coup}: of no evidence: inserted")
+
+
+def _compare_counter(journal: JournalReader, report: Verification, kind: str) -> None:
+    """The last key that was given is that of the last row."""
+    if cut := journal.cut_off(kind):
+        last, given = cut
+        what = f"{last + 1} to {given}: cut off at the end" if given > last else f"{last}: its counter was edited"
+        report.blame(f"{kind} {what}")
+
+
+def _compare_counts(journal: JournalReader, walk: Walk) -> None:
+    """The same in the time that a running daemon has."""
+    for kind in KINDS.values():
+        rows = journal.count(kind.name)
+        if rows != walk.counts[kind.name]:
+            walk.report.blame(f"{kind.name}: {rows} rows for {walk.counts[kind.name]} records")
+    # As it is now: retention goes on beside the walk.
+    logs, coups = journal.count_logs(), journal.count(EVIDENCE.name) - journal.count(PRUNING.name)
+    if logs != coups:
+        walk.report.blame(f"log: {logs} rows for {coups} coups that have theirs")

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
-from wheeld.core.messages.chain import unsigned
+from wheeld.core.messages.chain import GENESIS, ChainError, unsigned
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
-from wheeld.journal.chain import ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
+from wheeld.journal.chain import ADOPTION, ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
 from wheeld.journal.database import Database
+from wheeld.journal.elsewhere import refuse_behind
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import JournalError, Signer, StoredSeal
-from wheeld.journal.seal import sign_message
-from wheeld.ports import CommandRecord, Receipt
+from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredAdoption, StoredSeal
+from wheeld.journal.seal import check_by, is_signed, sign_message
+from wheeld.journal.verify import Patrol
+from wheeld.ports import CommandRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice, as MQTT QoS 1 may do.
@@ -35,6 +37,9 @@ UNFINISHED = translatable(
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
 
+_FROM_SEQ = "seq >= ? AND NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
+"""Others have numbers that were adopted under other messages: what stands here under them is never sent."""
+
 _SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
 
@@ -47,7 +52,14 @@ class JournalWriter:
     def __init__(self, database: Database, *, signer: Signer | None = None) -> None:
         self.database = database
         self.reader = JournalReader(database)
-        self._signer = signer
+        self.signer = signer
+        self._check = None if signer is None else check_by(signer.public_key)
+        self._trusted_from = 0
+        self._patrol: Patrol | None = None
+
+    def trust_from(self, message_id: int | None) -> None:
+        """Messages from this one on are verified; None: no stored one is."""
+        self._trusted_from = self.reader.last_id() + 1 if message_id is None else message_id
 
     def close(self) -> None:
         """Close the file and let another process open it."""
@@ -73,6 +85,14 @@ class JournalWriter:
             if position is not None:
                 self._keep("position", msgspec.json.encode(position))
 
+    def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
+        """See `Store.owed`. Where there is a key, no message goes out that it did not sign."""
+        owed = self.reader.owed(after_id, limit)
+        for message in owed:
+            if message.seq is not None and message.id < self._trusted_from:
+                self._refuse_unsigned(message.seq, message.payload)
+        return owed
+
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """See `Store.mark_sent`."""
         with self.database.transaction():
@@ -88,20 +108,64 @@ class JournalWriter:
     def settle(self, seq: int) -> int:
         """See `Store.settle`."""
         with self.database.transaction():
-            self._keep("settled", max(seq, self.reader.settled()))
+            self._settle(max(seq, self.reader.settled()))
             return self.database.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", seq)
 
     def reopen(self, from_seq: int) -> int:
         """See `Store.reopen`."""
         with self.database.transaction():
-            self._keep("settled", min(from_seq - 1, self.reader.settled()))
-            self._owe("seq >= ?", from_seq)
-            return self.database.integer("SELECT coalesce(min(id), 0) FROM messages WHERE seq >= ?", from_seq)
+            self._settle(min(from_seq - 1, self.reader.settled()))
+            self._owe(_FROM_SEQ, from_seq)
+            return self.database.integer(f"SELECT coalesce(min(id), 0) FROM messages WHERE {_FROM_SEQ}", from_seq)  # noqa: S608
 
     def reopen_retained(self) -> None:
         """See `Store.reopen_retained`."""
         with self.database.transaction():
             self._owe("id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)")
+
+    # --- what others have ----------------------------------------------------------------------------------------
+
+    def begin_run(self) -> None:
+        """What is stored from now on has not been compared with what others have."""
+        if self.reader.unmet_from() is None:
+            with self.database.transaction():
+                self._keep("unmet_from", b"%d" % (self.reader.last_seq() + 1))
+
+    def compare(self, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
+        """Raise JournalError when others have more of this table than this journal; else go on as one with them."""
+        refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
+        self._meet()
+
+    def adopt(self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int) -> StoredAdoption:
+        """Go on behind `after_seq`, which others have, with that hash where it is known.
+
+        Numbers that this journal has given since it was last compared are never published: others may have them under
+        other messages.
+        """
+        last_seq = self.reader.last_seq()
+        first = self.reader.unmet_from() or last_seq + 1
+        if first > max(after_seq, last_seq):
+            raise JournalError(
+                "conflict", self.database.path, f"it has every number up to {last_seq}: there is nothing to adopt"
+            )
+        adoption = StoredAdoption(
+            first_seq=first,
+            last_seq=max(after_seq, last_seq),
+            hash=last_hash if after_seq >= last_seq else GENESIS,
+            at_utc_us=at_utc_us,
+            by=by,
+            why=why,
+        )
+        with self.database.transaction():
+            self.database.record(ADOPTION, **msgspec.structs.asdict(adoption))
+            self.database.execute("DELETE FROM debts WHERE seq >= ?", first)
+            self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
+        return adoption
+
+    def _meet(self) -> None:
+        if self.reader.unmet_from() is not None:
+            with self.database.transaction():
+                self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
 
     # --- sealing and retention -----------------------------------------------------------------------------------
 
@@ -109,7 +173,7 @@ class JournalWriter:
         """Sign the head of everything stored so far; None when there is no key, or nothing to seal."""
         with self.database.transaction():
             n, head = self.database.tip()
-            if self._signer is None or n == 0:
+            if self.signer is None or n == 0:
                 return None
             columns: dict[str, Value] = {
                 "n": n,
@@ -117,9 +181,9 @@ class JournalWriter:
                 "at_utc_us": at_utc_us,
                 "by": by,
                 "why": why,
-                "key_id": self._signer.key_id,
+                "key_id": self.signer.key_id,
             }
-            columns["signature"] = self._signer.sign(seal_bytes(columns.values()))
+            columns["signature"] = self.signer.sign(seal_bytes(columns.values()))
             self.database.record(SEAL, **columns)
         return msgspec.convert(columns, StoredSeal)
 
@@ -162,6 +226,18 @@ class JournalWriter:
             " (SELECT coup FROM debts JOIN evidence ON evidence.seq = debts.seq) ORDER BY at_utc_us, coup LIMIT ?"
         )
         return self.database.rows(query, value, PRUNED_AT_ONCE)
+
+    def patrol(self) -> bool:
+        """Check a few more of all records; returns False when all were, and begins anew with the next call.
+
+        Raises JournalError at the first fault.
+        """
+        if self._patrol is None:
+            self._patrol = Patrol(self.reader)
+        goes_on = self._patrol.step()
+        if not goes_on:
+            self._patrol = None
+        return goes_on
 
     # --- commands ----------------------------------------------------------------------------------------------
 
@@ -210,7 +286,21 @@ class JournalWriter:
 
     # --- inside ------------------------------------------------------------------------------------------------
 
-    def _keep(self, name: str, value: bytes | int) -> None:
+    def _refuse_unsigned(self, seq: int, payload: bytes) -> None:
+        if self._check is None:
+            return
+        try:
+            is_ours = is_signed(payload, self._check)
+        except ChainError:
+            is_ours = False
+        if not is_ours:
+            raise JournalError("edited", self.database.path, f"seq {seq}: not signed by this journal's key; {EXAMINE}")
+
+    def _settle(self, seq: int) -> None:
+        if seq != self.reader.settled():  # an ack that is repeated costs no write
+            self._keep("settled", b"%d" % seq)
+
+    def _keep(self, name: str, value: bytes) -> None:
         self.database.execute(
             "INSERT INTO kept VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value
         )
@@ -226,12 +316,12 @@ class JournalWriter:
         if message.seq is not None:
             if self._is_stored(message.seq, message):
                 return
-            if self._signer is not None:
-                payload = sign_message(payload, self._signer)
+            if self.signer is not None:
+                payload = sign_message(payload, self.signer)
         self._insert_message(
             topic=message.topic,
             seq=message.seq,
-            retained=message.topic in RETAINED,
+            retained=message.retained or message.topic in RETAINED,
             payload=payload,
             t_us=message.t_us,
             at_utc_us=at_utc_us,
@@ -268,6 +358,7 @@ class JournalWriter:
             seq=seq,
             at_utc_us=at_utc_us,
             digest=hashlib.sha256(evidence.log).digest(),
+            packed_digest=hashlib.sha256(packed).digest(),
         )
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
 

@@ -119,12 +119,23 @@ class Void(Common, frozen=True, kw_only=True):
     signature: str | UnsetType = UNSET
 
 
+class Gap(msgspec.Struct, frozen=True):
+    """Numbers of the feed that the wheel has no messages for, because its journal was restored from an older copy:
+    from `first_seq` to `last_seq`. `by` and `why`: who adopted the journal so."""
+
+    first_seq: int
+    last_seq: int
+    by: str
+    why: str
+
+
 class Table(Common, frozen=True, kw_only=True):
     """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
     people at the table, `waiting_codes` says the same to programs. `failing`: the sensors that stop play now.
     `without`: those that are left out.
 
-    `by` and `reason`: whose word led to this state, and why; null when no person's did (A6).
+    `by` and `reason`: whose word led to this state, and why; null when no person's did (A6). `gap`, in the first
+    message behind one: the numbers before it that no message has.
     """
 
     seq: int
@@ -140,6 +151,7 @@ class Table(Common, frozen=True, kw_only=True):
     without: tuple[str, ...]
     by: str | None
     reason: str | None
+    gap: Gap | UnsetType = UNSET
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET

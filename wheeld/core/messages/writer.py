@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias, TypedDict
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Awaited, Case, Cause
@@ -52,6 +53,7 @@ class MessageWriter:
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._boot_id = setting, boot_id
         self._state, self._clock = state, clock
+        self._gap: messages.Gap | UnsetType = UNSET
         profile = setting.profile
         self._articles, self._facts = profile.articles, profile.pockets.facts
         self._announcements = {
@@ -125,6 +127,11 @@ class MessageWriter:
         message, self._state.prev = chained("void", payload)
         return message
 
+    def leave_out(self, gap: messages.Gap, last_hash: str) -> None:
+        """Go on behind `gap`, whose last message had that hash; the next state of the table says so."""
+        self._gap = gap
+        self._state.seq, self._state.prev = gap.last_seq, last_hash
+
     def standing(
         self, now_us: int, waiting_for: str, codes: tuple[Awaited, ...], failing: Sequence[str], *, with_board: bool
     ) -> list[Message]:
@@ -147,8 +154,10 @@ class MessageWriter:
             without=tuple(state.left_out),
             by=state.moved_by[0] if state.moved_by else None,
             reason=state.moved_by[1] if state.moved_by else None,
+            gap=self._gap,
             prev=state.prev,
         )
+        self._gap = UNSET
         message, self._state.prev = chained("table", payload)
         if not with_board:
             return [message]

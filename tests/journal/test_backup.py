@@ -1,0 +1,139 @@
+"""`wheeld journal backup` and `adopt`, and what the feed of an adopted journal is."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.broker.feed import Feed
+from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_keys
+from tests.security.forger.house import FINDERS, House, build
+from wheeld.cli.main import main
+from wheeld.core.messages.chain import GENESIS, close_with_hash
+from wheeld.core.step import Message, Step
+from wheeld.exits import Exit
+from wheeld.journal.opening import open_to_write
+from wheeld.journal.rows import JournalError
+from wheeld.journal.verify import verify
+from wheeld.journal.writer import JournalWriter
+
+Captured = pytest.CaptureFixture[str]
+HASH = "ab" * 32
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return build(tmp_path)
+
+
+def append_table(journal: JournalWriter, prev: str, seq: int) -> None:
+    """A message of the feed with this number."""
+    body = {"schema": "table/1", "seq": seq, "n": seq, "prev": prev}
+    journal.append(Step(messages=(Message(1, "table", close_with_hash(msgspec.json.encode(body))[0], seq),)), NOW)
+
+
+def test_a_backup_is_made_beside_the_daemon_and_verified(tmp_path: Path, capsys: Captured) -> None:
+    path, copy = tmp_path / "wheel.journal", tmp_path / "copy"
+    with closing(open_writer(path)) as journal:
+        journal.append(Feed().step("result", "table"), NOW)
+        assert main(["journal", "backup", str(path), str(copy)]) == Exit.OK
+        assert "3 records, verified; head of record 3: 3:" in capsys.readouterr().out
+        journal.append(Step(memory=b"m"), NOW)
+    with closing(open_reader(copy)) as reader:
+        assert (reader.last_seq(), verify(reader).faults) == (2, [])
+    assert main(["journal", "backup", str(path), str(copy)]) == Exit.BAD_DATA
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_a_copy_that_is_not_whole_is_no_backup(house: House, tmp_path: Path, capsys: Captured) -> None:
+    with closing(open_writer(house.journal, signer=house.signer)) as journal:
+        journal.database._db.execute("UPDATE answers SET why = 'other' WHERE row = 1")
+    assert main(["journal", "backup", str(house.journal), str(tmp_path / "copy")]) == Exit.BAD_DATA
+    assert "the copy is not whole, and neither may the journal be: record" in capsys.readouterr().err
+    assert not (tmp_path / "copy").exists()
+
+
+def test_an_adopted_copy_goes_on_behind_what_others_have(house: House, capsys: Captured) -> None:
+    shutil.copy(house.older, house.journal)
+    last = msgspec.json.decode(house.retained["table"])
+    with closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal:
+        fork = journal.reader.last_seq() + 1
+        before = journal.reader.message(fork - 1)
+        assert before is not None
+        append_table(
+            journal, msgspec.json.decode(before.payload)["hash"], fork
+        )  # what the daemon says when it starts, before it meets the broker
+        with pytest.raises(JournalError, match=f"--after {last['seq']}:{last['hash']}"):
+            journal.compare(house.retained, settlement_ack=True)
+    key = str(house.directory / "wheel.key")
+    adopt = ["journal", "adopt", str(house.journal), "--key", key, "--by", "Zoé", "--why", "the card broke", "--after"]
+    assert main([*adopt, f"{last['seq']}:{last['hash']}"]) == Exit.OK
+    output = capsys.readouterr().out
+    assert f"the next message is seq {last['seq'] + 1}" in output
+    assert f"--from-seq {fork}" in output
+    with closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal:
+        gap = journal.reader.gap_due()
+        assert gap is not None
+        assert (gap.first_seq, gap.last_seq, gap.hash, gap.by) == (fork, last["seq"], last["hash"], "Zoé")
+        append_table(journal, gap.hash, gap.last_seq + 1)
+        assert journal.reader.gap_due() is None
+        journal.compare(house.retained, settlement_ack=True)
+        journal.reopen(fork)
+        assert [one.seq for one in journal.owed(0, 99) if one.seq and one.seq >= fork] == [gap.last_seq + 1]
+        journal.seal(by="Zoé", why="restored", at_utc_us=NOW)
+    house.noted = (0, b"")
+    assert [found(house) for found in FINDERS.values()] == [""] * 3
+
+
+def test_two_adoptions_are_told_as_one_gap(tmp_path: Path) -> None:
+    with closing(open_writer(tmp_path / "j")) as journal:
+        append_table(journal, GENESIS, 1)
+        journal.compare({}, settlement_ack=False)
+        for after in (5, 9):
+            journal.adopt(after, HASH, by="Zoé", why="lost", at_utc_us=NOW)
+        gap = journal.reader.gap_due()
+        assert gap is not None
+        assert (gap.first_seq, gap.last_seq) == (2, 9)
+        assert verify(journal.reader).faults == []
+
+
+def test_there_must_be_something_to_adopt(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "j"
+    with closing(open_writer(path)) as journal:
+        append_table(journal, GENESIS, 1)
+        journal.compare({}, settlement_ack=False)
+    assert main(["journal", "adopt", str(path), "--after", "1", "--why", "x"]) == Exit.BAD_DATA
+    assert "there is nothing to adopt" in capsys.readouterr().err
+    private, _ = write_keys(tmp_path)
+    assert main(["journal", "adopt", str(path), "--after", "9", "--why", "x", "--key", str(private)]) == Exit.BAD_DATA
+    assert "it was begun without a key" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["journal", "adopt", str(path), "--after", "0:x", "--why", "x"])
+    assert "'0:x' is not SEQ or SEQ:HASH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("retained", "known"),
+    [
+        ({"table": b"garbage", "notice": b"[1]", "ack": b""}, None),
+        ({"notice": b'{"notice":"bouler","figures":{"who":"Anna"}}'}, None),
+        ({"ack": b'{"seq":1}'}, None),
+        ({"ack": b'{"seq":2}'}, "acknowledged seq 2"),
+        ({"table": b'{"seq":1,"hash":"other"}'}, "`table` with seq 1"),
+        ({"notice": b'{"notice":"sealed","figures":{"n":99,"head":"00","seq":1}}'}, "a seal of record 99, at seq 1"),
+    ],
+)
+def test_what_others_have(tmp_path: Path, retained: dict[str, bytes], known: str | None) -> None:
+    with closing(open_writer(tmp_path / "j")) as journal:
+        append_table(journal, GENESIS, 1)
+        journal.compare({**retained, "ack": b""}, settlement_ack=False) if "ack" in retained else None
+        if known is None:
+            journal.compare(retained, settlement_ack=True)
+        else:
+            with pytest.raises(JournalError, match=known) as caught:
+                journal.compare(retained, settlement_ack=True)
+            assert caught.value.fault == "behind"

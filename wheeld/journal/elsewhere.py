@@ -1,0 +1,88 @@
+"""Compares the journal with what others have of it: the messages that the broker retains, the settlement core's ack.
+
+An older copy of the whole file is whole in itself. Only who has seen more can tell that it is old; with it the daemon
+would give numbers to new messages that others have under other messages. So it is compared before anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+
+from wheeld.journal.reader import JournalReader
+from wheeld.journal.rows import JournalError
+
+T = TypeVar("T")
+
+
+class _Numbered(msgspec.Struct):
+    seq: int
+    hash: str
+
+
+class _Figures(msgspec.Struct):
+    n: int
+    head: str
+    seq: int
+
+
+class _Notice(msgspec.Struct):
+    notice: str
+    figures: _Figures
+
+
+class _Ack(msgspec.Struct):
+    seq: int
+
+
+def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
+    """Raise JournalError when the broker retains a `table`, or a `notice` of a seal, that this journal does not have,
+    or the settlement core has acknowledged (`ack`) more than it has."""
+    table = _read(retained.get("table"), _Numbered)
+    if table is not None and not _has(journal, table, retained["table"]):
+        _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
+    sealed = _read(retained.get("notice"), _Notice)
+    if sealed is not None and sealed.notice == "sealed" and not _has_seal(journal, sealed.figures):
+        seq = sealed.figures.seq
+        _refuse(journal, f"the broker retains the notice of a seal of record {sealed.figures.n}, at seq {seq}", seq)
+    ack = _read(retained.get("ack"), _Ack) if settlement_ack else None
+    if ack is not None and ack.seq > journal.last_seq():
+        _refuse(journal, f"the settlement core has acknowledged seq {ack.seq}", ack.seq)
+
+
+def _read(payload: bytes | None, to: type[T]) -> T | None:
+    """None also for what is no such message: it cannot be compared, and the next one replaces it."""
+    try:
+        return None if not payload else msgspec.json.decode(payload, type=to)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _has(journal: JournalReader, table: _Numbered, payload: bytes) -> bool:
+    if journal.adoption_of(table.seq) is not None:
+        return True
+    stored = journal.message(table.seq) if table.seq <= journal.last_seq() else None
+    return stored is not None and stored.payload == payload
+
+
+def _has_seal(journal: JournalReader, sealed: _Figures) -> bool:
+    """A seal from before an adoption may be of the journal that was lost."""
+    adoption = journal.adoption()
+    if adoption is not None and sealed.seq <= adoption.last_seq:
+        return True
+    link = next(iter(journal.links(sealed.n - 1, 1)), None)
+    return link is not None and (link.n, link.head.hex()) == (sealed.n, sealed.head)
+
+
+def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") -> None:
+    path = journal.database.path
+    after = f"{seq}:{last_hash}" if last_hash else str(seq)
+    raise JournalError(
+        "behind",
+        path,
+        f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
+        "restored, or another file is in its place. Nothing was published. Put the newest file back; only if that is "
+        f"lost, go on behind it: wheeld journal adopt {path} --after {after} --by NAME --why TEXT [--key FILE]",
+    )

@@ -1,0 +1,95 @@
+"""Opens a journal to write in it: begins a new one, or verifies that this one is the table's own and was left as it is.
+
+Nothing is published, sealed or stored before that. The first record says whose journal it is: site, table, and the
+public key, or that there is none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from wheeld.journal.chain import ORIGIN
+from wheeld.journal.database import Database
+from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredOrigin
+from wheeld.journal.seal import key_id
+from wheeld.journal.tail import Tail
+from wheeld.journal.verify import verify_end
+from wheeld.journal.writer import JournalWriter
+
+BEGIN_ANEW = (
+    "move the file away and keep it, start, and give `wheeld journal adopt` what the daemon then asks for: the numbers "
+    "go on"
+)
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Whose journal is to be opened."""
+
+    site: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.site}/{self.table}"
+
+
+def open_to_write(
+    path: Path, *, owner: Owner | None = None, signer: Signer | None = None, at_utc_us: int = 0
+) -> JournalWriter:
+    """The journal at `path`, to be written. With an `owner` it must be that table's, and is begun where there is none.
+
+    Raises JournalError: also for a file that is not as it was left, or of another key than the `signer`'s.
+    """
+    journal = JournalWriter(Database(path), signer=signer)
+    try:
+        make_ready(journal, owner=owner, at_utc_us=at_utc_us)
+    except BaseException:
+        journal.close()
+        raise
+    return journal
+
+
+def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -> None:
+    """Begin it, or verify it, and bind what it writes from now on. Raises JournalError."""
+    database = journal.database
+    if database.is_empty:
+        if owner is None:
+            raise JournalError("owner", database.path, "nothing is in it yet: only the daemon begins a journal")
+        Tail(database, journal.signer)
+        _begin(journal, owner, at_utc_us)
+        journal.begin_run()
+        return
+    origin = journal.reader.origin()
+    if origin is None:
+        raise JournalError("edited", database.path, f"record 1: removed, it said whose journal this is; {EXAMINE}")
+    _refuse_another(database.path, origin, owner, journal.signer)
+    journal.trust_from(verify_end(journal.reader).first_id)
+    Tail(database, journal.signer)
+    if owner is not None:
+        journal.begin_run()
+
+
+def _begin(journal: JournalWriter, owner: Owner, at_utc_us: int) -> None:
+    key = None if journal.signer is None else journal.signer.public_key
+    with journal.database.transaction():
+        journal.database.record(ORIGIN, site=owner.site, table_id=owner.table, public_key=key, at_utc_us=at_utc_us)
+
+
+def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signer: Signer | None) -> None:
+    whose = Owner(origin.site, origin.table_id)
+    if owner is not None and owner != whose:
+        why = f"it is the journal of {whose}, and this is {owner}: set journal.path, or site and id in [table]"
+        raise JournalError("owner", path, why)
+    here = None if signer is None else signer.public_key
+    if here == origin.public_key:
+        return
+    if origin.public_key is None:
+        why = f"it was begun without a key, and journal.signing_key_file names one: take it out, or {BEGIN_ANEW}"
+    elif here is None:
+        theirs = key_id(origin.public_key)
+        why = f"it was begun with key {theirs}, and there is none: name it in journal.signing_key_file, or {BEGIN_ANEW}"
+    else:
+        theirs = key_id(origin.public_key)
+        why = f"it was begun with key {theirs}, and this is key {key_id(here)}: use the first one, or {BEGIN_ANEW}"
+    raise JournalError("owner", path, why)
