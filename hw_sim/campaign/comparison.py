@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -26,6 +26,7 @@ Kind: TypeAlias = Literal[
     "false_valid",
     "false_void",
     "void_after_number",
+    "chef_voided",
     "wrong_cause",
     "premature",
     "late",
@@ -40,6 +41,7 @@ KINDS: dict[Kind, str] = {
     "false_valid": "a result where there was a void, or nothing",
     "false_void": "a void where there was a result",
     "void_after_number": "a void where there was a result, by something that came after the number was out",
+    "chef_voided": "a void where there was a result: its number was not proven, and the chef, asked, said so",
     "wrong_cause": "a void by another cause",
     "premature": "a void by its cause, but before there was evidence of it",
     "late": "right, but after its deadline",
@@ -114,6 +116,7 @@ class SpanComparer:
     _messages: list[Message] = field(default_factory=list)
     _suspensions: list[Message] = field(default_factory=list)
     _state: str = ""
+    _asked: bool = False
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,6 +132,7 @@ class SpanComparer:
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
             before, self._state = self._state, str(message.payload["state"])
+            self._asked |= self._state == "awaiting_chef"
             if before != self._state == "suspended" and message.payload.get("by") is None:
                 self._suspensions.append(message)
         elif message.topic in ("result", "void", "notice"):
@@ -145,12 +149,20 @@ class SpanComparer:
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
             comparisons = compare(span.outcomes, verdicts, self.beams_deg)
+            if self._asked:
+                comparisons = tuple(map(_by_chef, comparisons))
             if self._state in WAITING and all(each.in_step for each in comparisons):
                 comparisons = (*comparisons, Comparison("stranded", None, None))
             void_us = {verdict.t for verdict in verdicts}
             idle = tuple(message for message in self._suspensions if message.t not in void_us)
             self.compared.append(ComparedSpan(span, comparisons, notices, idle))
-            self._messages, self._suspensions = [], []
+            self._messages, self._suspensions, self._asked = [], [], False
+
+
+def _by_chef(one: Comparison) -> Comparison:
+    """Where the number awaited the chef, his "rien va" is an answer that the rulebook leaves to him (R3b)."""
+    is_his = one.kind == "void_after_number" and one.verdict is not None and one.verdict.payload["cause"] == "chef"
+    return replace(one, kind="chef_voided") if is_his else one
 
 
 def compare(

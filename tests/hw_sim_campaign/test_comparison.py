@@ -57,7 +57,7 @@ def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], messages: list[M
 
 
 def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
-    assert {kind for kind, _, _ in PAIRS} == set(KINDS) - {"stranded"}
+    assert {kind for kind, _, _ in PAIRS} == set(KINDS) - {"stranded", "chef_voided"}
 
 
 def test_only_what_the_law_lets_pass_is_fine() -> None:
@@ -122,6 +122,23 @@ def test_a_span_is_compared_as_soon_as_a_message_shows_that_it_is_over() -> None
     assert comparer.compared == []
     comparer.receive(state("ball_running", 40_000_000))
     assert len(comparer.compared) == 1
+
+
+@pytest.mark.parametrize(
+    ("was_asked", "cause", "kind"),
+    [
+        (True, "chef", "chef_voided"),
+        (True, "breakdown", "void_after_number"),
+        (False, "chef", "void_after_number"),
+    ],
+)
+def test_only_a_number_that_awaited_the_chef_is_his_to_void(*, was_asked: bool, cause: str, kind: Kind) -> None:
+    comparer = _listening([came_out(17)])
+    if was_asked:
+        comparer.receive(state("awaiting_chef", OUT_US + 1_000_000))
+    comparer.receive(void(cause, OUT_US + 2_000_000))
+    comparer.finish()
+    assert [each.kind for compared in comparer.compared for each in compared.comparisons] == [kind]
 
 
 def test_after_a_disagreement_nothing_more_is_wanted_and_nothing_more_is_compared() -> None:
