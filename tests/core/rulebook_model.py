@@ -274,6 +274,10 @@ class Game:
         """§6: play is stopped, and goes on first."""
         return (self.refuses(),)
 
+    def confirm_early(self) -> Ways:
+        """R3b: he confirms a number that he was asked about, not one that he saw before."""
+        return (self.refuses(),)
+
     def confirm_unnamed(self) -> Ways:
         """R3b: nobody saw a number, and he gives none."""
         return (self.refuses(),)

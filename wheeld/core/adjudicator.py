@@ -185,6 +185,7 @@ class Adjudicator:
         return Called(
             number=None if number is None else int(number),
             t_us=evidence.evidence_us,
+            asked_us=now_us,
             laps=None if laps is None else float(laps),
             rotor_rpm=self._observer.rotor_rpm(now_us),
             sightings=list(self._observer.pocket.sightings),

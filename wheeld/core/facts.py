@@ -145,6 +145,7 @@ class Fact(Named):
     RIEN_VA = "rien_va", "rien va"
     CONFIRM = "confirm", "confirm"
     CONFIRM_UNNAMED = "confirm_unnamed", "confirm, no number seen and none given"
+    CONFIRM_EARLY = "confirm_early", "confirm, no number given, said before one awaited the chef"
     CHEF_ASIDE = "chef_aside", "confirm or rien va, play stopped while a number awaits the chef"
     TOUT_VA = "tout_va", "tout va, the ball in its pocket"
     TOUT_VA_LAST = "tout_va_last", "tout va, the ball in its pocket, la dernière was played"

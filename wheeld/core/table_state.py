@@ -25,11 +25,13 @@ class Called(msgspec.Struct, frozen=True):
     """A number that came out, with what the result says of it; `laps` and `rotor_rpm` None where nothing reports them.
 
     `number`: None when the ball may lie in a pocket that no reader has met. `t_us`: when the ball was first seen in
-    that pocket. `unproven`: the rules (R1, R2, R3) that the chef must answer for.
+    that pocket. `asked_us`: since when the chef is asked about it. `unproven`: the rules (R1, R2, R3) that he must
+    answer for.
     """
 
     number: int | None
     t_us: int
+    asked_us: int
     laps: float | None
     rotor_rpm: float | None
     sightings: list[Seen]
@@ -57,7 +59,9 @@ class Coup(msgspec.Struct):
 
     def move_to_clock(self, started_utc_us: int) -> None:
         """Date everything on a sensing clock that began at `started_utc_us`: then it lies before 0. The wait for a
-        launch begins anew."""
+        launch begins anew. No word that is heard now was said before the chef was asked."""
+        if self.called is not None:
+            self.called = msgspec.structs.replace(self.called, asked_us=0)
         if self.launch_due_us is not None:
             self.launch_due_us = LAUNCH_AWAITED_US
         if self.noted is None:

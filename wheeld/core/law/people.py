@@ -136,12 +136,16 @@ def _bouler(known: Known) -> Fact:
 
 
 def _confirm(known: Known) -> Fact:
-    """The number that the chef gives, or the one that was seen; without either there is nothing to confirm."""
+    """The number that the chef gives, or the one that he was asked about; without either there is nothing to
+    confirm. Before he was asked he may have seen another one on his panel."""
     if _is_aside(known):
         return F.CHEF_ASIDE
-    called = known.table_state.current.called
-    is_named = asked(known).number is not None or (called is not None and called.number is not None)
-    return F.CONFIRM if is_named else F.CONFIRM_UNNAMED
+    called, command = known.table_state.current.called, asked(known)
+    if command.number is not None:
+        return F.CONFIRM
+    if called is None or called.number is None:
+        return F.CONFIRM_UNNAMED
+    return F.CONFIRM_EARLY if command.t_us < called.asked_us else F.CONFIRM
 
 
 def _rien_va(known: Known) -> Fact:
@@ -173,7 +177,7 @@ def fact_of(known: Known) -> Fact:
     return Fact[name.upper()] if guard is None else guard(known)
 
 
-CONFIRMS = (F.CONFIRM, F.CONFIRM_UNNAMED)
+CONFIRMS = (F.CONFIRM, F.CONFIRM_UNNAMED, F.CONFIRM_EARLY)
 TOUT_VA = (
     F.TOUT_VA,
     F.TOUT_VA_LAST,
@@ -269,6 +273,12 @@ ROWS = (
         Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
     ),
     refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", "no sensor proves which number it is: name the number"),
+    refuse(
+        F.CONFIRM_EARLY,
+        S.AWAITING_CHEF,
+        "R3b",
+        "it was said before the number awaited the chef: read it, then confirm it or name another",
+    ),
     refuse(CONFIRMS, RUNNING, "R3", "no number is out yet, and nobody confirms what sensors can prove"),
     refuse(CONFIRMS, S.OPERATIONS, "", "the coup is a result already"),
     refuse(CONFIRMS, AFTER_VOID, "2", "a void coup never becomes a result"),
