@@ -160,7 +160,7 @@ class SpanComparer:
 
 
 def _by_chef(one: Comparison) -> Comparison:
-    """Where the number awaited the chef, his "rien va" is an answer that the rulebook leaves to him (R3b)."""
+    """Where the number awaited the chef, his "rien va" is an answer that R3b leaves to him (docs/rulebook.md)."""
     is_his = one.kind == "void_after_number" and one.verdict is not None and one.verdict.payload["cause"] == "chef"
     return replace(one, kind="chef_voided") if is_his else one
 
