@@ -11,7 +11,7 @@ DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py 
     $(call found,$(each)))
 # Evenings that are drawn: some in `tests`, many by `make evenings`.
 UNMEASURED := $(DRAWN) tests/faults tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
-    test_head_machine.py test_law_walk.py test_combined.py test_coups.py test_host_link.py test_board_and_host.py \
+    test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults prove verdicts, not coverage: measuring it would make them

@@ -30,7 +30,7 @@ from hw_sim.whole.faults import Faults
 from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.line import SimLine
 from hw_sim.whole.people import Panel, People
-from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, Plan
+from hw_sim.whole.plan import BOARDS, HEADS, HEADS_ALONE, LAYOUTS, WIRED, Plan
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.wires import BUTTONS, SimWires
@@ -87,12 +87,12 @@ class House:
         self.board, self.head = board, WatchedHead(model, lambda: table.world, rng, cable)
         self.lines: dict[str, SimLine] = {}
         """By the name of the port. A head that is alone has the only line."""
-        if plan.source not in ("pins", *HEADS_ALONE):
+        if plan.source in BOARDS:
             self.lines["board"] = SimLine(self.timeline, board)
         if plan.source in HEADS:
             self.lines["head"] = SimLine(self.timeline, self.head)
         self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor, self.timeline)
-        self.sensors = next(iter(self.lines.values()), self.wires)
+        self.sensors = self.wires if plan.source in WIRED else next(iter(self.lines.values()))
         self.broker = SimBroker(self.timeline)
         self.broker.listeners.append(self._hear)
         self.settlement = Settlement(self._publish)

@@ -14,11 +14,13 @@ from hw_sim.wheel import Layout
 
 Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
 Mark: TypeAlias = Literal["start", "launch", "rest"]
-Source: TypeAlias = Literal["board", "pins", "mercury", "slingshot", "slingshot_beams"]
-HEADS: Collection[Source] = ("mercury", "slingshot", "slingshot_beams")
-"""The wheel's own head gives the number; with the last one a board sees rotor, ball and objects."""
+Source: TypeAlias = Literal["board", "pins", "mercury", "slingshot", "slingshot_board", "slingshot_pins"]
+HEADS: Collection[Source] = ("mercury", "slingshot", "slingshot_board", "slingshot_pins")
+"""The wheel's own head gives the number. Beside the last two a board sees rotor, ball and objects, or pins see ball and
+objects."""
 HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
-SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_beams")
+SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_board", "slingshot_pins")
+WIRED: Collection[Source] = ("pins", "slingshot_pins")
 _FOUR_BEAMS = Layout(
     house="campione",
     game="roulette",
@@ -100,8 +102,8 @@ def from_text(text: str) -> Plan:
 ALL: Collection[Source] = ("board", "pins", *HEADS)
 LINES: Collection[Source] = ("board", *HEADS)
 BOARD: tuple[Source, ...] = ("board",)
-BOARDS: Collection[Source] = ("board", "slingshot_beams")
-SEEN: Collection[Source] = ("board", "pins", "slingshot_beams")
+BOARDS: Collection[Source] = ("board", "slingshot_board")
+SEEN: Collection[Source] = (*BOARDS, *WIRED)
 """With a line to a device, and with a sensor of foreign objects."""
 
 

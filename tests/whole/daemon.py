@@ -36,7 +36,7 @@ from hw_sim.whole import wires
 from hw_sim.whole.broker import BrokerAwayError, Client, Delivery
 from hw_sim.whole.computer import WATCHDOG_S
 from hw_sim.whole.house import FIRST_NUMBER, House
-from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, Source
+from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, WIRED, Source
 from tests.virtual_loop import VirtualLoop
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.reading import parse
@@ -60,8 +60,8 @@ def config_of(house: House, directory: Path) -> Config:
     if source in HEADS:
         layout = replace(layout, readers_deg=())
     wheel = sections(layout, site="house", table="wheel-1", last_number=FIRST_NUMBER, port=Path("board"), speed=1)
-    if source == "pins":
-        wheel = wheel.partition("[sensors]")[0] + _gpio(layout)
+    if source in WIRED:
+        wheel = wheel.partition("[sensors]")[0] + _gpio(layout, has_head=source in HEADS)
     if source in HEADS:
         wheel = _with_head(wheel, source)
     rest = f'[journal]\npath = "{JOURNAL}"\n[mqtt]\nhost = "127.0.0.1"\nsettlement_ack = true\n'
@@ -75,19 +75,23 @@ def _with_head(wheel: str, source: Source) -> str:
         wheel = wheel.partition("[wheel]")[0] + "[wheel]\n"
     if source == "slingshot":
         wheel = wheel.replace("[wheel]", 'unproven = "chef"\n[wheel]')
-    wheel = wheel.replace("readers_deg = []\n", 'pocket = "head"\n')
+    if source in WIRED:  # the head reports the rotor, too
+        wheel = wheel.replace(f"rotor_ticks = {LAYOUTS[source].rotor_ticks}\n", "")
+    wheel = wheel.replace("readers_deg = []\n", "" if source in WIRED else 'pocket = "head"\n')
     return f'{wheel}\n[head]\nproduct = "{product}"\nport = "head"\n'
 
 
-def _gpio(layout: Layout) -> str:
+def _gpio(layout: Layout, *, has_head: bool) -> str:
+    """Its pins; beside a head those of beams, the object sensor and buttons."""
     buttons = "".join(f"button_{name} = {pin}\n" for name, pin in wires.BUTTONS.items())
-    return f"""[gpio]
-provider = "rpi-lgpio"
-encoder = "quadrature"
+    of_wheel = f"""encoder = "quadrature"
 encoder_pins = {list(wires.ENCODER)}
 index_tick = {wires.INDEX_TICK}
-beam_pins = {[wires.BEAMS + n for n in range(len(layout.beams_deg))]}
 reader_pins = {[wires.READERS + n for n in range(len(layout.readers_deg))]}
+"""
+    return f"""[gpio]
+provider = "rpi-lgpio"
+{"" if has_head else of_wheel}beam_pins = {[wires.BEAMS + n for n in range(len(layout.beams_deg))]}
 object_pin = {wires.OBJECT}
 {buttons}"""
 
