@@ -152,7 +152,7 @@ class SimHead:
         return f"{text};{field_7};{phase.laps_at(line):02X};{phase.ball};{ticks:05X};{pocket}"
 
     def _send(self, text: str, after_us: int = 0) -> None:
-        due_us, data = self._cable.carry(text.encode("ascii") + b"\r\n", self._now_us)
+        due_us, data = self._cable.carry(text.encode("latin-1") + b"\r\n", self._now_us)
         self._arriving.append((due_us + after_us, data))
 
     # Commands

@@ -200,7 +200,9 @@ class SimBroker:
             self.drop(self.client)
 
     def start(self, *, remembers: bool = True) -> None:
-        """It runs again; without its disk it remembers nothing, no session either."""
+        """It runs again; without its disk it remembers nothing, no session either. One that runs already goes on."""
+        if self.is_up:
+            return
         self.is_up = True
         if not remembers:
             self.retained.clear()

@@ -10,7 +10,7 @@ from itertools import pairwise
 from hw_sim.whole.house import House
 from hw_sim.whole.plan import HEADS, KINDS
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.witness import Published, Round, TrueCoup, Witness
+from hw_sim.whole.witness import Published, Round, TrueCoup, Witness, Word
 
 LAUNCH_KNOWN_US = 2_500_000
 """A launch has no deadline; several passes take less."""
@@ -174,8 +174,15 @@ def _unanswered(house: House) -> Iterator[str]:
         is_there = (
             word.t_us > STARTED_US and until_us < house.now_us and not witness.was("down", word.t_us - 1e6, until_us)
         )
-        if word.is_taken and word.reply is None and is_there:
+        if word.is_taken and word.reply is None and is_there and not _is_for_another_run(witness, word):
             yield f"nobody answered {word.name} at {word.t_us}"
+
+
+def _is_for_another_run(witness: Witness, word: Word) -> bool:
+    """Said while the daemon had started and was not connected yet: the broker kept it for the run before, and what that
+    was told is of the past (docs/interfaces.md)."""
+    away = (one for one in witness.spans.get("cut off", ()) if one.from_us <= word.t_us < one.to_us)
+    return any(witness.was("down", one.from_us, word.t_us) for one in away)
 
 
 def _untold(house: House) -> Iterator[str]:
