@@ -14,8 +14,11 @@ from wheeld.core.observations import BallPass, Command, ForeignObject, Level, Se
 from wheeld.core.table import Table
 from wheeld.ports import Edge
 from wheeld.sources.gpio.source import GpioSource
+from wheeld.sources.line_state import GOOD_US
 
 BEAM, READER, OBJECT, RIEN_VA = 6, 9, 12, 13
+GOOD_NS = GOOD_US * 1_000
+"""After a fault the pins must have been good for so long."""
 ALL = {
     *(f"beam/{number}" for number in range(4)),
     *(f"reader/{number}" for number in range(3)),
@@ -91,7 +94,7 @@ def test_after_a_gap_everything_is_told_again_as_the_lines_are_read() -> None:
     rig.looks(500 * MS)
     assert active(rig) == set()
     rig.pins.overflow(2)
-    rig.looks(900 * MS)
+    rig.looks(900 * MS + GOOD_NS)
     assert rig.states[-2:] == [("link", False), ("link", True)]
     assert active(rig, len(ALL)) == {"object", "beam/1"}
     fault = next(at for at, seen in enumerate(rig.observations) if isinstance(seen, SensorState))
@@ -103,9 +106,9 @@ def test_an_edge_on_its_way_at_the_end_of_a_gap_counts_once() -> None:
     rig = Rig()
     rig.looks(500 * MS)
     rig.pins.overflow(1)
-    rig.pins.play(pulse(RIEN_VA, 505 * MS, 150 * MS))
-    rig.looks(1_000 * MS)
-    assert rig.of(Command) == [Command(505_000, name="rien_va", by="button")]
+    rig.pins.play(pulse(RIEN_VA, 560 * MS + GOOD_NS, 150 * MS))
+    rig.looks(1_000 * MS + GOOD_NS)
+    assert rig.of(Command) == [Command(560_000 + GOOD_US, name="rien_va", by="button")]
     assert active(rig, len(ALL)) == set()
     assert rig.states.count(("link", False)) == 1
 
@@ -116,7 +119,7 @@ def test_a_stuck_beam_that_came_free_in_a_gap_works_again() -> None:
     assert rig.states == [("beam/1", False)]
     rig.report([Edge(BEAM, True, 2_600 * MS)], lost=(0,))
     rig.pins.overflow(1)
-    rig.looks(3_000 * MS)
+    rig.looks(3_000 * MS + GOOD_NS)
     assert ("beam/1", True) in rig.states
     assert rig.source.sensors["beam/1"]
 

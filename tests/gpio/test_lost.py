@@ -10,6 +10,7 @@ from wheeld.core.observations import BallPass, Command, ForeignObject
 from wheeld.ports import Edge
 from wheeld.sources.gpio.debounce import QUIET_NS, Contact, Pulse
 from wheeld.sources.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS
+from wheeld.sources.line_state import GOOD_US
 
 RIEN_VA, OBJECT, BEAM = 13, 12, 5
 FAULT = [("link", False), ("link", True)]
@@ -19,7 +20,7 @@ def uncounted(edges: list[Edge], *, error_ns: int = KERNEL_ERROR_NS, lost: tuple
     """The source after `edges`, when those at the places `lost` never come."""
     rig = Rig(error_ns=error_ns)
     rig.report(edges, lost=lost)
-    rig.looks(edges[-1].at_ns + 400 * MS)
+    rig.looks(edges[-1].at_ns + 400 * MS + GOOD_US * 1_000)
     return rig
 
 

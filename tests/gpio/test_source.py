@@ -13,12 +13,15 @@ import pytest
 from hw_sim.pins import SimPins
 from tests.gpio.bench import LOOK_NS, ROTOR_TICKS, WIRED, SimBench, at, idle, look
 from tests.gpio.test_contract import MS, A, B, Z, pulse, rotor, states, turning
+from wheeld.core.facts import Trouble
 from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
 from wheeld.ports import Edge, PinsError, Pull
+from wheeld.sources.chatter import PULSES
 from wheeld.sources.gpio.debounce import Contact, Pulse
 from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.intake import Intake
 from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
+from wheeld.sources.line_state import GOOD_US
 
 LINES: dict[int, Line] = {2: "a", 3: "b", 4: "z"}
 
@@ -28,14 +31,14 @@ def swallow(pin: int, edges: int) -> Callable[[SimPins], None]:
 
 
 def test_a_lost_edge_is_a_fault_of_the_link_and_the_rotor_is_unknown_until_the_next_index() -> None:
-    recording = SimBench(swallow(A, 1)).run(turning(range(170), step_ns=2 * MS), until_ns=400 * MS)
-    assert states(recording) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
+    recording = SimBench(swallow(A, 1)).run(turning(range(170), step_ns=2 * MS), until_ns=1_400 * MS)
+    assert states(recording) == [("rotor", False), ("link", False), ("rotor", True), ("link", True)]
     assert recording.source.counters["lost_edges"] == 1
     assert rotor(recording) == [(step % 148, "cw") for step in range(6, 170)]
 
 
 def test_edges_that_overflow_the_buffer_are_a_fault_too() -> None:
-    recording = SimBench(lambda pins: pins.overflow(7)).run(turning(range(20)), until_ns=300 * MS)
+    recording = SimBench(lambda pins: pins.overflow(7)).run(turning(range(20)), until_ns=1_400 * MS)
     assert states(recording) == [("rotor", False), ("link", False), ("link", True), ("rotor", True)]
     assert (recording.source.counters["lost_edges"], recording.source.counters["link_faults"]) == (7, 1)
 
@@ -105,7 +108,7 @@ def test_reports_that_are_late_for_too_long_are_a_fault_until_they_are_in_time()
         rig.jump(1_200 * MS)
     assert rig.states == [("link", False)]
     assert rig.source.counters["link_faults"] == 1
-    rig.looks(rig.pins.now_ns + 200 * MS)
+    rig.looks(rig.pins.now_ns + 200 * MS + GOOD_US * 1_000)
     assert rig.states == [
         ("link", False),
         ("link", True),
@@ -153,7 +156,8 @@ def test_an_edge_older_than_the_last_report_is_a_fault_and_gives_no_observation(
     rig.pins.overflow(1)
     rig.jump(LOOK_NS)
     assert not rig.source.is_up
-    assert rig.source.counters["link_faults"] == 2
+    assert rig.source.counters["link_faults"] == 1
+    assert rig.source.troubles == {"link": (Trouble.EDGES_LOST,)}
 
 
 def test_the_clock_is_read_about_once_a_second_and_dates_the_observations() -> None:
@@ -413,3 +417,29 @@ def test_a_pulse_has_a_horizon() -> None:
     assert beam.edge(2_000, blocked=True) is None
     assert beam.edge(2_005, blocked=False) is None
     assert (beam.too_short, beam.too_long) == (2, 0)
+
+
+def test_a_beam_that_chatters_fails_and_what_it_reports_counts_for_nothing() -> None:
+    """900 pulses a second: a loose wire, or a beam aimed at the edge of something."""
+    rig = Rig()
+    rig.pins.play(edge for number in range(2_700) for edge in pulse(6, (300 + number) * MS, MS // 2))
+    rig.looks(4_000 * MS)
+    assert len(rig.of(BallPass)) < PULSES
+    assert rig.of(SensorState) == [SensorState(rig.of(SensorState)[0].t_us, "beam/1", ok=False, what=Trouble.CHATTERS)]
+    assert rig.source.troubles == {"beam/1": (Trouble.CHATTERS,)}
+    assert rig.source.counters["chatter"] > 2_000
+    rig.looks(9_000 * MS)
+    assert rig.states == [("beam/1", False), ("beam/1", True)]
+    assert (rig.source.sensors["beam/1"], rig.source.troubles) == (True, {})
+
+
+def test_pins_that_fail_again_and_again_are_told_seldom() -> None:
+    """An edge is lost each half second for a minute."""
+    rig = Rig()
+    rig.looks(100 * MS)
+    for _ in range(120):
+        rig.pins.overflow(1)
+        rig.looks(rig.pins.now_ns + 500 * MS)
+    assert rig.states == [("rotor", False), ("link", False)]
+    rig.looks(rig.pins.now_ns + 2 * GOOD_US * 1_000)
+    assert rig.states[2:] == [("link", True)]

@@ -43,6 +43,15 @@ def test_a_line_that_was_never_heard_counts_at_once_when_it_is() -> None:
     assert list(line.report(5_000_000, 5_000_100)) == [SensorState(5_000_000, "link", ok=True)]
 
 
+def test_a_line_that_is_new_and_fails_again_soon_must_be_good_for_a_while() -> None:
+    line = LineState("test")
+    line.stands(DOWN)
+    list(line.report(0, 5_000_000))
+    line.over(DOWN)
+    list(line.report(5_000_000, 5_000_100))
+    assert is_back_after_us(line, 6_000_000) == 2 * GOOD_US
+
+
 def test_what_was_reported_late_of_the_time_before_is_no_good_time() -> None:
     """A cable that is back gives what the ring kept; that is not the line's time since."""
     line = LineState("test")

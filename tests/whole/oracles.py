@@ -199,6 +199,8 @@ def _untold(house: House) -> Iterator[str]:
             and not _has_notice(witness, "standstill", still.from_us, until_us)
         ):
             yield f"nobody told of the standstill at {still.from_us}"
+    if any(fault.kind == "board_clock_back" for fault in house.plan.faults):
+        return  # that says more, and stands until somebody switches the board off and on
     for number, fault in enumerate(house.plan.faults):
         deaf = next(iter(witness.spans.get(f"fault {number}", ())), None)
         if (

@@ -218,6 +218,7 @@ class Case(Named):
 
 
 _PROBATION = "wait until the line to the sensors has been good for some seconds"
+_BUSY = "reduce what else the computer does, or mend a line that bounces"
 
 
 @unique
@@ -281,6 +282,9 @@ class Trouble(Named):
     BOARD_RESTARTED = "board_restarted", "the sensor board started anew", _PROBATION
     EDGES_MISSED = "edges_missed", "the sensor board was too slow for what its sensors saw", _PROBATION
     CLOCK_STEPPED = "clock_stepped", "the clock of the sensor board jumped", _PROBATION
+    EDGES_LOST = "edges_lost", "more edges came on the pins than the computer could read", _BUSY
+    EDGES_LATE = "edges_late", "edges on the pins were told too late to count", _BUSY
+    PINS_BEHIND = "pins_behind", "the computer looks at the pins too seldom", _BUSY
     MISDATED = "misdated", "the sensor board gave an event a time at which it can't have been", _PROBATION
     CHATTERS = "chatters", "it reports more often than a ball can pass", "clean it, align it and check its wire"
     LINE_DAMAGED = (

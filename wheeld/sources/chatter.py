@@ -7,6 +7,13 @@ clock's.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+
+import msgspec
+import structlog
+
+from wheeld.core.facts import Trouble
+from wheeld.core.observations import BallPass, ForeignObject, Observation, SensorState, Sighting
 
 PULSES = 30
 WITHIN_US = 1_000_000
@@ -42,3 +49,78 @@ class ChatterGuard:
         for sensor in quiet:
             del self._dense_us[sensor]
         return quiet
+
+
+class ChatterFilter:
+    """The sensors of one source, without what those report that chatter. `name` of the source, for the log.
+
+    `dropped` counts the reports that count for nothing.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.dropped = 0
+        self._name = name
+        self._guard = ChatterGuard()
+        self._reported: dict[str, bool] = {}
+        """Of each sensor, whether it works by its own report."""
+        self._kept: dict[str, ForeignObject] = {}
+        """The latest report of a sensor that chatters, if it says how something stands."""
+        self._log = structlog.get_logger(name)
+
+    @property
+    def sensors(self) -> dict[str, bool]:
+        """Of each sensor that has reported itself or chatters, whether it works."""
+        return {**self._reported, **dict.fromkeys(self._guard.chattering, False)}
+
+    @property
+    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
+        """What is wrong with those that chatter."""
+        return dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,))
+
+    def take(self, seen: Observation) -> Iterator[Observation]:
+        """`seen`, unless its sensor chatters: then that it fails, once. One that chatters fails, whatever it reports of
+        itself."""
+        if isinstance(seen, SensorState):
+            self._reported[seen.sensor] = seen.ok
+            chatters = seen.sensor in self._guard.chattering
+            yield msgspec.structs.replace(seen, ok=False, what=Trouble.CHATTERS) if chatters else seen
+            return
+        sensor, was = _rare(seen), self._guard.chattering
+        if sensor is None or self._guard.counts(sensor, seen.t_us):
+            yield seen
+            return
+        self.dropped += 1
+        if isinstance(seen, ForeignObject):
+            self._kept[sensor] = seen
+        if sensor not in was:
+            what = Trouble.CHATTERS
+            self._log.warning(f"{self._name}.chatters", sensor=sensor, what=what.text, mend=what.mend)
+            yield SensorState(seen.t_us, sensor, ok=False, what=what)
+
+    def tested(self, sensor: str, *, ok: bool, t_us: int) -> Iterator[SensorState]:
+        """The answer of a self-test: changes only, and nothing of what chatters. At first all count as working."""
+        has_changed = self._reported.get(sensor, True) != ok
+        self._reported[sensor] = ok
+        if has_changed and sensor not in self._guard.chattering:
+            yield SensorState(t_us, sensor, ok=ok)
+
+    def calmed(self, t_us: int) -> Iterator[Observation]:
+        """The sensors that chattered and are quiet again at `t_us`."""
+        for sensor in self._guard.quiet(t_us):
+            self._log.info(f"{self._name}.quiet", sensor=sensor)
+            if (kept := self._kept.pop(sensor, None)) is not None:
+                yield msgspec.structs.replace(kept, t_us=t_us)
+            if self._reported.get(sensor, True):
+                yield SensorState(t_us, sensor, ok=True)
+
+
+def _rare(seen: Observation) -> str | None:
+    """The name of the sensor, if it is one whose reports are rare."""
+    match seen:
+        case BallPass():
+            return f"beam/{seen.beam}"
+        case Sighting():
+            return f"reader/{seen.reader}"
+        case ForeignObject():
+            return "object"
+    return None

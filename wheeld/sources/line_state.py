@@ -88,7 +88,7 @@ class LineState:
 
     def _fail(self, what: Trouble, reported_us: int, now_us: int, details: dict[str, object]) -> SensorState:
         is_relapse = self._back_us is not None and now_us - self._back_us < RELAPSE_US
-        self._good_us = min(self._good_us * 2, GOOD_US_MAX) if is_relapse else GOOD_US
+        self._good_us = min(max(self._good_us, GOOD_US) * 2, GOOD_US_MAX) if is_relapse else GOOD_US
         if not reported_us:
             self._good_us = 0  # nothing was ever reported: the line is new, not bad
         self.is_up = False

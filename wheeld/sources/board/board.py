@@ -40,7 +40,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import TableSetting
 from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
-from wheeld.sources.chatter import ChatterGuard
+from wheeld.sources.chatter import ChatterFilter
 from wheeld.sources.line_state import LineState
 
 STALL_NS = 250_000_000
@@ -61,7 +61,6 @@ REFUSALS: dict[str, Trouble] = {
     "layout": Trouble.REFUSED_LAYOUT,
 }
 COUNTERS = (
-    "chatter",
     "clock_back",
     "clock_drift",
     "clock_refused",
@@ -119,11 +118,7 @@ class Board:
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("board")
         self._line = LineState("board")
-        self._chatter = ChatterGuard()
-        self._reported: dict[str, bool] = {}
-        """What the board last reported of each of its sensors."""
-        self._kept: dict[str, ForeignObject] = {}
-        """The latest report of a sensor that chatters, if it says how something stands."""
+        self._chatter = ChatterFilter("board")
 
     @property
     def is_up(self) -> bool:
@@ -133,13 +128,13 @@ class Board:
     @property
     def sensors(self) -> dict[str, bool]:
         """Of each of its sensors, whether it works: by the board, and by how often it reports."""
-        return {**self._reported, **dict.fromkeys(self._chatter.chattering, False)}
+        return self._chatter.sensors
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
         """What is wrong now, by sensor."""
         link = {"link": self._line.troubles} if self._line.troubles else {}
-        return {**link, **dict.fromkeys(self._chatter.chattering, (Trouble.CHATTERS,))}
+        return {**link, **self._chatter.troubles}
 
     @property
     def identity(self) -> messages.Identity | None:
@@ -159,7 +154,8 @@ class Board:
                 "board_missed_edges": beat.missed_edges,
             }
         )
-        made = {**dict.fromkeys(COUNTERS, 0), **self._counts, "link_faults": self._line.fault_count}
+        made = {**dict.fromkeys(COUNTERS, 0), **self._counts}
+        made |= {"chatter": self._chatter.dropped, "link_faults": self._line.fault_count}
         return {**made, **self._session.counters, **of_board}
 
     @property
@@ -363,10 +359,7 @@ class Board:
     def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
         """Changes only; all sensors count as working at first. The answer overtakes events, so it is dated now."""
         for report in event.sensors:
-            changed = self._reported.get(report.name, True) != report.ok
-            self._reported[report.name] = report.ok
-            if changed and report.name not in self._chatter.chattering:
-                yield SensorState(t_us=self._newest_us, sensor=report.name, ok=report.ok)
+            yield from self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us)
 
     def _release(self, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """Date what waited, once the clocks have been compared."""
@@ -387,9 +380,9 @@ class Board:
         for event in dated:
             t_us = event.board_us + self._offset_us
             if self._newest_us <= t_us <= self.now_us(host_ns) + AHEAD_US_MAX:
-                yield from self._calmed(t_us)
+                yield from self._chatter.calmed(t_us)
                 for seen in self._observed(event, t_us):
-                    yield from self._unless_it_chatters(seen)
+                    yield from self._chatter.take(seen)
             else:
                 self._counts["misdated"] += 1
                 times = {"t_us": t_us, "newest_us": self._newest_us}
@@ -407,36 +400,6 @@ class Board:
         if at is not None:
             self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns
             yield clock_reading(t_us, at, utc)
-
-    def _state_of(self, report: messages.SensorReport, t_us: int) -> SensorState:
-        """What the board reports of a sensor; one that chatters fails, whatever the board says."""
-        self._reported[report.name] = report.ok
-        if report.name in self._chatter.chattering:
-            return SensorState(t_us, report.name, ok=False, what=Trouble.CHATTERS)
-        return SensorState(t_us, report.name, ok=report.ok)
-
-    def _unless_it_chatters(self, seen: Observation) -> Iterator[Observation]:
-        """`seen`, unless its sensor reports too often: then that it fails, once."""
-        sensor, was = _rare(seen), self._chatter.chattering
-        if sensor is None or self._chatter.counts(sensor, seen.t_us):
-            yield seen
-            return
-        self._counts["chatter"] += 1
-        if isinstance(seen, ForeignObject):
-            self._kept[sensor] = seen
-        if sensor not in was:
-            what = Trouble.CHATTERS
-            self._log.warning("board.chatters", sensor=sensor, what=what.text, mend=what.mend)
-            yield SensorState(seen.t_us, sensor, ok=False, what=what)
-
-    def _calmed(self, t_us: int) -> Iterator[Observation]:
-        """The sensors that chattered and are quiet again at `t_us`."""
-        for sensor in self._chatter.quiet(t_us):
-            self._log.info("board.quiet", sensor=sensor)
-            if (kept := self._kept.pop(sensor, None)) is not None:
-                yield msgspec.structs.replace(kept, t_us=t_us)
-            if self._reported.get(sensor, True):
-                yield SensorState(t_us, sensor, ok=True)
 
     def _is_reported_by_head(self, event: messages.Event) -> bool:
         """Sensors that the configuration does not have: two sources of the same would contradict each other."""
@@ -507,18 +470,6 @@ class Board:
                 self._told["object"] = present
                 return ForeignObject(t_us=t_us, present=present)
             case messages.SensorReport() as report:
-                return self._state_of(report, t_us)
+                return SensorState(t_us, report.name, ok=report.ok)
             case pressed:
                 return Command(t_us=t_us, name=pressed.button, by="button")
-
-
-def _rare(seen: Observation) -> str | None:
-    """The name of the sensor, if it is one whose reports are rare."""
-    match seen:
-        case BallPass():
-            return f"beam/{seen.beam}"
-        case Sighting():
-            return f"reader/{seen.reader}"
-        case ForeignObject():
-            return "object"
-    return None

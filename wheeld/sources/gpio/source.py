@@ -3,8 +3,9 @@
 No waiting and no thread: `look` is called every few milliseconds. Edges are processed in the order of their dates, a
 little later than they come (`SETTLE_NS`), because those of different pins may overtake each other. An edge that comes
 even later cannot count any more, so something was not observed: a fault of the `link`. So is an edge that was lost on
-its way, or that is missing from the count of its pin, or between two edges to the same level. At the start, and when
-such a fault is over, the level of each line is read and reported: how everything stands.
+its way, or that is missing from the count of its pin, or between two edges to the same level (`line_state` says when
+such a fault is over). At the start, and when it is over, the level of each line is read and reported: how everything
+stands.
 
 Each look returns the observations up to the earliest horizon of all sensors (`debounce` says what that is), and
 `TimePassed` up to there. What gathered while the host stalled is not processed until it has had time to arrive. A host
@@ -15,16 +16,17 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-
-import structlog
+from collections.abc import Iterator
 
 from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, UtcPair, clock_reading
 from wheeld.core.facts import Trouble
-from wheeld.core.observations import Observation, SensorState, TimePassed
+from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import Edge, Pins
+from wheeld.sources.chatter import ChatterFilter
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.wiring import Wiring
+from wheeld.sources.line_state import LineState
 
 SETTLE_NS = 50_000_000
 """From interrupt to callback takes 1 ms; on a machine with four times as much to do as it could, 99 of 100 took
@@ -40,7 +42,7 @@ READ_AT_ONCE_NS = 1_000_000
 then a bounce is over, and edges to the same level are its ordinary trace and prove no lost edge."""
 READING_INTERVAL_NS = 900_000_000
 """A clock reading about once a second, as a sensor board's."""
-COUNTERS = ("edges", "host_stalls", "late_edges", "link_faults", "lost_edges")
+COUNTERS = ("edges", "host_stalls", "late_edges", "lost_edges")
 
 
 class GpioSource:
@@ -62,21 +64,26 @@ class GpioSource:
         self._seqs: dict[int, int] = {}
         self._repeats = 0
         self._counts: Counter[str] = Counter()
-        self._log = structlog.get_logger("gpio")
+        self._line = LineState("gpio")
+        self._chatter = ChatterFilter("gpio")
         self._wiring = Wiring(setting, pins, self._us, rotor_ticks=rotor_ticks, host_ns=host_ns)
         self._keep(self._wiring.first)
-        self.is_up = True
+
+    @property
+    def is_up(self) -> bool:
         """Whether it works as far as the core knows: a change is always an observation."""
+        return self._line.is_up
 
     @property
     def sensors(self) -> dict[str, bool]:
         """Of each sensor, whether it works, as far as that can be observed."""
-        return self._wiring.health
+        return {**self._wiring.health, **self._chatter.sensors}
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong with the pins is told by whether each sensor works, and by the counters."""
-        return {}
+        """What is wrong now, by sensor."""
+        link = {"link": self._line.troubles} if self._line.troubles else {}
+        return {**link, **self._chatter.troubles}
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
@@ -86,7 +93,8 @@ class GpioSource:
     @property
     def counters(self) -> dict[str, int]:
         """Cumulative."""
-        return {**dict.fromkeys(COUNTERS, 0), **self._counts, **self._wiring.counters}
+        counts = {**self._counts, "chatter": self._chatter.dropped, "link_faults": self._line.fault_count}
+        return {**dict.fromkeys(COUNTERS, 0), **counts, **self._wiring.counters}
 
     def now_us(self, host_ns: int) -> int:
         """The sensing clock, never less than the newest observation."""
@@ -109,7 +117,7 @@ class GpioSource:
         seen = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
         if lost or late:
             seen += self._wiring.forget(self._passed_us)
-        seen += self._link_state(lost + self._repeated(), late, is_behind=self._is_behind(self._us(host_ns)))
+        seen += self._link_state(lost + self._repeated(), late, self._us(host_ns))
         seen += self._time(host_ns, utc)
         return seen
 
@@ -172,7 +180,10 @@ class GpioSource:
         """Every observation older than `until_us`, in order; time has passed to there."""
         seen: list[Observation] = []
         while self._ready and self._ready[0][0] < until_us:
-            seen.append(heapq.heappop(self._ready)[2])
+            one = heapq.heappop(self._ready)[2]
+            seen += self._chatter.calmed(one.t_us)
+            seen += self._chatter.take(one)
+        seen += self._chatter.calmed(until_us)
         self._passed_us = max(self._passed_us, until_us)
         return seen
 
@@ -184,21 +195,22 @@ class GpioSource:
         self._behind_us = now_us if self._behind_us is None else self._behind_us
         return now_us - self._behind_us > LAG_US_MAX
 
-    def _link_state(self, lost: int, late: int, *, is_behind: bool) -> list[Observation]:
-        """A hole is a fault of the link, and so is what comes too late; it is over when a look has found neither."""
+    def _link_state(self, lost: int, late: int, now_us: int) -> Iterator[Observation]:
+        """A hole is a fault of the link, and so is what comes too late."""
         self._counts["lost_edges"] += lost
         self._counts["late_edges"] += late
-        is_whole = not lost and not late and not is_behind
-        if is_whole is self.is_up:
-            return []
-        if is_whole:
-            self._log.info("gpio.link_back")
-            self._keep(self._wiring.stand(self._safe_ns, self._settled_level))
+        if lost:
+            yield from self._line.happens(Trouble.EDGES_LOST, self._passed_us, now_us, edges=lost)
+        if late:
+            yield from self._line.happens(Trouble.EDGES_LATE, self._passed_us, now_us, edges=late)
+        if self._is_behind(now_us):
+            self._line.stands(Trouble.PINS_BEHIND)
         else:
-            self._counts["link_faults"] += 1
-            self._log.warning("gpio.link_fault", lost_edges=lost, late_edges=late, is_behind=is_behind)
-        self.is_up = is_whole
-        return [SensorState(t_us=self._passed_us, sensor="link", ok=is_whole)]
+            self._line.over(Trouble.PINS_BEHIND)
+        was_up = self._line.is_up
+        yield from self._line.report(self._passed_us, now_us)
+        if self._line.is_up and not was_up:
+            self._keep(self._wiring.stand(self._safe_ns, self._settled_level))
 
     def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
         """How far time has passed, and once a second what it was in UTC."""
