@@ -9,17 +9,18 @@ COUPS  ?=
 found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
 DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py test_order.py test_number_out.py,\
     $(call found,$(each)))
-# Evenings that are drawn: some in `tests`, many by `make evenings`.
-UNMEASURED := $(DRAWN) tests/faults tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
+# Evenings that are drawn: `make evenings`.
+PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
-# Hundreds of evenings, of wrong laws and of injected faults prove verdicts, not coverage: measuring it would make them
-# three times as slow.
+# Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
 LIVE := tests/live
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
-# core, for a stall of the machine is a silent line. For the same reason nothing measures the daemon there, and what
+# core, for a stall of the machine is a silent line. For the same reason what
 # failed is tried once more, alone: on a machine that others use too, one of three runs met such a stall.
+OF_OTHERS := $(DRAWN) $(PROOFS) $(LIVE) tests/faults
+# What `make test` leaves to targets of their own; it has five minutes.
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
 # report goes, and other options (MORE=--margin).
@@ -42,12 +43,12 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings whole lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults evenings whole proofs lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
 
-test: lint types tests coverage  ## everything the tests need, then the tests
+test: lint types tests  ## everything the tests need, then the tests
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -57,12 +58,15 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 tests: $(VENV)/test.stamp mosquitto cc
-	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal $(UNMEASURED:%=--ignore=%) --ignore=$(LIVE)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(LIVE)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(UNMEASURED)
 
-coverage:  ## the gates: every branch of the law and of the wire, nine tenths of the rest of wheeld
+proofs: $(VENV)/test.stamp mosquitto cc  ## what proves verdicts: hundreds of evenings, of wrong laws and of faults
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(PROOFS)
+
+coverage: $(VENV)/test.stamp mosquitto cc  ## the gates: every branch of the law and of the wire, nine tenths of the rest
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%)
 	-@$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='wheeld/core/*,firmware_protocol/*' --fail-under=100 --show-missing --skip-covered
 	$(BIN)/coverage report --include='wheeld/*' --omit='wheeld/core/*' --fail-under=90 --show-missing --skip-covered

@@ -1,6 +1,6 @@
 """How much a run of the tests tries, of injected faults and of random evenings, in three forms.
 
-`make test` runs the short form, CI the middle one (`make faults evenings FORM=middle`); the long one takes
+pytest runs the short form, CI the middle one (`make faults evenings FORM=middle`); the long one takes
 hours (`make faults evenings`). The forms differ in how much they try and in nothing that they assert. The counts are
 printed at the end of the run.
 """
@@ -34,8 +34,8 @@ class Size(NamedTuple):
     long: int
 
 
-# How the sizes were chosen, unless a line below says more. Short: the test still finds what it is for, in seconds;
-# `make test` has five minutes for everything. Middle: a tenth to a quarter of the long form, a minute or so; CI has ten
+# How the sizes were chosen, unless a line below says more. Short: the test still finds what it is for, in seconds.
+# Middle: a tenth to a quarter of the long form, a minute or so; CI has ten
 # minutes for all of them. Long: what the README promises; for the rest, what takes a core some minutes.
 SIZES = {
     # Kills: a thousand are promised; one daemon runs for about 0.1 s.
