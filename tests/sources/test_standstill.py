@@ -18,7 +18,7 @@ from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, CommandName, Observation, TimePassed
 from wheeld.core.step import Reply, Step
 from wheeld.core.table import Table
-from wheeld.daemon.table_loop import TableLoop
+from wheeld.daemon.table_loop import Ears, TableLoop
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch
 
@@ -98,7 +98,7 @@ class House:
             clock=self.clock,
             store=self._store,
             on_change=lambda: None,
-            hear=self._hear,
+            ears=Ears(self._hear),
             asleep_ns=self.clock.asleep_ns,
         )
 
@@ -323,7 +323,7 @@ async def test_while_it_catches_up_the_loop_says_from_when_to_when_it_stood_stil
         found.append(house.loop.standing_still())
         await asyncio.sleep(0)
 
-    house.loop._hear = listen
+    house.loop._ears = Ears(listen)
     async with working(house.loop.run(), house.loop.beat()):
         await house.clock.advance(2)
         house.clock.stall(5)

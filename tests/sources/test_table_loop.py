@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
@@ -16,10 +16,11 @@ from tests.config.test_config import GOOD
 from tests.sources.test_board_feed import HandClock, settle
 from wheeld.config.reading import parse
 from wheeld.core.clock import HostTime
+from wheeld.core.facts import State
 from wheeld.core.observations import Command, Level, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
-from wheeld.daemon.table_loop import TableLoop
+from wheeld.daemon.table_loop import WORDS_S_MAX, Ears, TableLoop
 from wheeld.journal.rows import JournalError
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch
@@ -42,12 +43,19 @@ class FakeBoard:
         return HostTime(host_ns, 0, 0)
 
 
+class AnyClock(HandClock):
+    """Every sleep ends at the next step."""
+
+    async def sleep(self, seconds: float) -> None:
+        await self._stepped.wait()
+
+
 class Rig:
     """A loop with a real table, and a store that the test can block."""
 
     def __init__(self) -> None:
         self.board = FakeBoard()
-        self.clock = HandClock()
+        self.clock = AnyClock()
         self.stored: list[Step] = []
         self.positions: list[Position | None] = []
         self.disk = asyncio.Event()
@@ -56,9 +64,23 @@ class Rig:
         self.changes = 0
         self.table, _ = Table.start(parse(GOOD).table, boot_id="b", started_utc_us=1_800_000_000_000_000)
         self.table.apply(Level(0, "object", active=False))
+        self.coming: asyncio.Event | None = None
+        """Set when the words have been put that have come; None: none has come."""
         self.loop = TableLoop(
-            self.table, cast("Board", self.board), clock=self.clock, store=self._store, on_change=self._changed
+            self.table,
+            cast("Board", self.board),
+            clock=self.clock,
+            store=self._store,
+            on_change=self._changed,
+            ears=Ears(under_way=self._under_way),
         )
+
+    def _under_way(self) -> Awaitable[None] | None:
+        return None if self.coming is None or self.coming.is_set() else self._until_put(self.coming)
+
+    @staticmethod
+    async def _until_put(coming: asyncio.Event) -> None:
+        await coming.wait()
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         assert at_utc_us == self.clock.utc_us()
@@ -179,3 +201,38 @@ async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> No
         await settle()
         replies = [reply for step in rig.stored for reply in step.replies]
         assert [(reply.name, reply.done) for reply in replies] == [("open", False)]
+
+
+async def test_while_a_coup_runs_what_sensors_report_waits_for_words_that_have_come() -> None:
+    """A disk that takes long to store one is no reason to publish a number over it."""
+    rig = Rig()
+    rig.table._state.state = State.BALL_RUNNING
+    async with rig.running():
+        rig.coming = asyncio.Event()
+        await rig.loop.put(Batch([TimePassed(1_000_000)], None))
+        await settle()
+        assert rig.table.now_us == 0
+        rig.coming.set()
+        await settle()
+        assert rig.table.now_us == 1_000_000
+
+
+async def test_words_that_never_come_hold_nothing_up_for_ever() -> None:
+    rig = Rig()
+    rig.table._state.state = State.BALL_RUNNING
+    async with rig.running():
+        rig.coming = asyncio.Event()
+        await rig.loop.put(Batch([TimePassed(1_000_000)], None))
+        await settle()
+        await rig.clock.step(round(WORDS_S_MAX * 1_000))
+        await settle()
+        assert rig.table.now_us == 1_000_000
+
+
+async def test_between_coups_nothing_waits_for_words() -> None:
+    rig = Rig()
+    async with rig.running():
+        rig.coming = asyncio.Event()
+        await rig.loop.put(Batch([TimePassed(1_000_000)], None))
+        await settle()
+        assert rig.table.now_us == 1_000_000

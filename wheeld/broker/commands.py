@@ -120,13 +120,31 @@ class CommandIntake:
         self._catalogue = catalogue
         self._root = root
         self._utc_us = utc_us
+        self._inbox: asyncio.Queue[Incoming] | None = None
+        self._taken = self._handled = 0
+        self._progress = asyncio.Event()
         self._log = structlog.get_logger("commands")
 
     async def run(self, inbox: asyncio.Queue[Incoming]) -> None:
         """Handle what arrives, in order; ends by cancellation or the journal's error."""
+        self._inbox = inbox
         while True:
-            await self.handle(await inbox.get())
+            incoming = await inbox.get()
+            self._taken += 1
+            await self.handle(incoming)
             inbox.task_done()
+            self._handled += 1
+            self._progress.set()
+
+    def under_way(self) -> Awaitable[None] | None:
+        """None, or what returns when everything has been handled that has come until now."""
+        come = self._taken + (0 if self._inbox is None else self._inbox.qsize())
+        return None if self._handled == come else self._until(come)
+
+    async def _until(self, count: int) -> None:
+        while self._handled < count:
+            self._progress.clear()
+            await self._progress.wait()
 
     async def handle(self, incoming: Incoming) -> None:
         """Handle one message from the broker, an ack or a command. Raises only the journal's error."""

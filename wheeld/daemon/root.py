@@ -6,7 +6,7 @@ import asyncio
 import random
 import signal
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
@@ -27,7 +27,7 @@ from wheeld.core.messages.payloads import Gap
 from wheeld.core.table import Table
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
-from wheeld.daemon.table_loop import TableLoop
+from wheeld.daemon.table_loop import Ears, TableLoop
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper
@@ -155,7 +155,7 @@ class Daemon:
             clock=clock,
             store=journal.append,
             on_change=self._on_change,
-            hear=self._hear,
+            ears=Ears(self._hear, self._under_way),
             asleep_ns=clock.asleep_ns,
         )
         self._join_network(config.mqtt)
@@ -258,6 +258,10 @@ class Daemon:
     async def _hear(self, since_ns: int) -> None:
         """Return when all that people said since then has been handed on, or can't be awaited any longer."""
         await asyncio.gather(self._mqtt.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
+
+    def _under_way(self) -> Awaitable[None] | None:
+        """The words that have come and are not yet handed on."""
+        return self._intake.under_way()
 
     def _on_change(self) -> None:
         """Something happened that people see."""

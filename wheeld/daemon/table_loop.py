@@ -9,6 +9,9 @@ When the daemon stood still (`wheeld/service/standstill.py`), what sensors kept 
 and which is read first is chance. So nothing of the sensors is applied before everybody was heard who spoke in that
 time. The table then gets the standstill as an observation, and the words as `wheeld/core/law/standstill.py` dates them.
 
+A word that has come may still be waiting to be stored, by a slow disk or behind others. While a coup runs nothing that
+the sensors have reported since is applied before it: it may void the coup whose number they bring.
+
 What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
 disk. An event is acknowledged to the board when all that followed from it is stored. With it is stored how far the
 board's events were then, so that after a kill in between none of them is applied a second time.
@@ -41,6 +44,8 @@ SAID_MAX = 1_000
 """Words that wait to be taken. The intake takes one at a time, and only a standstill lets them gather."""
 SLOW_STORE_NS = 1_000_000_000
 """Storing a step takes milliseconds. When it took longer than this, the disk stood still."""
+WORDS_S_MAX = 5.0
+"""So long sensors wait for words that have come. A disk that takes longer to store one stands still, and is told."""
 STEP_US_NOTICED = 1_000_000
 """Dates that are wrong by less than this mislead nobody who reads them beside others."""
 
@@ -64,16 +69,32 @@ async def _nobody_speaks(since_ns: int) -> None:
     """What a table hears to which nobody is connected."""
 
 
+def _none_under_way() -> None:
+    """No word has come that is not put yet."""
+
+
 def _never_asleep() -> int:
     return 0
+
+
+class Ears(NamedTuple):
+    """How words reach the table. After a standstill that began at host time `since_ns`, `hear(since_ns)` returns when
+    all that was said in it has been put, or can't be awaited any longer. `under_way()` is None, or returns when the
+    words have been put that have come until now."""
+
+    hear: Callable[[int], Awaitable[None]] = _nobody_speaks
+    under_way: Callable[[], Awaitable[None] | None] = _none_under_way
+
+
+NO_EARS = Ears()
+"""Of a table to which nobody is connected."""
 
 
 class TableLoop:
     """Applies observations and commands to `table`.
 
     `store` gets what followed, when (UTC) and up to where in the board's events. `on_change` is called when something
-    happened that people see. After a standstill that began at `since_ns` (host time), `hear` returns when all that was
-    said in it has been put, or can't be awaited any longer. `asleep_ns`: how long the host has been suspended so far.
+    happened that people see. `asleep_ns`: how long the host has been suspended so far.
     """
 
     def __init__(
@@ -84,7 +105,7 @@ class TableLoop:
         clock: HostClock,
         store: Callable[[Step, int, Position | None], Awaitable[None]],
         on_change: Callable[[], None],
-        hear: Callable[[int], Awaitable[None]] = _nobody_speaks,
+        ears: Ears = NO_EARS,
         asleep_ns: Callable[[], int] = _never_asleep,
     ) -> None:
         self._table = table
@@ -92,7 +113,7 @@ class TableLoop:
         self._clock = clock
         self._store = store
         self._on_change = on_change
-        self._hear = hear
+        self._ears = ears
         self._asleep_ns = asleep_ns
         self._position: Position | None = None
         self._due_later: list[Command | Standstill | Hearing] = []
@@ -177,9 +198,10 @@ class TableLoop:
             await self._report_step()
         if self._behind():
             await self._catch_up()
-        while not self._words.empty():
-            word = self._words.get_nowait()
-            self._keep(_heard(word))
+        self._keep_words()
+        if self._table.is_running and (words := self._ears.under_way()) is not None:
+            await self._hear_words(words)
+            self._keep_words()
         if self._batches.empty():
             await self._apply(self._due(self._reported_us(self._table.now_us)))
             return
@@ -188,6 +210,19 @@ class TableLoop:
         await self._apply(self._merged(batch))
         if batch.position is not None:
             self._sensing.acknowledge(batch.position)
+
+    async def _hear_words(self, words: Awaitable[None]) -> None:
+        """Return when they have been put, or can't be awaited any longer."""
+        ends = {asyncio.ensure_future(words), asyncio.ensure_future(self._clock.sleep(WORDS_S_MAX))}
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for end in ends:
+                end.cancel()
+
+    def _keep_words(self) -> None:
+        while not self._words.empty():
+            self._keep(_heard(self._words.get_nowait()))
 
     def _merged(self, batch: Batch) -> list[Observation]:
         """The batch, and what was kept among it, each before the first observation that is later."""
@@ -245,7 +280,7 @@ class TableLoop:
 
     async def _catch_up(self) -> None:
         """Hear everybody who spoke while the daemon stood still, and tell the table from when to when that was."""
-        await self._hear(min(begin.host_ns for begin in self._behind()))
+        await self._ears.hear(min(begin.host_ns for begin in self._behind()))
         gap, slow = self._stood, self._slow
         self._stood = self._slow = None
         until = self._moment()
