@@ -1,6 +1,9 @@
 """`python -m tests.whole.broken EVENINGS SEED [NAME…]`: breaks the program on purpose, one way after the other, and
-says in which evening the house finds it, with what; the plans that failed once come first. A number before what is broken: the item of issue 12 whose mend is
-taken back. Lost edges of an encoder and hands at beams (8, 9, 11) are not in the fault model; campaigns try them."""
+says in which evening the house finds it, with what. The plans that failed once come first.
+
+A number before what is broken: the item of issue 12 whose mend is taken back. Lost edges of an encoder and hands at
+beams (8, 9, 11) are not in the fault model; campaigns try them.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,6 @@ from wheeld.ports import OwedMessage, PublishError
 from wheeld.service.standstill import Gap
 from wheeld.sources.board.board import Board
 from wheeld.sources.head.observations import PHASES
-
 
 FOUND = Path(__file__).with_name("found.txt")
 
