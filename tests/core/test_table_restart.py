@@ -8,6 +8,8 @@ import pytest
 from tests.core.evening import FALL_S, FRENCH, START_UTC_US, Evening
 from tests.core.table_in_state import table_in
 from wheeld.core.messages.chain import GENESIS, verify_link
+from wheeld.core.messages.payloads import Gap
+from wheeld.core.observations import SensorState
 from wheeld.core.replay import replay
 from wheeld.core.table import Table
 
@@ -246,3 +248,15 @@ def test_a_number_that_was_seen_before_a_restart_keeps_its_date() -> None:
     (result,) = after.of("result")
     assert (result["number"], result["unproven"], result["number_at"]) == (9, ["R3"], seen["at"])
     assert result["launched_at"] < result["left_track_at"] < result["number_at"]
+
+
+def test_numbers_that_a_restored_journal_lacks_are_left_out_and_told_of_by_the_next_table_message() -> None:
+    before = Evening().open()
+    adopted = Gap(first_seq=3, last_seq=40, by="Rossi", why="the disk was replaced")
+    table, opening = Table.start(
+        FRENCH, boot_id="b", started_utc_us=LATER_UTC_US, memory=before.memory, gap=(adopted, "f" * 64)
+    )
+    (first,) = [msgspec.json.decode(one.payload) for one in opening.messages if one.topic == "table"]
+    assert (first["seq"], first["prev"], first["gap"]) == (41, "f" * 64, msgspec.to_builtins(adopted))
+    told = [msgspec.json.decode(one.payload) for one in table.apply(SensorState(1, "beam/0", False)).messages]
+    assert [one.get("gap") for one in told if "seq" in one] == [None] * sum("seq" in one for one in told)

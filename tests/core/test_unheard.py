@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.evening import Evening
+from tests.core.evening import FRENCH, Evening
+from wheeld.core.log_checks import check_line
 from wheeld.core.observations import Command, Hearing
 from wheeld.core.tracking.observer import ON_THEIR_WAY_US
 
@@ -90,3 +91,11 @@ def test_a_void_does_not_wait() -> None:
     evening.observe(Command(evening.now_us, "rien_va", "button"))
     evening.wait(0.1)
     assert evening.verdicts() == [("void", "chef")]
+
+
+def test_a_logged_cut_began_before_it_was_noticed() -> None:
+    """As a line of a recorded log."""
+    check_line(Hearing(9), FRENCH, last_us=0)
+    check_line(Hearing(9, since_us=9), FRENCH, last_us=0)
+    with pytest.raises(ValueError, match="since"):
+        check_line(Hearing(9, since_us=10), FRENCH, last_us=0)
