@@ -72,6 +72,7 @@ class SimBoard:
         board may do this."""
         self._booted_us, self._beat_us = self._now_us, 0
         self._ring.clear()
+        self._sent_seq = self.next_seq  # what was not sent yet is lost, too
 
     def _boot(self, boot_id: int) -> None:
         self.boot_id = boot_id
