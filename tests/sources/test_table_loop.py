@@ -20,7 +20,7 @@ from wheeld.core.facts import State
 from wheeld.core.observations import Command, Level, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
-from wheeld.daemon.table_loop import WORDS_S_MAX, Ears, TableLoop
+from wheeld.daemon.table_loop import QUEUE_MAX, WORDS_S_MAX, Ears, TableLoop
 from wheeld.journal.rows import JournalError
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch
@@ -203,15 +203,21 @@ async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> No
         assert [(reply.name, reply.done) for reply in replies] == [("open", False)]
 
 
+async def held_up(rig: Rig) -> None:
+    """A word has come and is not yet put, and then sensors report."""
+    rig.coming = asyncio.Event()
+    await rig.loop.put(Batch([TimePassed(1_000_000)], None))
+    await settle()
+
+
 async def test_while_a_coup_runs_what_sensors_report_waits_for_words_that_have_come() -> None:
     """A disk that takes long to store one is no reason to publish a number over it."""
     rig = Rig()
     rig.table._state.state = State.BALL_RUNNING
     async with rig.running():
-        rig.coming = asyncio.Event()
-        await rig.loop.put(Batch([TimePassed(1_000_000)], None))
-        await settle()
+        await held_up(rig)
         assert rig.table.now_us == 0
+        assert rig.coming is not None
         rig.coming.set()
         await settle()
         assert rig.table.now_us == 1_000_000
@@ -221,9 +227,8 @@ async def test_words_that_never_come_hold_nothing_up_for_ever() -> None:
     rig = Rig()
     rig.table._state.state = State.BALL_RUNNING
     async with rig.running():
-        rig.coming = asyncio.Event()
-        await rig.loop.put(Batch([TimePassed(1_000_000)], None))
-        await settle()
+        await held_up(rig)
+        assert rig.table.now_us == 0
         await rig.clock.step(round(WORDS_S_MAX * 1_000))
         await settle()
         assert rig.table.now_us == 1_000_000
@@ -232,7 +237,26 @@ async def test_words_that_never_come_hold_nothing_up_for_ever() -> None:
 async def test_between_coups_nothing_waits_for_words() -> None:
     rig = Rig()
     async with rig.running():
-        rig.coming = asyncio.Event()
-        await rig.loop.put(Batch([TimePassed(1_000_000)], None))
-        await settle()
+        await held_up(rig)
         assert rig.table.now_us == 1_000_000
+
+
+async def test_nobody_is_overtaken_at_a_full_queue() -> None:
+    """A board's line is judged by one task and read by another. If a fault came after the level that is told when the
+    line is back, the table would wait for that level for ever."""
+    rig, order = Rig(), list[int]()
+
+    async def put(number: int) -> None:
+        await rig.loop.put(Batch([TimePassed(number)], None))
+        order.append(number)
+
+    puts = [asyncio.create_task(put(number)) for number in range(1, QUEUE_MAX + 2)]
+    await settle()
+    assert order == [*range(1, QUEUE_MAX + 1)]
+    last = asyncio.create_task(put(QUEUE_MAX + 2))  # it runs before the one that waited, which is woken now
+    rig.loop._batches.get_nowait()
+    await settle()
+    assert order == [*range(1, QUEUE_MAX + 2)]
+    rig.loop._batches.get_nowait()
+    await asyncio.gather(*puts, last)
+    assert order == [*range(1, QUEUE_MAX + 3)]

@@ -44,6 +44,7 @@ from wheeld.ports import OwedMessage, PublishError
 from wheeld.service.standstill import Gap
 from wheeld.sources.board.board import Board
 from wheeld.sources.head.observations import PHASES
+from wheeld.sources.sensing import Batch
 
 FOUND = Path(__file__).with_name("found.txt")
 
@@ -224,6 +225,23 @@ def words_overtaken() -> AbstractContextManager[object]:
     return mock.patch.object(CommandIntake, "under_way", return_value=None)
 
 
+def overtaking_batches() -> AbstractContextManager[object]:
+    """At a full queue one task may go before another that waited longer."""
+
+    in_turn = TableLoop.put
+
+    async def put(loop: TableLoop, work: Batch | Command) -> None:
+        if isinstance(work, Command):
+            await in_turn(loop, work)
+            return
+        loop._look()
+        loop._newest_us = max(loop._newest_us, work.last_us)
+        await loop._batches.put(work)
+        loop._news.set()
+
+    return mock.patch.object(TableLoop, "put", put)
+
+
 BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
     each.__name__: each
     for each in (
@@ -247,6 +265,7 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
         standstill_untold,
         overtaking_facts,
         words_overtaken,
+        overtaking_batches,
     )
 }
 

@@ -15,10 +15,7 @@ from hw_sim.whole.plan import HEADS, Plan, Source, draw_plan
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
-NOT_YET: dict[str, str] = {
-    "disk_slow": "the table waits for the disk, its line seems silent, and the object's level that was told meanwhile "
-    "is forgotten: it is waited for, for ever"
-}
+NOT_YET: dict[str, str] = {}
 """Kinds of faults that the program does not bear yet, and why. They are drawn and left out; a line that is taken away
 here switches its kind on."""
 SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))

@@ -118,6 +118,8 @@ class TableLoop:
         self._position: Position | None = None
         self._due_later: list[Command | Standstill | Hearing] = []
         self._batches: asyncio.Queue[Batch] = asyncio.Queue(QUEUE_MAX)
+        # Who waits at a full queue may be overtaken there by another task; at a lock nobody is.
+        self._in_turn = asyncio.Lock()
         self._words: asyncio.Queue[Said] = asyncio.Queue(SAID_MAX)
         self._news = asyncio.Event()
         self._newest_us = 0
@@ -138,7 +140,8 @@ class TableLoop:
             return
         self._look()
         self._newest_us = max(self._newest_us, work.last_us)
-        await self._batches.put(work)
+        async with self._in_turn:
+            await self._batches.put(work)
         self._news.set()
 
     async def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None = None) -> None:
