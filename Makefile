@@ -31,7 +31,8 @@ OUT    ?= .wheeld-campaign
 MORE   ?=
 # Of faults and evenings: how much is tried, short, middle (CI) or long; tests/faults/conftest.py says how much that is.
 FORM   ?= long
-FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600
+FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600
+AGAIN   = --last-failed --last-failed-no-failures none
 # Of the whole: how many evenings.
 EVENINGS ?= 10000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
@@ -59,7 +60,7 @@ types: $(VENV)/test.stamp
 
 tests: $(VENV)/test.stamp mosquitto cc
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest --last-failed --last-failed-no-failures none $(LIVE)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest $(AGAIN) $(LIVE)
 
 proofs: $(VENV)/test.stamp mosquitto cc  ## what proves verdicts: hundreds of evenings, of wrong laws and of faults
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PROOFS)
@@ -88,8 +89,10 @@ test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it 
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
+# The long form states times, and shares nothing. Some of it plays in real seconds: what failed is tried once more, alone.
+# All else draws the same again, and fails again.
 faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
-	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults  # the long one states times, and shares nothing
+	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults || $(FORMED) $(AGAIN) tests/faults
 
 evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)
