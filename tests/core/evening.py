@@ -95,6 +95,8 @@ class Asked(TypedDict, total=False):
 
 
 WATCHED_US = 2_500_000
+WATCHED_S = 3.0
+"""One turn of the rotor at its usual rate."""
 
 
 class Evening:
@@ -137,7 +139,8 @@ class Evening:
     def launch(self, way: Way | None = None, *, rev_s: float = 1.8, laps: float = 10.0) -> list[BallPass]:
         """The bouler takes the ball and launches it now, against the rotor; the passes to come. After a start he lets
         the wheel be watched for longer than a ball that runs already could hide (N8)."""
-        self.until(max(self.now_us, WATCHED_US))
+        if self.now_us < WATCHED_US:
+            self.wait(WATCHED_S)
         self.lying = None
         passes = ball_passes(
             self.setting.beams_deg, way or other(self.way), start_us=self.now_us, rev_s=rev_s, laps=laps

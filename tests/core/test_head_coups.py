@@ -582,7 +582,7 @@ def test_a_restart_in_a_run_is_a_breakdown_and_no_second_coup() -> None:
     after.report_phase("closing", 3)
     after.falls(9)
     assert after.verdicts() == [("void", "breakdown")]
-    assert after.notices() == ["launch_while_suspended", "number_after_void"]
+    assert after.notices() == ["number_after_void"]
 
 
 @pytest.mark.parametrize(

@@ -285,11 +285,18 @@ def test_a_board_that_resets_in_play_voids_the_coup_and_tells_how_it_stands(*, p
     assert house.verdicts == ["breakdown", "result"]
 
 
-def test_a_coup_that_is_launched_while_the_daemon_starts_meets_the_object() -> None:
-    house = house_in("faites_vos_jeux")
-    house.stop_daemon()
-    house.put_object(present=True)
-    house.half_a_coup()
-    house.start_daemon()
-    house.wait(1)
-    assert house.verdicts == ["foreign_object"]
+@pytest.mark.parametrize("present", [True, False])
+def test_a_coup_that_is_launched_while_the_daemon_is_away_is_void(*, present: bool) -> None:
+    """N8: the board kept its run, but nobody heard what people said. Half of it, and the whole."""
+    for play in (House.half_a_coup, House.coup):
+        house = house_in("faites_vos_jeux")
+        house.stop_daemon()
+        house.put_object(present=present)
+        play(house)
+        house.start_daemon()
+        house.wait(3)
+        assert house.verdicts == ["breakdown"]
+        house.put_object(present=False)
+        house.obey()
+        house.coup()
+        assert house.verdicts == ["breakdown", "result"]

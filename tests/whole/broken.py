@@ -37,6 +37,7 @@ from wheeld.core.law.standstill import heard_at
 from wheeld.core.law.table import LAW
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
+from wheeld.core.tracking.ball import BallTracker
 from wheeld.core.waitlist import Happening, Waitlist
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.database import Database
@@ -242,6 +243,16 @@ def overtaking_batches() -> AbstractContextManager[object]:
     return mock.patch.object(TableLoop, "put", put)
 
 
+def absent_heard() -> AbstractContextManager[object]:
+    """A coup of the board's memory counts, though nobody was there to hear people."""
+    return mock.patch.object(Board, "_kept", return_value=())
+
+
+def runs_from_the_dark() -> AbstractContextManager[object]:
+    """A ball that may have run before anybody watched was launched when it was first seen."""
+    return mock.patch.object(BallTracker, "unmet_us_max", property(lambda _: -(10**15)))
+
+
 BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
     each.__name__: each
     for each in (
@@ -266,6 +277,8 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
         overtaking_facts,
         words_overtaken,
         overtaking_batches,
+        absent_heard,
+        runs_from_the_dark,
     )
 }
 

@@ -29,10 +29,6 @@ DEAF_TOLD_US = 14_000_000
 """A standstill of a second is told; a board that has answered nothing for 10 s."""
 FORGETS = {"broker_forgot", "all_power"}
 OF_THE_BROKER = {"broker_restarted", "network_cut", "stall", "rien_va_in_a_stall"}
-STARTED_ANEW_US = 40_000_000
-"""Not borne yet, and left out: a coup that was launched while the daemon was away. The board kept its passes, and
-nobody heard what people said meanwhile; or the board came back in the middle of the run. It must be void (N8), and is
-not."""
 WINDOW_US = 10_000_000
 MESSAGES_MAX, LOG_LINES_MAX = 60, 100
 """In ten seconds: a coup makes some ten messages, people who fumble some more."""
@@ -64,8 +60,6 @@ def unsafe(witness: Witness) -> Iterator[str]:
     numbers = Counter(one.body["coup"] for one in witness.of("result", "void"))
     yield from (f"coup {coup} has {count} verdicts" for coup, count in numbers.items() if count > 1)
     for result in witness.of("result"):
-        if witness.was("down", result.t_us - STARTED_ANEW_US, result.t_us):
-            continue
         fell = (one for one in reversed(unused) if one.rest_us <= result.t_us)
         coup = next((one for one in fell if one.number == result.body["number"] or _is_named(witness, result)), None)
         if coup is None:

@@ -206,7 +206,10 @@ class Hearing(_Line, frozen=True, tag="hearing"):
 
 
 class Restarted(_Line, frozen=True, tag="restart"):
-    """The controller was restarted here: nothing was observed from its last message until now."""
+    """The controller was restarted here: nothing was observed from its last message until now. `away_until_us`: what
+    follows up to then happened while it was away; the sensors kept it, and nobody heard what people said."""
+
+    away_until_us: int = msgspec.field(name="away_until", default=0)
 
 
 class End(_Line, frozen=True, tag="end"):

@@ -70,7 +70,7 @@ class ObserverState(msgspec.Struct):
     """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
     that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known. `unheard`:
     since when words of people may be on their way, and until when they can arrive. `watched_since_us`: the first report
-    of the wheel since the latest gap; None while there is none."""
+    of the wheel since the latest gap, or when the controller was there again after a restart; None: not yet."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -466,8 +466,8 @@ class Observer:
         return []
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
-        """Nobody watched the wheel until now."""
-        self.state.watched_since_us = None
+        """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
+        self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)]
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:

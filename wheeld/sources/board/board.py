@@ -32,6 +32,7 @@ from wheeld.core.observations import (
     ForeignObject,
     Level,
     Observation,
+    Restarted,
     Rotor,
     SensorState,
     Sighting,
@@ -102,7 +103,7 @@ class Board:
         self._was_identified = False
         self._clock = BoardClock(setting.max_drift_ppm)
         self._offset_us: int | None = None
-        self._anchor = (host_ns, 0)
+        self._start_ns, self._anchor = host_ns, (host_ns, 0)
         self._undated: list[host.Observed | host.Watermark] = []
         self._newest_us = 0
         self._hearing = Hearing(host_ns, silence_ns_max=setting.silence_ns_max)
@@ -374,6 +375,7 @@ class Board:
             self._offset_us = self._new_offset_us(dated[0].board_us, host_ns)
             first_us = max(self._newest_us, dated[0].board_us + self._offset_us)
             yield from self._reading(first_us, self._offset_us, host_ns, utc)
+            yield from self._kept(first_us, dated[-1].board_us + self._offset_us, self._offset_us)
         if self._awaits_levels:
             self._awaits_levels = False
             yield from self._level_since_gap(dated)
@@ -393,6 +395,14 @@ class Board:
         at = self._clock.host_time(board_us)
         then_ns = host_ns if at is None else at.host_ns
         return max(self._anchor[1] + (then_ns - self._anchor[0]) // 1_000, self._newest_us) - board_us
+
+    def _kept(self, first_us: int, last_us: int, offset_us: int) -> Iterator[Restarted]:
+        """Until when the board's events are of a time in which nobody was here. Without a comparison of the clocks all
+        of them may be."""
+        start_us = self._clock.board_us(self._start_ns)
+        until_us = last_us if start_us is None else start_us + offset_us
+        if until_us > first_us:
+            yield Restarted(first_us, away_until_us=until_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
         """UTC at a time that has passed already: after a later one, what the board is about to send would be late."""
