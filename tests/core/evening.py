@@ -94,6 +94,9 @@ class Asked(TypedDict, total=False):
     without: tuple[str, ...]
 
 
+WATCHED_US = 2_500_000
+
+
 class Evening:
     """One table from its start. `seen`: all observations that it was given; `published`: all its messages."""
 
@@ -132,7 +135,9 @@ class Evening:
         return "cw" if self._turn_deg_s > 0 else "ccw"
 
     def launch(self, way: Way | None = None, *, rev_s: float = 1.8, laps: float = 10.0) -> list[BallPass]:
-        """The bouler takes the ball and launches it now, against the rotor; the passes to come."""
+        """The bouler takes the ball and launches it now, against the rotor; the passes to come. After a start he lets
+        the wheel be watched for longer than a ball that runs already could hide (N8)."""
+        self.until(max(self.now_us, WATCHED_US))
         self.lying = None
         passes = ball_passes(
             self.setting.beams_deg, way or other(self.way), start_us=self.now_us, rev_s=rev_s, laps=laps

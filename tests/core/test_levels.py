@@ -24,6 +24,10 @@ NO_COUP = [
 ]
 
 
+WATCHED_S = 2.0
+"""After a gap a launch counts when the wheel was watched for longer than a ball that runs could hide."""
+
+
 def told(evening: Evening, *, present: bool) -> Evening:
     """The object sensor tells how it stands."""
     evening.observe(Level(evening.now_us, "object", present))
@@ -177,6 +181,7 @@ def test_after_a_lost_line_it_is_unknown_until_it_is_told() -> None:
     assert evening.say("resume").done
     assert codes(evening) == ["clear_object", "launch"]
     evening.drop(present=False)
+    evening.wait(WATCHED_S)
     assert evening.coup(8)["number"] == 8
 
 
@@ -200,6 +205,7 @@ def test_an_object_sensor_that_fails_is_unknown_and_the_chefs_word_serves() -> N
     evening.sensor("link", ok=False)
     evening.sensor("link", ok=True)
     assert evening.say("resume", by="Rossi").done  # still left out: he looks
+    evening.wait(WATCHED_S)
     assert evening.coup(8)["without"] == ["object"]
     evening.sensor("object", ok=True)
     evening.say("suspend")
@@ -228,6 +234,7 @@ def test_a_table_without_an_object_sensor_has_the_chefs_word_only() -> None:
     evening.sensor("link", ok=True)
     assert codes(evening) == ["resume"]
     assert evening.say("resume").done
+    evening.wait(WATCHED_S)
     assert evening.coup(8)["number"] == 8
 
 

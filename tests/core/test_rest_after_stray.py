@@ -14,7 +14,7 @@ TWO_BEAMS = msgspec.structs.replace(FRENCH, beams_deg=(131, 233), readers_deg=(7
 REST_US = 2_000_000
 """A ball may bounce for so long after its latest pass (docs/rulebook.md R3)."""
 FALL_S = 1.0
-MET_EARLY = (2, 9, 14, 17, 25, 31)
+MET_EARLY = (7, 11, 13, 27, 28, 29, 36)
 """In these pockets a reader meets the ball while the beams still await its next pass."""
 
 

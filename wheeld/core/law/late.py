@@ -17,7 +17,7 @@ from wheeld.core.law.history import History, Stood
 from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, COUP, RUNNING, STAY, Act, Row
 from wheeld.core.tracking.evidence import Evidence
 
-LAUNCHES = (Fact.LAUNCHED, Fact.WEAK_LAUNCH)
+LAUNCHES = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN, Fact.WEAK_LAUNCH)
 """The facts that may come late."""
 
 

@@ -118,6 +118,11 @@ class BallTracker:
         return 1 if self._beams.count < 6 else 2
 
     @property
+    def unmet_us_max(self) -> int:
+        """No ball on the track is met by no beam for longer, however slow it is and if one beam misses it."""
+        return min(GONE_US, round(self._beams.widest_deg(self._skip_max) / 360 / LEAVE_REV_S * 1e6))
+
+    @property
     def launched(self) -> bool:
         """Whether a run has begun and has not been forgotten yet."""
         return self.run.launched_us is not None

@@ -42,10 +42,13 @@ class BallFromBeams:
         else:
             self.tracker.forget_run()
 
-    def launch(self) -> Evidence:
-        """The launch that a pulse has proven."""
-        self.run.report(Fact.LAUNCHED)
-        return Evidence(Fact.LAUNCHED, self.run.first_us or 0, self.record().figures)
+    def launch(self, watched_since_us: int) -> Evidence:
+        """The launch that a pulse has proven, or a ball that may have run before the sensors watched (N8)."""
+        first_us = self.run.first_us or 0
+        was_watched = first_us - watched_since_us >= self.tracker.unmet_us_max
+        fact = Fact.LAUNCHED if was_watched else Fact.LAUNCH_UNSEEN
+        self.run.report(fact)
+        return Evidence(fact, first_us, self.record().figures)
 
     def weak_launch(self, at_us: int | None = None) -> Evidence:
         """The launch of a ball that a few passes show, and where it lies from `at_us` on; its run is over. None: the

@@ -16,6 +16,9 @@ import msgspec
 from wheeld.core.facts import Fact, ObjectLevel, Trouble
 from wheeld.core.observations import (
     BallPass,
+    ClockReading,
+    Command,
+    End,
     ForeignObject,
     HeadBall,
     HeadGame,
@@ -31,6 +34,7 @@ from wheeld.core.observations import (
     Rotor,
     SensorState,
     Sighting,
+    Standstill,
 )
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import FEW_US, BallState
@@ -56,6 +60,8 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "unknown": Fact.OBJECT_UNKNOWN,
 }
 """What it is that the object sensor comes to stand so."""
+OF_NO_SENSOR = frozenset({SensorState, Hearing, Restarted, Command, ClockReading, Standstill, End})
+"""These report nothing of the wheel itself. That time has passed without a pulse does."""
 ON_THEIR_WAY_US = 60_000_000
 """For so long after a connection failed words that were said meanwhile may arrive: a broker keeps them no longer."""
 
@@ -63,7 +69,8 @@ ON_THEIR_WAY_US = 60_000_000
 class ObserverState(msgspec.Struct):
     """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
     that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known. `unheard`:
-    since when words of people may be on their way, and until when they can arrive."""
+    since when words of people may be on their way, and until when they can arrive. `watched_since_us`: the first report
+    of the wheel since the latest gap; None while there is none."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -77,6 +84,7 @@ class ObserverState(msgspec.Struct):
     left_out: list[str] = msgspec.field(default_factory=list)
     troubles: dict[str, Trouble] = msgspec.field(default_factory=dict)
     unheard: tuple[int, int] | None = None
+    watched_since_us: int | None = None
 
 
 class Dues(NamedTuple):
@@ -121,7 +129,7 @@ class Observer:
             Level: self._level,
             SensorState: self._sensor,
             Hearing: self._hearing,
-            Restarted: lambda seen: [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)],
+            Restarted: self._restarted,
         }
         if self._encoder is not None:
             self._take[Rotor] = self._edge
@@ -270,7 +278,10 @@ class Observer:
     def observe(self, seen: Observation) -> list[Evidence]:
         """What one observation proves; commands and clock readings prove nothing."""
         self.only_postpones = False
-        take = self._take.get(type(seen))
+        kind = type(seen)
+        if self.state.watched_since_us is None and kind not in OF_NO_SENSOR:
+            self.state.watched_since_us = seen.t_us
+        take = self._take.get(kind)
         if take is None or (self.state.left_out and sensor_of(seen) in self.state.left_out):
             return []
         return take(seen)
@@ -316,7 +327,8 @@ class Observer:
         if pulse.is_stray:
             evidence.append(Evidence(Fact.STRAY_PULSE, t_us, {"beam": seen.beam}))
         if pulse.is_launch:
-            launch = beams.launch()
+            since_us = self.state.watched_since_us
+            launch = beams.launch(t_us if since_us is None else since_us)
             self.pocket.begin_run()
             self.state.pick_up.forget()
             if games is None or games.take_launch():
@@ -453,6 +465,11 @@ class Observer:
         self.state.unheard = None if seen.since_us is None else (seen.since_us, seen.t_us + ON_THEIR_WAY_US)
         return []
 
+    def _restarted(self, seen: Restarted) -> list[Evidence]:
+        """Nobody watched the wheel until now."""
+        self.state.watched_since_us = None
+        return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)]
+
     def _forget_levels(self, t_us: int) -> list[Evidence]:
         """Something may have changed that nobody was told, where sensors tell how they stand."""
         return self._stand("unknown", t_us) if self.setting.tells_object else []
@@ -489,6 +506,8 @@ class Observer:
             fact = Fact.LEFT_OUT_WORKS if is_left_out else Fact.SENSOR_MENDED
             return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
         faults.append(seen.sensor)
+        if seen.sensor == "link":
+            self.state.watched_since_us = None  # until it reports again nobody watches the wheel
         forgotten = self._forget_levels(seen.t_us) if seen.sensor in ("link", OBJECT) else []
         if is_left_out:
             return forgotten

@@ -149,6 +149,11 @@ class Beams:
         """Degrees from the beam before `beam`, in that direction."""
         return self.nth_ahead_deg(beam, 0, "ccw" if direction == "cw" else "cw")
 
+    def widest_deg(self, skipped: int) -> float:
+        """The most degrees from any beam to the one after the next `skipped` ones, either way."""
+        ways: tuple[Direction, Direction] = ("cw", "ccw")
+        return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self._left)
+
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
         """Degrees from `beam` to the beam after the next `skipped` ones."""
         ahead = self._ahead_deg[direction][beam]

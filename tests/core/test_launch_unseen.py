@@ -1,0 +1,54 @@
+"""A ball that may have run before the sensors watched: its coup was not observed whole (docs/rulebook.md N8)."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, Evening, ball_passes
+from wheeld.core.setting import TableSetting
+
+FOUR_BEAMS, TWO_BEAMS = FRENCH, msgspec.structs.replace(FRENCH, beams_deg=(131, 233))
+HIDDEN_S = {FOUR_BEAMS.beams_deg: 1.32, TWO_BEAMS.beams_deg: 2.4}
+"""A ball at 0.38 laps a second, the slowest that stays on the track, is met by the beam after the next in this time;
+with two beams it has left sooner."""
+
+
+def seen_after(setting: TableSetting, watched_s: float) -> Evening:
+    """Restarted at an open table; `watched_s` later a pass of a ball that makes eight laps from there on."""
+    before = Evening(setting).open()
+    after = Evening(setting, memory=before.memory)
+    first_us = round(watched_s * 1e6)
+    passes = ball_passes(setting.beams_deg, "cw", start_us=0, rev_s=1.5, laps=8)
+    late_us = first_us - passes[0].t_us
+    passes = [msgspec.structs.replace(one, t_us=one.t_us + late_us) for one in passes]
+    after.plan(*passes)
+    after.lying = None
+    after.until(passes[-1].t_us)
+    after.fall(9)
+    return after
+
+
+@pytest.mark.parametrize("setting", [FOUR_BEAMS, TWO_BEAMS])
+def test_a_ball_that_may_have_run_before_makes_no_result(setting: TableSetting) -> None:
+    hidden_s = HIDDEN_S[setting.beams_deg]
+    for watched_s in (0.3, 0.5 * hidden_s, hidden_s - 0.15):
+        after = seen_after(setting, watched_s)
+        assert (after.verdicts(), after.state) == ([("void", "breakdown")], "suspended"), watched_s
+
+
+@pytest.mark.parametrize("setting", [FOUR_BEAMS, TWO_BEAMS])
+def test_a_ball_that_no_beam_met_for_so_long_was_launched_since(setting: TableSetting) -> None:
+    after = seen_after(setting, HIDDEN_S[setting.beams_deg] + 0.15)
+    assert after.verdicts() == [("result", 9)]
+
+
+def test_a_line_that_was_lost_begins_to_watch_when_it_is_back() -> None:
+    evening = Evening().open()
+    evening.sensor("link", ok=False)
+    evening.wait(1)
+    evening.sensor("link", ok=True)
+    assert evening.say("resume").done
+    evening.launch()
+    evening.wait(3)
+    assert (evening.verdicts(), evening.state) == ([("void", "breakdown")], "suspended")
