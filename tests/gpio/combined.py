@@ -22,6 +22,7 @@ from hw_sim.cammegh.evening_coups import coups_of
 from hw_sim.cammegh.head import HeadSetup, SimHead
 from hw_sim.evening import Evening
 from hw_sim.events import TableCommand
+from hw_sim.logins import command_leaf
 from hw_sim.pins import SimPins
 from hw_sim.wired import Wires
 from tests.faults.kill_child import HousePorts, InlineExecutor
@@ -34,6 +35,7 @@ STEP_NS = 20_000_000
 START_NS = 500_000_000
 """The evening begins when the daemon is up."""
 UTC_US = 1_800_000_000_000_000
+TABLE = "wheel-1"
 BUTTONS = {"rien_va": 17, "tout_va": 18, "operations_done": 19}
 OBJECT_PIN = 16
 
@@ -53,7 +55,7 @@ def config_of(evening: Evening, directory: Path, model: Model, *, unproven: str 
         f"""\
 [table]
 site = "test"
-id = "wheel-1"
+id = "{TABLE}"
 house = "{header["house"]}"
 game = "{header["game"]}"
 {last}
@@ -125,7 +127,8 @@ class CombinedHouse:
 
     def _asked(self, command: TableCommand) -> tuple[str, bytes]:
         asked = {"id": f"{command.name}-{command.t_us}", "by": command.by, "reason": command.reason or "play"}
-        return f"cmd/{command.name}", json.dumps(asked | ({"who": command.who} if command.who else {})).encode()
+        leaf = command_leaf(command.by, command.name, TABLE)
+        return leaf, json.dumps(asked | ({"who": command.who} if command.who else {})).encode()
 
 
 def played(
