@@ -10,6 +10,7 @@ import subprocess
 import threading
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 READY_S_MAX = 20.0
 """A broker starts in milliseconds; on a loaded machine in a few seconds."""
@@ -48,7 +49,7 @@ class Mosquitto:
         ]
         self._config.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    def start(self) -> Mosquitto:
+    def start(self) -> Self:
         """Start it and return when it listens."""
         program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
         assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
@@ -86,7 +87,7 @@ class Mosquitto:
         assert self._process is not None
         self._process.send_signal(signal.SIGHUP)
 
-    def __enter__(self) -> Mosquitto:
+    def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

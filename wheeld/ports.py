@@ -165,10 +165,14 @@ class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name."""
+    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name.
+
+    `by`: the person, as the sender says; `user`: the sender's own name at the broker, None for a button.
+    """
 
     id: str | None
     name: str
+    user: str | None = None
     by: str = ""
     reason: str = ""
     details: str = ""

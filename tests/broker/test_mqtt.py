@@ -179,10 +179,13 @@ async def test_publishes_and_receives(broker: Mosquitto, protocol: str) -> None:
         second = await observer.until("result", qos=1)
         assert (first.qos, second.qos) == (0, 1)
         assert getattr(second.properties, "CorrelationData", None) == (b"\x07" if protocol == "5" else None)
-        await observer.send("cmd/open", {"id": "1"})
+        await observer.send("cmd/chef-3/open", {"id": "1"})
         await observer.send("ack", {"seq": 4})
         arrived = [await asyncio.wait_for(connection.inbox.get(), PATIENCE_S) for _ in range(2)]
-        assert [(incoming.leaf, incoming.retained) for incoming in arrived] == [("cmd/open", False), ("ack", False)]
+        assert [(incoming.leaf, incoming.retained) for incoming in arrived] == [
+            ("cmd/chef-3/open", False),
+            ("ack", False),
+        ]
         assert msgspec.json.decode(arrived[1].payload) == {"seq": 4}
 
 
@@ -295,8 +298,8 @@ async def test_a_flood_is_dropped_and_counted(broker: Mosquitto) -> None:
         await session_of(connection)
         with capture_logs() as logs:
             for number in range(3):
-                await observer.send("cmd/open", {"number": number})
-            await observer.until("cmd/open", number=2)
+                await observer.send("cmd/chef-3/open", {"number": number})
+            await observer.until("cmd/chef-3/open", number=2)
             session = await session_of(connection)
             # Its confirmation comes after what the broker sent before.
             await connection.publish(Publication(topic=ROOT + "x", payload=b""), session=session)
@@ -362,13 +365,13 @@ async def test_the_broker_keeps_commands_for_a_minute(
         await session_of(connection)
         await lose(connection)
         await clock.waiting()
-        await sender.send("cmd/rien_va", {"id": "while away"})
+        await sender.send("cmd/chef-3/rien_va", {"id": "while away"})
         clock.now_ns += gone_s * 1_000_000_000
         clock.go()
         await session_of(connection)
-        await sender.send("cmd/open", {"id": "later"})
+        await sender.send("cmd/chef-3/open", {"id": "later"})
         leaves = [(await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf for _ in range(1 + kept)]
-        assert leaves == [*(["cmd/rien_va"] * kept), "cmd/open"]
+        assert leaves == [*(["cmd/chef-3/rien_va"] * kept), "cmd/chef-3/open"]
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
@@ -376,18 +379,18 @@ async def test_what_another_run_was_told_is_not_heard(broker: Mosquitto, protoco
     async with observing(broker) as sender:
         async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
             await session_of(connection)
-        await sender.send("cmd/open", {"id": "in between"})
+        await sender.send("cmd/chef-3/open", {"id": "in between"})
         async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
             await session_of(connection)
-            await sender.send("cmd/close", {"id": "later"})
-            assert (await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf == "cmd/close"
+            await sender.send("cmd/chef-3/close", {"id": "later"})
+            assert (await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf == "cmd/chef-3/close"
 
 
 async def test_hearing_ends_when_all_that_was_sent_has_been_handled(broker: Mosquitto) -> None:
     async with connecting(settings(broker.port)) as (connection, clock), observing(broker) as sender:
         await session_of(connection)
         for number in range(30):
-            await sender.send("cmd/open", {"id": str(number)})
+            await sender.send("cmd/chef-3/open", {"id": str(number)})
         hearing = asyncio.create_task(connection.hear(clock.now_ns))
         for _ in range(30):
             assert not hearing.done()
@@ -406,7 +409,7 @@ async def test_hearing_waits_for_a_connection_that_failed_since_then(broker: Mos
         await clock.waiting()
         await connection.hear(11)  # it was gone before
         hearing = asyncio.create_task(connection.hear(9))
-        await sender.send("cmd/rien_va", {"id": "1"})
+        await sender.send("cmd/chef-3/rien_va", {"id": "1"})
         await settle()
         assert not hearing.done()
         clock.go()

@@ -11,6 +11,7 @@ from typing import Any
 
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.outbox import Outbox
+from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
@@ -24,7 +25,7 @@ async def settle(turns: int = 60) -> None:
         await asyncio.sleep(0)
 
 
-async def nobody_seals(*, by: str, why: str) -> None:
+async def nobody_seals(*, by: str, why: str, user: str | None = None) -> None:
     """What the intake is given where there is no key."""
 
 
@@ -55,13 +56,14 @@ def queued_intake(
 ) -> tuple[CommandIntake, asyncio.Queue[Command]]:
     """An intake without a table, and the queue to which it submits commands."""
     heard = heard or Heard()
+    _, _, site, table, _ = root.split("/")
     intake = CommandIntake(
         journal=journal,
         outbox=outbox,
         seal=nobody_seals,
         table=heard,
         catalogue=Catalogue(language),
-        root=root,
+        access=TableAccess.of(site, table),
         utc_us=utc_us,
     )
     return intake, heard.commands

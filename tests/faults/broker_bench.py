@@ -71,7 +71,7 @@ class Wheel:
         """Answer every command that the intake accepts; runs until cancelled."""
         while True:
             command = await self.requests.get()
-            done = Reply(0, command.id, command.name, command.by, done=True)
+            done = Reply(0, command.id, command.name, command.by, done=True, user=command.user)
             await self.journal.append(Step(replies=(done,)), NOW_UTC_US)
 
     async def until_settled(self, patience_s: float = PATIENCE_S) -> None:

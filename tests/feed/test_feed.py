@@ -59,6 +59,16 @@ async def test_in_order_once_and_acknowledged(world: World, reports: Reports) ->
 
 
 @in_virtual_time
+async def test_it_asks_under_its_own_name(world: World, reports: Reports) -> None:
+    """The access list lets nobody ask under another; without a name it is the role's."""
+    for login, name in ((Login(username="pay-2"), "pay-2"), (None, "settlement")):
+        feed = Feed("broker", root=ROOT, after_seq=0, login=login, manner=Manner(tell=reports.append))
+        async with feed:
+            await asyncio.sleep(2)
+        assert world.asked_as.pop() == name
+
+
+@in_virtual_time
 async def test_everything_from_the_first_on(world: World, reports: Reports) -> None:
     for _ in range(500):
         world.wheel.say()

@@ -156,7 +156,9 @@ async def test_a_resend_that_the_access_list_denies_is_reported(tmp_path: Path) 
                     while not any(line.startswith("no answer to resend from seq 1") for line in reports):  # noqa: ASYNC110
                         await asyncio.sleep(0.02)
                 assert stored == []
-                access.write_text(f"topic read wheel/#\ntopic write {ROOT}/+\ntopic write {ROOT}/cmd/resend\n")
+                access.write_text(
+                    f"topic read wheel/#\ntopic write {ROOT}/+\ntopic write {ROOT}/cmd/settlement/resend\n"
+                )
                 broker.reload()
                 assert await settle(feed, stored, 3) == []
                 check(stored, running.wheel)
@@ -188,7 +190,7 @@ async def test_a_lying_middle(tmp_path: Path) -> None:
 async def relaying(near: int, far: int, middle: LyingMiddle) -> AsyncIterator[None]:
     async with aiomqtt.Client("127.0.0.1", near) as wheel, aiomqtt.Client("127.0.0.1", far) as house:
         await wheel.subscribe([(f"{ROOT}/{leaf}", 1) for leaf in (*TOPICS, "reply")])
-        await house.subscribe([(f"{ROOT}/{leaf}", 1) for leaf in ("ack", "cmd/resend")])
+        await house.subscribe([(f"{ROOT}/{leaf}", 1) for leaf in ("ack", "cmd/settlement/resend")])
         tasks = [asyncio.create_task(_lie(wheel, house, middle)), asyncio.create_task(_carry(house, wheel))]
         try:
             yield

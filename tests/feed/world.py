@@ -38,6 +38,7 @@ class World:
         self.grants = 1
         self.questions: list[dict[str, Any]] = []
         self.acks: list[int] = []
+        self.asked_as: list[str] = []
         self.connected = 0
         self._travelling: deque[list[Sent]] = deque()
         self._client: FakeClient | None = None
@@ -66,7 +67,9 @@ class World:
         if leaf == "ack":
             self.acks.append(said["seq"])
             return
-        assert leaf == "cmd/resend", topic
+        kind, user, name = leaf.split("/")
+        assert (kind, name) == ("cmd", "resend"), topic
+        self.asked_as.append(user)
         self.questions.append(said)
         if self.hears and (self.middle is None or self.middle.rng.random() >= self.middle.rate):
             asyncio.get_running_loop().call_later(TRAVEL_S, lambda: self.send(self.wheel.answer(payload)))

@@ -194,7 +194,7 @@ class Subscriber:
         """Send a command as a panel would, and check that the reply says it is done."""
         assert self.client is not None
         asked = {"id": f"{name}-{len(self.received)}", "by": by, "reason": "a test"}
-        await self.client.publish(f"{ROOT}cmd/{name}", json.dumps(asked), qos=1)
+        await self.client.publish(f"{ROOT}cmd/chef-wheel-1/{name}", json.dumps(asked), qos=1)
         await self.until(lambda: any(one["id"] == asked["id"] for one in self.of("reply")), f"an answer to {name}")
         (reply,) = [one for one in self.of("reply") if one["id"] == asked["id"]]
         assert reply["done"], reply

@@ -1,7 +1,8 @@
 """Takes commands and acknowledgements from the broker. Each command is stored before it is done, and answered once.
 
-The broker's access list decides who may publish to `cmd/{name}`. This module decides whether a message is a command,
-whether it is still valid, and whether it is new. The core decides whether it is lawful now.
+It comes on `cmd/{user}/{name}`: the broker's access list lets each user publish below its own name only, and there only
+the commands of its role. This module decides whether a message is a command, whether that role may give it, whether it
+is still valid, and whether it is new. The core decides whether it is lawful now.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox, ResendError
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
+from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
@@ -75,7 +77,7 @@ class SealedHead(Protocol):
 class Seal(Protocol):
     """Seals the journal."""
 
-    def __call__(self, *, by: str, why: str) -> Awaitable[SealedHead | None]:
+    def __call__(self, *, by: str, why: str, user: str | None = None) -> Awaitable[SealedHead | None]:
         """Seal everything stored so far; None without a key."""
         ...
 
@@ -99,6 +101,7 @@ class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
     Commands about the journal (`resend`, `seal`) are done here, and answered in the language of `catalogue`.
+    `access`: who may send commands, and in which role.
     """
 
     def __init__(
@@ -109,7 +112,7 @@ class CommandIntake:
         seal: Seal,
         table: Listener,
         catalogue: Catalogue,
-        root: str,
+        access: TableAccess,
         utc_us: Callable[[], int],
     ) -> None:
         self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
@@ -118,7 +121,7 @@ class CommandIntake:
         self._seal = seal
         self._table = table
         self._catalogue = catalogue
-        self._root = root
+        self._access = access
         self._utc_us = utc_us
         self._inbox: asyncio.Queue[Incoming] | None = None
         self._taken = self._handled = 0
@@ -148,12 +151,13 @@ class CommandIntake:
 
     async def handle(self, incoming: Incoming) -> None:
         """Handle one message from the broker, an ack or a command. Raises only the journal's error."""
-        kind, _, name = incoming.leaf.partition("/")
+        kind, _, rest = incoming.leaf.partition("/")
+        user, _, name = rest.partition("/")
         if kind == "ack":
             await self._acknowledge(incoming.payload)
         elif kind == "cmd" and name and not (incoming.retained and not incoming.payload):
             # MQTT clears a retained message by an empty retained payload: that is no command.
-            await self._command(name, incoming)
+            await self._command(user, name, incoming)
         else:
             self.counters["unknown_topics"] += 1
 
@@ -166,32 +170,34 @@ class CommandIntake:
             return
         await self._outbox.acknowledge(ack.seq)
 
-    async def _command(self, name: str, incoming: Incoming) -> None:
+    async def _command(self, user: str, name: str, incoming: Incoming) -> None:
         self.counters["commands"] += 1
         now_utc_us = self._utc_us()
-        record = self._record(name, incoming)
+        record = self._record(user, name, incoming)
         try:
             payload = _decode(name, incoming)
-            self._check_expiry(name, payload, incoming.came_utc_us or now_utc_us)
             record = msgspec.structs.replace(
                 record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
             )
+            self._access.check_sender(user, name)
+            self._check_expiry(name, payload, incoming.came_utc_us or now_utc_us)
             is_new = await self._note(record, now_utc_us)
         except RefusedError as refusal:
             self.counters["refused"] += 1
             why, detail = str(refusal), refusal.detail
-            self._log.warning("command.refused", name=record.name, id=record.id, by=record.by, why=why, detail=detail)
+            who = {"user": record.user, "by": record.by}
+            self._log.warning("command.refused", name=record.name, id=record.id, **who, why=why, detail=detail)
             await self._journal.refuse(record, refusal.said(self._catalogue), now_utc_us)
             return
         if not is_new:
             self.counters["repeated"] += 1
         elif isinstance(payload, ResendPayload):
-            await self._resend(payload, now_utc_us)
+            await self._resend(user, payload, now_utc_us)
         elif name == "seal":
-            await self._seal_journal(payload, now_utc_us)
+            await self._seal_journal(user, payload, now_utc_us)
         else:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
-            await self._table.say(_observation(name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
+            await self._table.say(_observation(user, name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
 
     def _check_expiry(self, name: str, payload: CommandPayload, came_utc_us: int) -> None:
         """Raise RefusedError when it had expired at the moment from which it counts."""
@@ -230,7 +236,7 @@ class CommandIntake:
             raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
         return receipt is Receipt.NEW
 
-    async def _resend(self, payload: ResendPayload, now_utc_us: int) -> None:
+    async def _resend(self, user: str, payload: ResendPayload, now_utc_us: int) -> None:
         try:
             last_seq = await self._outbox.resend(payload.from_seq)
             done, text = True, translatable("messages {first} to {last} are sent again")
@@ -238,20 +244,21 @@ class CommandIntake:
             last_seq, done = error.last_seq, False
             text = translatable("there is no message {first}: the last one is {last}")
         why = self._catalogue.say(text, first=payload.from_seq, last=last_seq)
-        reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq)
+        reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq, user=user)
         await self._journal.answer(reply, now_utc_us)
 
-    async def _seal_journal(self, payload: CommandPayload, now_utc_us: int) -> None:
-        sealed = await self._seal(by=payload.by, why=payload.reason)
+    async def _seal_journal(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
+        sealed = await self._seal(by=payload.by, why=payload.reason, user=user)
         done = sealed is not None
         if sealed is None:
             why = self._catalogue.say("the journal has no signing key: a technician has to configure one")
         else:
             head = f"{sealed.n}:{sealed.head.hex()}"
             why = self._catalogue.say("sealed; the head of its chain is {head}", head=head)
-        await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
+        reply = Reply(0, payload.id, "seal", payload.by, done=done, why=why, user=user)
+        await self._journal.answer(reply, now_utc_us)
 
-    def _record(self, name: str, incoming: Incoming) -> CommandRecord:
+    def _record(self, user: str, name: str, incoming: Incoming) -> CommandRecord:
         """What can be stored of a command before its payload is validated."""
         try:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
@@ -260,6 +267,7 @@ class CommandIntake:
         return CommandRecord(
             id=None if command_id is None else quoted(command_id),
             name=quoted(name),
+            user=quoted(user),
             response_topic=self._response_topic(incoming),
             correlation=self._correlation(incoming),
         )
@@ -275,7 +283,7 @@ class CommandIntake:
         """The topic on which the sender wants a copy of its answer; None when it may have none."""
         topic = incoming.response_topic
         # Never below `wheel/`: a sender could make us publish in a table's feed.
-        if topic is None or topic == self._root + "reply":
+        if topic is None or topic == self._access.root + "reply":
             return None
         if topic.startswith(("wheel/", "$")) or set(topic) & set("+#\0") or len(topic) > TOPIC_CHARACTERS_MAX:
             self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
@@ -300,7 +308,7 @@ def _decode(name: str, incoming: Incoming) -> CommandPayload:
         raise RefusedError("it came retained, and a command acts on the present only: send it without retain")
     kind = COMMANDS.get(name)
     if kind is None:
-        raise RefusedError("there is no such command; its sender may use {names}", names=", ".join(sorted(COMMANDS)))
+        raise RefusedError("there is no such command; the commands are {names}", names=", ".join(sorted(COMMANDS)))
     try:
         return msgspec.json.decode(_short(incoming.payload), type=kind)
     except UNREADABLE as error:
@@ -319,7 +327,7 @@ def _details(payload: CommandPayload) -> str:
     return msgspec.json.encode(shown).decode()
 
 
-def _observation(name: str, payload: CommandPayload) -> Command:
-    """The command with each member of the payload that the table knows."""
+def _observation(user: str, name: str, payload: CommandPayload) -> Command:
+    """The command of `user`, with each member of the payload that the table knows."""
     members = {key: value for key, value in msgspec.structs.asdict(payload).items() if key in _OBSERVED}
-    return msgspec.convert({"t": 0, "kind": "command", "name": name, **members}, Command)
+    return msgspec.convert({"t": 0, "kind": "command", "name": name, "user": user, **members}, Command)

@@ -71,7 +71,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
-    """One message from the broker; `leaf` is the topic below the root: `ack` or `cmd/{name}`."""
+    """One message from the broker; `leaf` is the topic below the root: `ack` or `cmd/{user}/{name}`."""
 
     leaf: str
     payload: bytes

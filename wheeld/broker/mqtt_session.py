@@ -19,7 +19,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from wheeld.broker.mqtt_client import MqttClient
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
 
-SUBSCRIBED = ("ack", "cmd/+")
+SUBSCRIBED = ("ack", "cmd/+/+")
 """The topics below the root to which a session subscribes."""
 
 FAREWELL_S = 1.0

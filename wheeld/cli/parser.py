@@ -8,9 +8,11 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
+from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
+from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
 
 _ABOUT = """\
@@ -123,6 +125,22 @@ examples:
 )
 
 
+_ACL = """\
+Print the access list of the broker (mosquitto) for one table or several: who may publish and subscribe to
+what. With -c also those whom a configuration gives a role ([mqtt] users). Every table of a broker must be in
+the same list.
+"""
+
+_ACL_EXAMPLES = (
+    """\
+examples:
+  wheeld acl campione/campione-03 campione/campione-04 -o /etc/mosquitto/wheeld.acl
+  wheeld acl -c /etc/wheeld/campione-03.toml -o /etc/mosquitto/wheeld.acl
+"""
+    + _EXITS
+)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line, with all its commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
@@ -134,6 +152,7 @@ def parser() -> argparse.ArgumentParser:
     _add_journal(commands)
     _add_watch(commands)
     _add_doctor(commands)
+    _add_acl(commands)
     return whole
 
 
@@ -264,6 +283,16 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.set_defaults(do=_doctor)
 
 
+def _add_acl(commands: Commands[_Parser]) -> None:
+    acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
+    acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
+    acl.add_argument(
+        "-c", "--config", metavar="FILE", type=Path, action="append", default=[], help="a wheel's (may be repeated)"
+    )
+    acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+    acl.set_defaults(do=cli_acl.acl)
+
+
 def _pocket(text: str) -> int:
     if not text.isdecimal() or int(text) > 36:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of the wheel, 0 to 36")
@@ -273,6 +302,13 @@ def _pocket(text: str) -> int:
 def _table(text: str) -> str:
     """No wildcards: a feed is one table's."""
     if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
+    return text
+
+
+def _named_table(text: str) -> str:
+    """As `[table]` accepts them: they are written into a file that grants rights."""
+    if not re.fullmatch(f"{NAME_PATTERN}/{NAME_PATTERN}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
     return text
 

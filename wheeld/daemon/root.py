@@ -21,6 +21,7 @@ from wheeld.broker.health import HealthReporter
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability
+from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
 from wheeld.core.messages.payloads import Gap
@@ -128,7 +129,7 @@ class Daemon:
         resume_at: Position | None = None,
         gap: StoredAdoption | None = None,
     ) -> None:
-        self._root = f"wheel/v1/{config.table.site}/{config.table.table}/"
+        self._access = TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
         self._catalogue = config.table.catalogue
         self._journal, self._clock, self._version = journal, clock, version("wheeld")
         self._table, self._opening = Table.start(
@@ -162,7 +163,7 @@ class Daemon:
 
     def _join_network(self, setting: MqttSettings) -> None:
         """The connection to the broker, and all that speaks or listens through it."""
-        journal, clock, root = self._journal, self._clock, self._root
+        journal, clock, root = self._journal, self._clock, self._access.root
         self._mqtt = MqttConnection(
             setting,
             root=root,
@@ -196,7 +197,7 @@ class Daemon:
             seal=self._keeper.seal,
             table=self._loop,
             catalogue=self._catalogue,
-            root=root,
+            access=self._access,
             utc_us=clock.utc_us,
         )
 

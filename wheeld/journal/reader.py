@@ -169,7 +169,10 @@ class JournalReader:
     def commands(self, after_row: int, limit: int) -> list[StoredCommand]:
         """Up to `limit` commands from the log after row `after_row`, oldest first."""
         rows = self.database.named_rows(
-            "SELECT * FROM commands LEFT JOIN answers USING (row) WHERE row > ? ORDER BY row LIMIT ?", after_row, limit
+            "SELECT * FROM commands LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
+            " WHERE row > ? ORDER BY row LIMIT ?",
+            after_row,
+            limit,
         )
         return [msgspec.convert(row, StoredCommand, strict=False) for row in rows]
 

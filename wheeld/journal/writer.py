@@ -16,7 +16,18 @@ from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.messages.chain import GENESIS, ChainError, unsigned
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
-from wheeld.journal.chain import ADOPTION, ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
+from wheeld.journal.chain import (
+    ADOPTION,
+    ANSWER,
+    COMMAND,
+    EVIDENCE,
+    MESSAGE,
+    PRUNING,
+    SEAL,
+    SENDER,
+    Value,
+    seal_bytes,
+)
 from wheeld.journal.database import Database
 from wheeld.journal.elsewhere import refuse_behind
 from wheeld.journal.reader import JournalReader
@@ -245,20 +256,23 @@ class JournalWriter:
         """See `CommandLog.receive`."""
         with self.database.transaction():
             earlier = self.database.row(
-                "SELECT name, by, reason, details, done, why FROM commands LEFT JOIN answers USING (row)"
-                " WHERE id = ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
+                "SELECT name, by, reason, details, done, why FROM commands"
+                " LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
+                " WHERE id = ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
                 command.id,
+                command.user,
                 at_utc_us,
                 REPEAT_WINDOW_S * 1_000_000,
             )
             if earlier is None:
                 self._insert_command(command, at_utc_us)
                 return Receipt.NEW
-            if earlier[:4] != (command.name, command.by, command.reason, command.details):
+            *asked, done, why = earlier
+            if asked != [command.name, command.by, command.reason, command.details]:
                 return Receipt.CONFLICT
-            if earlier[4] is None:
+            if done is None:
                 return Receipt.PENDING
-            self._insert_reply(command, None, at_utc_us, done=bool(earlier[4]), why=earlier[5])
+            self._insert_reply(command, None, at_utc_us, done=bool(done), why=why)
             return Receipt.REPEATED
 
     def answer(self, reply: Reply, at_utc_us: int) -> None:
@@ -278,10 +292,11 @@ class JournalWriter:
         why = Catalogue(language).say(UNFINISHED)
         with self.database.transaction():
             rows = self.database.rows(
-                "SELECT id, name, by FROM commands WHERE row NOT IN (SELECT row FROM answers) ORDER BY row"
+                "SELECT id, name, user, by FROM commands LEFT JOIN senders USING (row)"
+                " WHERE row NOT IN (SELECT row FROM answers) ORDER BY row"
             )
-            for command_id, name, by in rows:
-                self._decide(Reply(0, command_id, name, by, done=False, why=why), at_utc_us)
+            for command_id, name, user, by in rows:
+                self._decide(Reply(0, command_id, name, by, done=False, why=why, user=user), at_utc_us)
             return len(rows)
 
     # --- inside ------------------------------------------------------------------------------------------------
@@ -363,15 +378,21 @@ class JournalWriter:
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
-        return self.database.record(COMMAND, **msgspec.structs.asdict(command), received_utc_us=at_utc_us)
+        columns = msgspec.structs.asdict(command)
+        user = columns.pop("user")
+        row = self.database.record(COMMAND, **columns, received_utc_us=at_utc_us)
+        if user is not None:
+            self.database.record(SENDER, row=row, user=user)
+        return row
 
     def _decide(self, reply: Reply, at_utc_us: int) -> None:
         found = self.database.named_rows(
-            "SELECT row, response_topic, correlation FROM commands"
-            " WHERE id = ? AND row NOT IN (SELECT row FROM answers) ORDER BY row DESC LIMIT 1",
+            "SELECT row, response_topic, correlation FROM commands LEFT JOIN senders USING (row)"
+            " WHERE id = ? AND user IS ? AND row NOT IN (SELECT row FROM answers) ORDER BY row DESC LIMIT 1",
             reply.id,
+            reply.user,
         )
-        command = CommandRecord(id=reply.id, name=reply.name, by=reply.by)
+        command = CommandRecord(id=reply.id, name=reply.name, user=reply.user, by=reply.by)
         if found:
             row = cast("int", found[0].pop("row"))
             command = msgspec.structs.replace(command, **found[0])
@@ -394,7 +415,7 @@ class JournalWriter:
         why: str,
         last_seq: int | None = None,
     ) -> None:
-        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq)
+        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq, command.user)
         self._insert_message(
             topic="reply",
             retained=False,
