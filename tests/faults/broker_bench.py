@@ -58,7 +58,7 @@ class Wheel:
         self.outbox = Outbox(
             store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=settlement_ack
         )
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, clock=clock)
         self.sequenced: list[bytes] = []
         """Every sequenced message, as stored."""
 

@@ -47,7 +47,7 @@ class Daemon:
             settings(port), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=True)
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, clock=clock)
 
     async def say(self, topic: Topic) -> None:
         _, payload = self.wheel.say(topic)

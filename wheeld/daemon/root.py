@@ -179,6 +179,7 @@ class Daemon:
             clock=clock,
             root=root,
             settlement_ack=setting.settlement_ack,
+            sparing_log=self._mqtt.sparing_log,
         )
         self.status = DaemonStatus(
             self._table,
@@ -196,8 +197,8 @@ class Daemon:
             seal=self._keeper.seal,
             table=self._loop,
             catalogue=self._catalogue,
-            root=root,
-            utc_us=clock.utc_us,
+            network=self._mqtt,
+            clock=clock,
         )
 
     async def run(self) -> None:
@@ -253,6 +254,7 @@ class Daemon:
             "mqtt": self._mqtt.counters,
             "outbox": self._outbox.counters,
             "commands": self._intake.counters,
+            "lanes": self._mqtt.inbox.counters,
         }
 
     async def _hear(self, since_ns: int) -> None:
