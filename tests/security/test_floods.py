@@ -115,7 +115,7 @@ class Timed(Subscriber):
 
 @pytest.fixture
 async def playing(tmp_path: Path) -> AsyncIterator[tuple[int, Daemon, Timed, Wheel, Chef]]:
-    shipped = ("max_queued_messages 10000",)
+    shipped = ("max_queued_messages 10000", "max_inflight_messages 1000")
     with Mosquitto(tmp_path, *shipped, log_type="information") as broker:
         async with (
             table(tmp_path, broker.port, seed=3, speed=SPEED, subscriber=(timed := Timed())) as (wheel, _, daemon),
