@@ -15,7 +15,7 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
     test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
-LIVE := tests/live
+LIVE := tests/live tests/security/test_floods.py
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
 # core, for a stall of the machine is a silent line. For the same reason what
 # failed is tried once more, alone: on a machine that others use too, one of three runs met such a stall.
@@ -43,7 +43,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings whole proofs lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults floods evenings whole proofs lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -90,6 +90,9 @@ test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it 
 
 faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
 	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults  # the long one states times, and shares nothing
+
+floods: $(VENV)/test.stamp mosquitto  ## each role floods the wheel for a minute with 10,000 messages a second, beside a chef and coups
+	WHEELD_FLOOD_S=60 $(BIN)/python -m pytest -p no:cacheprovider tests/security/test_floods.py
 
 evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)

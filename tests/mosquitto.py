@@ -24,13 +24,16 @@ def free_port() -> int:
 
 
 class Mosquitto:
-    """One broker that can be started, stopped, killed and started again on the same port. Keeps nothing on disk."""
+    """One broker that can be started, stopped, killed and started again on the same port. Keeps nothing on disk.
 
-    def __init__(self, directory: Path, *extra: str) -> None:
+    `log_type`: what it logs; all of a flood would cost more than the flood.
+    """
+
+    def __init__(self, directory: Path, *extra: str, log_type: str = "all") -> None:
         self.port = free_port()
         self.log: list[str] = []
         self._config = directory / f"mosquitto-{self.port}.conf"
-        self._extra = extra
+        self._extra, self._log_type = extra, log_type
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
         self._ready = threading.Event()
@@ -40,7 +43,7 @@ class Mosquitto:
         """Write the configuration; `extra` lines may name an acl_file, a password_file or another listener."""
         lines = [
             "log_dest stderr",
-            "log_type all",
+            f"log_type {self._log_type}",
             "persistence false",
             *(["user root"] if os.geteuid() == 0 else []),
             *([] if any(line.startswith("password_file") for line in extra) else ["allow_anonymous true"]),

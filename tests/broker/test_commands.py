@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import get_args
@@ -14,13 +14,15 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import FakeBroker, Heard, VirtualClock, queued_intake, settle
+from tests.broker.world import Answers, FakeBroker, Heard, VirtualClock, queued_intake, settle
 from tests.journal.journals import OWNER, open_reader
 from tests.security.roles import roles
-from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
-from wheeld.broker.mqtt import Incoming
+from wheeld.broker.budget import LOG_GAP_NS
+from wheeld.broker.commands import ACK_GAP_S, TOPIC_CHARACTERS_MAX
+from wheeld.broker.lanes import COMMAND_BYTES_MAX, Inbox, Incoming
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import COMMANDS
+from wheeld.broker.resend import QUESTIONS_MAX, RESEND_PAUSE_S
 from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Case, Person
@@ -35,16 +37,39 @@ NOW = 1_700_000_000_000_000  # 2023-11-14T22:13:20Z
 GOOD: dict[str, object] = {"id": "c-1", "by": "chef", "reason": "a test"}
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """The journal's thread takes real time."""
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110  nothing is told of it
+            await asyncio.sleep(0.001)
+
+
+async def cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+
+
 class Bench:
     """An intake with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
 
     def __init__(self, journal: Journal, language: Language = "en") -> None:
         self.journal = journal
         self.clock = VirtualClock(NOW)
-        self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
+        self.broker = FakeBroker()
+        self.network = Answers(ROOT, self.clock)
+        self.outbox = Outbox(
+            store=journal,
+            publisher=self.broker,
+            clock=self.clock,
+            root=ROOT,
+            settlement_ack=True,
+            sparing_log=self.network.sparing_log,
+        )
         self.heard = Heard()
+        self.inbox = Inbox(self.clock, self.network.sparing_log, self.network.access.users)
         self.intake, self.requests = queued_intake(
-            journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us, language=language, heard=self.heard
+            journal, self.outbox, root=ROOT, clock=self.clock, language=language, heard=self.heard, network=self.network
         )
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
@@ -278,14 +303,36 @@ async def test_each_delivery_has_one_answer(bench: Bench) -> None:
     assert bench.intake.counters["repeated"] == 2
 
 
-async def test_resend_is_done_here(bench: Bench) -> None:
+async def test_resend_is_answered_when_all_has_been_sent(bench: Bench) -> None:
     await bench.journal.append(Feed().step("result", "table"), NOW)
     await bench.journal.mark_sent([1, 2], await_settlement=False)
     await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 2})
     assert bench.requests.empty()
-    (answer,) = await bench.answers()
+    assert await bench.answers() == []
+    publishing = asyncio.create_task(bench.outbox.run())
+    bench.broker.up()
+    await until(lambda: bench.outbox.counters["resent"] == 1)
+    await bench.clock.advance(RESEND_PAUSE_S)
+    await until(lambda: any(said.topic == ROOT + "reply" for _, said in bench.broker.received))
+    (answer,) = [msgspec.json.decode(said.payload) for _, said in bench.broker.received if said.topic == ROOT + "reply"]
     assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "messages 2 to 2 are sent again", 2)
-    assert [message.seq for message in await bench.journal.owed(0, 10)] == [2, None]
+    await cancelled(publishing)
+
+
+async def test_a_resend_that_the_daemon_did_not_end_is_refused_at_the_next_start(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 1})
+    await bench.journal.answer_unfinished(NOW)
+    assert "send it again if it is still wanted" in await bench.refusal()
+
+
+async def test_of_too_many_questions_the_last_are_refused(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    for number in range(QUESTIONS_MAX + 1):
+        await bench.send("cmd/settlement/resend", GOOD | {"id": str(number), "from_seq": 1})
+    (answer,) = await bench.answers()
+    assert (answer["id"], answer["done"], answer["last_seq"]) == (str(QUESTIONS_MAX), False, 2)
+    assert "ask again when one of them is answered" in str(answer["why"])
 
 
 async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
@@ -341,35 +388,74 @@ async def test_a_response_topic_that_adds_nothing(bench: Bench, topic: str) -> N
 async def test_acks(bench: Bench) -> None:
     await bench.journal.append(Feed().step("result", "result"), NOW)
     await bench.journal.mark_sent([1, 2], await_settlement=True)
-    await bench.send("ack", {"seq": 1, "from": "core"}, retained=True)
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
+    acks = bench.inbox.acks
+    acks.put(b'{"seq":1,"from":"core"}')
+    await until(lambda: bench.outbox.counters["acks"] == 1)
     assert await bench.journal.depth() == 1
+    await bench.clock.advance(LOG_GAP_NS / 1e9)
     with capture_logs() as logs:
         for payload in (b"", b"2", b'{"seq":"2"}', b'{"seq":-1}'):
-            await bench.send("ack", payload)
-        await bench.send("ack", {"seq": 3})
-    assert [log["event"] for log in logs] == ["ack.malformed"] * 4 + ["ack.refused"]
+            acks.put(payload)
+        acks.put(b'{"seq":3}')
+        await until(lambda: bench.outbox.counters["acks_refused"] == 1)
+    assert [log["event"] for log in logs] == ["ack.malformed"]
+    assert bench.inbox.counters["acks_malformed"] == 4
     assert await bench.journal.depth() == 1
     assert await bench.answers() == []
+    await cancelled(running)
+
+
+async def test_of_many_acks_only_the_highest_is_settled(bench: Bench) -> None:
+    await bench.journal.append(Feed().step(*("result",) * 9), NOW)
+    await bench.journal.mark_sent(range(1, 10), await_settlement=True)
+    for seq in (3, 9, 4, 0, 8):
+        bench.inbox.acks.put(b'{"seq":%d}' % seq)
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
+    await until(lambda: bench.outbox.counters["acks"] == 1)
+    assert await bench.journal.depth() == 0
+    bench.inbox.acks.put(b'{"seq":5}')
+    await settle()
+    assert bench.outbox.counters["acks"] == 1  # not before the gap
+    await bench.clock.advance(ACK_GAP_S)
+    await until(lambda: bench.outbox.counters["acks"] == 2)
+    assert bench.inbox.counters["acks"] == 6
+    await cancelled(running)
+
+
+async def test_one_too_many_is_answered_and_not_stored(bench: Bench) -> None:
+    await bench.send("cmd/chef-3/open", GOOD, is_over_budget=True, response_topic="desk/7", correlation=b"\x01")
+    await bench.send("cmd/chef-3/open", b"{", is_over_budget=True)
+    assert [(said.topic, said.qos, said.correlation) for said in bench.network.said] == [
+        (ROOT + "reply", 0, b"\x01"),
+        ("desk/7", 0, b"\x01"),
+        (ROOT + "reply", 0, None),
+    ]
+    first, _, unread = [msgspec.json.decode(said.payload) for said in bench.network.said]
+    assert (first["id"], first["name"], first["done"], unread["id"]) == ("c-1", "open", False, None)
+    assert "send it again if it is still wanted" in first["why"]
+    assert bench.requests.empty()
+    assert await bench.answers() == []
+    assert bench.intake.counters["over_budget"] == 2
+    await bench.send("cmd/chef-3/open", GOOD)  # the same id, as nothing was done
+    assert bench.requests.qsize() == 1
 
 
 async def test_other_topics_are_counted(bench: Bench) -> None:
-    for leaf in ("cmd", "cmd/open", "cmd/chef-3/", "result"):
+    for leaf in ("cmd", "cmd/chef-3/open", "cmd/chef-3/", "result"):
         await bench.send(leaf, GOOD)
     assert bench.intake.counters["unknown_topics"] == 4
     assert await bench.answers() == []
 
 
 async def test_run_takes_from_the_inbox_in_order(bench: Bench) -> None:
-    inbox: asyncio.Queue[Incoming] = asyncio.Queue()
-    running = asyncio.create_task(bench.intake.run(inbox))
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
     for number in range(3):
         payload = msgspec.json.encode(GOOD | {"id": str(number)})
-        inbox.put_nowait(Incoming(leaf="cmd/chef-3/open", payload=payload))
+        bench.inbox.put(Incoming(leaf="cmd/chef-3/open", payload=payload))
     asked = [await asyncio.wait_for(bench.requests.get(), 20) for _ in range(3)]
     assert [command.id for command in asked] == ["0", "1", "2"]
-    running.cancel()
-    await settle()
-    assert running.cancelled()
+    await cancelled(running)
 
 
 # --- who says it -----------------------------------------------------------------------------------------------------

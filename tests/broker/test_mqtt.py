@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
@@ -34,6 +33,7 @@ from tests.broker.mqtt_bench import (
 )
 from tests.broker.world import settle
 from tests.mosquitto import Mosquitto, free_port
+from wheeld.broker.lanes import BUDGETS, REFUSED_PER_NAME, Lane
 from wheeld.broker.mqtt import HEAR_S_MAX, RETRY_FIRST_S, RETRY_MAX_S, SESSION_S, STABLE_S, MqttConnection
 from wheeld.broker.mqtt_client import MqttClient
 from wheeld.broker.mqtt_session import EndKind, MqttSession
@@ -181,12 +181,9 @@ async def test_publishes_and_receives(broker: Mosquitto, protocol: str) -> None:
         assert getattr(second.properties, "CorrelationData", None) == (b"\x07" if protocol == "5" else None)
         await observer.send("cmd/chef-3/open", {"id": "1"})
         await observer.send("ack", {"seq": 4})
-        arrived = [await asyncio.wait_for(connection.inbox.get(), PATIENCE_S) for _ in range(2)]
-        assert [(incoming.leaf, incoming.retained) for incoming in arrived] == [
-            ("cmd/chef-3/open", False),
-            ("ack", False),
-        ]
-        assert msgspec.json.decode(arrived[1].payload) == {"seq": 4}
+        arrived = await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
+        assert (arrived.leaf, arrived.retained, arrived.payload) == ("cmd/chef-3/open", False, b'{"id":"1"}')
+        assert await asyncio.wait_for(connection.inbox.acks.get(), PATIENCE_S) == 4
 
 
 async def test_another_session_is_refused(broker: Mosquitto) -> None:
@@ -292,20 +289,38 @@ async def test_a_refused_subscription_is_logged() -> None:
     assert [(log["event"], log["topic"]) for log in logs] == [("subscription.refused", ROOT + "ack")]
 
 
-async def test_a_flood_is_dropped_and_counted(broker: Mosquitto) -> None:
-    async with observing(broker) as observer, connecting(settings(broker.port)) as (connection, _):
-        connection.inbox = asyncio.Queue(2)
-        await session_of(connection)
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_a_flood_is_dropped_and_counted(broker: Mosquitto, protocol: str) -> None:
+    """Nothing of it is decoded, all of it is confirmed, and another command comes through."""
+    budget, refused = BUDGETS[Lane.WORDS].at_once, REFUSED_PER_NAME.at_once
+    async with (
+        observing(broker) as observer,
+        connecting(settings(broker.port, protocol=protocol)) as (connection, _),
+    ):
+        session = await session_of(connection)
         with capture_logs() as logs:
-            for number in range(3):
+            for number in range(budget + refused + 30):
                 await observer.send("cmd/chef-3/open", {"number": number})
-            await observer.until("cmd/chef-3/open", number=2)
-            session = await session_of(connection)
+                await observer.send("ack", {"seq": number})
+            await observer.send("cmd/chef-3/rien_va", {"number": -1})
             # Its confirmation comes after what the broker sent before.
             await connection.publish(Publication(topic=ROOT + "x", payload=b""), session=session)
-            await settle()
-        assert connection.counters["dropped"] == len(logs) == 1
-        assert [connection.inbox.get_nowait().payload for _ in range(2)] == [b'{"number":0}', b'{"number":1}']
+        counters = connection.inbox.counters
+        assert (counters["words_taken"], counters["words_refused"], counters["words_dropped"]) == (
+            budget + 1,
+            refused,
+            30,
+        )
+        assert [log["event"] for log in logs if log["log_level"] != "info"] == ["command.over_budget"]
+        arrived = [connection.inbox.get() for _ in range(budget + 1 + refused)]
+        leaves = [(incoming.leaf, incoming.is_over_budget) for incoming in await asyncio.gather(*arrived)]
+        assert (
+            leaves
+            == [("cmd/chef-3/open", False)] * budget
+            + [("cmd/chef-3/rien_va", False)]
+            + [("cmd/chef-3/open", True)] * refused
+        )
+        assert await connection.inbox.acks.get() == counters["acks"] - 1
 
 
 # --- being there, and not ----------------------------------------------------------------------------------------
@@ -327,11 +342,12 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
         f"""
         import asyncio, random
         from wheeld.service.host_clock import SystemClock
+        from tests.broker.world import access_of
         from wheeld.broker.mqtt import MqttConnection
         from wheeld.broker.settings import MqttSettings
         async def main():
             settings = MqttSettings(host="127.0.0.1", port={broker.port}, client_id="doomed")
-            await MqttConnection(settings, root={ROOT!r}, online={ONLINE!r}, offline={OFFLINE!r},
+            await MqttConnection(settings, access=access_of({ROOT!r}), online={ONLINE!r}, offline={OFFLINE!r},
                                  clock=SystemClock(), rng=random.Random()).run()
         asyncio.run(main())
         """

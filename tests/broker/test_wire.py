@@ -30,6 +30,7 @@ from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.journal.journal import Journal
+from wheeld.service.host_clock import SystemClock
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ class Daemon:
         self.clock = clock
         self.feed = Feed()
         self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, clock=SystemClock())
 
 
 @asynccontextmanager

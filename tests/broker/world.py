@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from wheeld.broker.budget import SparingLog
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.roles import TableAccess
@@ -16,7 +17,7 @@ from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
 from wheeld.journal.writer import JournalWriter
-from wheeld.ports import ConnectionLostError, OwedMessage, Publication, PublishRefusedError
+from wheeld.ports import ConnectionLostError, HostClock, OwedMessage, Publication, PublishRefusedError
 
 
 async def settle(turns: int = 60) -> None:
@@ -45,26 +46,43 @@ class Heard:
         return self.still
 
 
+def access_of(root: str) -> TableAccess:
+    """The table of that root, with the users of all roles."""
+    _, _, site, table, _ = root.split("/")
+    return TableAccess.of(site, table)
+
+
+class Answers:
+    """A network that keeps what the intake publishes itself."""
+
+    def __init__(self, root: str, clock: HostClock) -> None:
+        self.access, self.sparing_log = access_of(root), SparingLog(clock)
+        self.said: list[Publication] = []
+
+    async def answer(self, publication: Publication) -> None:
+        self.said.append(publication)
+
+
 def queued_intake(
     journal: Journal,
     outbox: Outbox,
     *,
     root: str,
-    utc_us: Callable[[], int],
+    clock: HostClock,
     language: Language = "en",
     heard: Heard | None = None,
+    network: Answers | None = None,
 ) -> tuple[CommandIntake, asyncio.Queue[Command]]:
     """An intake without a table, and the queue to which it submits commands."""
     heard = heard or Heard()
-    _, _, site, table, _ = root.split("/")
     intake = CommandIntake(
         journal=journal,
         outbox=outbox,
         seal=nobody_seals,
         table=heard,
         catalogue=Catalogue(language),
-        access=TableAccess.of(site, table),
-        utc_us=utc_us,
+        network=network or Answers(root, clock),
+        clock=clock,
     )
     return intake, heard.commands
 
@@ -124,6 +142,9 @@ class DirectStore:
         self.file = file
         self.news = asyncio.Event()
 
+    def has_news(self) -> bool:
+        return self.news.is_set()
+
     async def wait_news(self) -> None:
         await self.news.wait()
         self.news.clear()
@@ -137,9 +158,8 @@ class DirectStore:
     async def settle(self, seq: int) -> int:
         return self.file.settle(seq)
 
-    async def reopen(self, from_seq: int) -> int:
-        self.news.set()
-        return self.file.reopen(from_seq)
+    async def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
+        return self.file.again(from_seq, limit)
 
     async def reopen_retained(self) -> None:
         self.news.set()

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiomqtt
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
-from tests.broker.world import queued_intake, working
+from tests.broker.world import access_of, queued_intake, working
 from tests.feed.wheel import SITE, LyingMiddle, Wheel
 from tests.journal.journals import OWNER
 from tests.mosquitto import Mosquitto
@@ -44,10 +44,10 @@ class Daemon:
         self.wheel = Wheel(TABLE)
         root = ROOT + "/"
         self.connection = MqttConnection(
-            settings(port), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
+            settings(port), access=access_of(root), online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=True)
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, clock=clock)
 
     async def say(self, topic: Topic) -> None:
         _, payload = self.wheel.say(topic)

@@ -404,16 +404,13 @@ def test_retained_ones_are_owed_again_and_settle_without_another_ack(journal: Jo
     assert journal.reader.depth() == 0
 
 
-def test_reopened_ones_need_another_ack(journal: JournalWriter) -> None:
-    journal.append(Feed().step("result", "notice", "result", "result"), NOW)
-    journal.mark_sent([1, 2, 3, 4], await_settlement=True)
-    journal.settle(3)
-    assert journal.reopen(2) == 3
-    assert [m.seq for m in journal.reader.owed(0, 9)] == [2, 3]
-    journal.mark_sent([3, 4], await_settlement=True)
-    assert journal.reader.depth() == 2
-    assert journal.settle(3) == 2
-    assert journal.reopen(4) == 0
+def test_what_is_read_again_is_not_owed_again(journal: JournalWriter) -> None:
+    journal.append(Feed().step("result", "table", "notice", "table", "result"), NOW)
+    journal.mark_sent([1, 2, 3, 4, 5], await_settlement=False)
+    assert [(m.topic, m.seq, m.retain) for m in journal.again(2, 2)] == [("table", 2, False), ("table", 3, True)]
+    assert [m.seq for m in journal.again(1, 9)] == [1, 2, 3, 4]
+    assert journal.again(5, 9) == []
+    assert journal.reader.depth() == 0
 
 
 # --- commands ----------------------------------------------------------------------------------------------------
@@ -511,7 +508,8 @@ async def test_the_facade_keeps_the_order_of_the_calls(path: Path) -> None:
     assert await journal.memory() == b"49"
     await journal.mark_sent([1, 2], await_settlement=True)
     assert await journal.settle(1) == 1
-    assert await journal.reopen(50) == 50
+    assert [message.seq for message in await journal.again(50, 9)] == [50]
+    assert journal.has_news()
     await journal.reopen_retained()
     assert len(await journal.owed(0, 100)) == 49
     await journal.close()

@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 from tests.broker.mqtt_bench import ROOT, connecting, observing, session_of, settings
 from tests.broker.test_commands import GOOD, Bench, bench
 from tests.mosquitto import Mosquitto
-from wheeld.broker.commands import COMMAND_BYTES_MAX, CORRELATION_BYTES_MAX
+from wheeld.broker.commands import CORRELATION_BYTES_MAX
+from wheeld.broker.lanes import COMMAND_BYTES_MAX
 from wheeld.broker.mqtt_client import PACKET_BYTES_MAX
 
 __all__ = ["bench"]
@@ -34,9 +35,9 @@ DEEP = b"[" * 3000
 )
 async def test_an_ack_that_is_none(bench: Bench, payload: bytes) -> None:
     with capture_logs() as logs:
-        await bench.send("ack", payload)
+        bench.inbox.acks.put(payload)
     assert [log["event"] for log in logs] == ["ack.malformed"]
-    assert bench.intake.counters["acks_malformed"] == 1
+    assert bench.inbox.counters["acks_malformed"] == 1
 
 
 @pytest.mark.parametrize(
@@ -56,11 +57,11 @@ async def test_a_command_that_is_none_is_answered(bench: Bench, leaf: str, paylo
 async def test_numbers_that_the_journal_cannot_hold(bench: Bench, number: int) -> None:
     await bench.send("cmd/settlement/resend", GOOD | {"from_seq": number})
     await bench.send("cmd/chef-3/open", GOOD | {"id": "c-2", "coup": number})
-    await bench.send("ack", {"seq": number})
+    bench.inbox.acks.put(msgspec.json.encode({"seq": number}))
     assert [answer["why"] for answer in await bench.answers()] == [
         f'its "{member}" cannot be so: its sender has to correct it' for member in ("from_seq", "coup")
     ]
-    assert bench.intake.counters["acks_malformed"] == 1
+    assert bench.inbox.counters["acks_malformed"] == 1
 
 
 @pytest.mark.parametrize("member", ["id", "by", "reason", "who"])

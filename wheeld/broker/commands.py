@@ -8,26 +8,28 @@ is still valid, and whether it is new. The core decides whether it is lawful now
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
+from functools import partial
 from typing import Protocol
 
 import msgspec
-import structlog
 
-from wheeld.broker.mqtt import Incoming
-from wheeld.broker.outbox import Outbox, ResendError
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, ResendPayload
+from wheeld.broker.budget import SparingLog
+from wheeld.broker.lanes import COMMAND_BYTES_MAX, Acks, Inbox, Incoming
+from wheeld.broker.outbox import Outbox
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
+from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess
-from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
-from wheeld.ports import CommandRecord, Receipt
+from wheeld.ports import CommandRecord, HostClock, Publication, Receipt
 
-COMMAND_BYTES_MAX = 4096
-"""Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
+ACK_GAP_S = 0.02
+"""Acks are settled at most so often: of those that come in between only the highest counts."""
 
 TOPIC_CHARACTERS_MAX = 256
 """Of a response topic: ours have about 60 characters, and each answer is stored with it."""
@@ -97,11 +99,28 @@ class Listener(Protocol):
         ...
 
 
+class Network(Protocol):
+    """The connection to the broker, as far as the intake speaks itself."""
+
+    @property
+    def access(self) -> TableAccess:
+        """Who may send commands, and in which role."""
+        ...
+
+    @property
+    def sparing_log(self) -> SparingLog:
+        """For what senders of commands did wrong."""
+        ...
+
+    async def answer(self, publication: Publication) -> None:
+        """Publish an answer that nobody has stored, if there is a connection now."""
+        ...
+
+
 class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
     Commands about the journal (`resend`, `seal`) are done here, and answered in the language of `catalogue`.
-    `access`: who may send commands, and in which role.
     """
 
     def __init__(
@@ -112,67 +131,63 @@ class CommandIntake:
         seal: Seal,
         table: Listener,
         catalogue: Catalogue,
-        access: TableAccess,
-        utc_us: Callable[[], int],
+        network: Network,
+        clock: HostClock,
     ) -> None:
-        self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
+        self.counters = {"commands": 0, "refused": 0, "repeated": 0, "over_budget": 0, "unknown_topics": 0}
         self._journal = journal
         self._outbox = outbox
         self._seal = seal
         self._table = table
         self._catalogue = catalogue
-        self._access = access
-        self._utc_us = utc_us
-        self._inbox: asyncio.Queue[Incoming] | None = None
-        self._taken = self._handled = 0
-        self._progress = asyncio.Event()
-        self._log = structlog.get_logger("commands")
+        self._network, self._access, self._log = network, network.access, network.sparing_log
+        self._root = self._access.root
+        self._clock = clock
 
-    async def run(self, inbox: asyncio.Queue[Incoming]) -> None:
-        """Handle what arrives, in order; ends by cancellation or the journal's error."""
-        self._inbox = inbox
+    async def run(self, inbox: Inbox) -> None:
+        """Handle what arrives; ends by cancellation or the journal's error, in a group."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._run_commands(inbox), name="commands-handle")
+            group.create_task(self._run_acks(inbox.acks), name="commands-acks")
+
+    async def _run_commands(self, inbox: Inbox) -> None:
         while True:
-            incoming = await inbox.get()
-            self._taken += 1
-            await self.handle(incoming)
+            await self.handle(await inbox.get())
             inbox.task_done()
-            self._handled += 1
-            self._progress.set()
 
-    def under_way(self) -> Awaitable[None] | None:
-        """None, or what returns when everything has been handled that has come until now."""
-        come = self._taken + (0 if self._inbox is None else self._inbox.qsize())
-        return None if self._handled == come else self._until(come)
-
-    async def _until(self, count: int) -> None:
-        while self._handled < count:
-            self._progress.clear()
-            await self._progress.wait()
+    async def _run_acks(self, acks: Acks) -> None:
+        while True:
+            await self._outbox.acknowledge(await acks.get())
+            await self._clock.sleep(ACK_GAP_S)
 
     async def handle(self, incoming: Incoming) -> None:
-        """Handle one message from the broker, an ack or a command. Raises only the journal's error."""
+        """Handle one command from the broker. Raises only the journal's error."""
         kind, _, rest = incoming.leaf.partition("/")
         user, _, name = rest.partition("/")
-        if kind == "ack":
-            await self._acknowledge(incoming.payload)
-        elif kind == "cmd" and name and not (incoming.retained and not incoming.payload):
-            # MQTT clears a retained message by an empty retained payload: that is no command.
-            await self._command(user, name, incoming)
-        else:
+        # MQTT clears a retained message by an empty retained payload: that is no command.
+        if kind != "cmd" or not name or (incoming.retained and not incoming.payload):
             self.counters["unknown_topics"] += 1
+        elif incoming.is_over_budget:
+            await self._refuse_one_too_many(user, name, incoming)
+        else:
+            await self._command(user, name, incoming)
 
-    async def _acknowledge(self, payload: bytes) -> None:
-        try:
-            ack = msgspec.json.decode(_short(payload), type=AckPayload)
-        except (*UNREADABLE, RefusedError) as error:
-            self.counters["acks_malformed"] += 1
-            self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
-            return
-        await self._outbox.acknowledge(ack.seq)
+    async def _refuse_one_too_many(self, user: str, name: str, incoming: Incoming) -> None:
+        """Answer a command that is over its budget. Nothing is stored: a flood must not fill the disk, and the sender
+        may use the same id again."""
+        self.counters["over_budget"] += 1
+        record = self._record(user, name, incoming)
+        why = self._catalogue.say(
+            "too many commands of this kind came at once, and nothing was done; send it again if it is still wanted"
+        )
+        payload = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user).payload
+        for topic in filter(None, (self._root + "reply", record.response_topic)):
+            publication = Publication(topic=topic, payload=payload, qos=0, correlation=record.correlation)
+            await self._network.answer(publication)
 
     async def _command(self, user: str, name: str, incoming: Incoming) -> None:
         self.counters["commands"] += 1
-        now_utc_us = self._utc_us()
+        now_utc_us = self._clock.utc_us()
         record = self._record(user, name, incoming)
         try:
             payload = _decode(name, incoming)
@@ -192,7 +207,7 @@ class CommandIntake:
         if not is_new:
             self.counters["repeated"] += 1
         elif isinstance(payload, ResendPayload):
-            await self._resend(user, payload, now_utc_us)
+            await self._resend(user, payload)
         elif name == "seal":
             await self._seal_journal(user, payload, now_utc_us)
         else:
@@ -236,16 +251,21 @@ class CommandIntake:
             raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
         return receipt is Receipt.NEW
 
-    async def _resend(self, user: str, payload: ResendPayload, now_utc_us: int) -> None:
+    async def _resend(self, user: str, payload: ResendPayload) -> None:
+        """Have it sent again. The answer says that all of it has been sent, so it is stored only then: a daemon that
+        stops before answers at its next start that the command was not done."""
         try:
-            last_seq = await self._outbox.resend(payload.from_seq)
-            done, text = True, translatable("messages {first} to {last} are sent again")
+            await self._outbox.resend(payload.from_seq, partial(self._answer_resend, user, payload))
         except ResendError as error:
-            last_seq, done = error.last_seq, False
-            text = translatable("there is no message {first}: the last one is {last}")
-        why = self._catalogue.say(text, first=payload.from_seq, last=last_seq)
-        reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq, user=user)
-        await self._journal.answer(reply, now_utc_us)
+            why = self._catalogue.say_text(error.text)
+            await self._answer_resend(user, payload, error.last_seq, refused=why)
+
+    async def _answer_resend(self, user: str, payload: ResendPayload, last_seq: int, *, refused: str = "") -> None:
+        why = refused or self._catalogue.say(
+            "messages {first} to {last} are sent again", first=payload.from_seq, last=last_seq
+        )
+        reply = Reply(0, payload.id, "resend", payload.by, done=not refused, why=why, last_seq=last_seq, user=user)
+        await self._journal.answer(reply, self._clock.utc_us())
 
     async def _seal_journal(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
         sealed = await self._seal(by=payload.by, why=payload.reason, user=user)

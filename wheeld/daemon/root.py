@@ -166,7 +166,7 @@ class Daemon:
         journal, clock, root = self._journal, self._clock, self._access.root
         self._mqtt = MqttConnection(
             setting,
-            root=root,
+            access=self._access,
             online=self._availability("online"),
             offline=self._availability("offline"),
             clock=clock,
@@ -180,6 +180,7 @@ class Daemon:
             clock=clock,
             root=root,
             settlement_ack=setting.settlement_ack,
+            sparing_log=self._mqtt.sparing_log,
         )
         self.status = DaemonStatus(
             self._table,
@@ -197,8 +198,8 @@ class Daemon:
             seal=self._keeper.seal,
             table=self._loop,
             catalogue=self._catalogue,
-            access=self._access,
-            utc_us=clock.utc_us,
+            network=self._mqtt,
+            clock=clock,
         )
 
     async def run(self) -> None:
@@ -254,6 +255,7 @@ class Daemon:
             "mqtt": self._mqtt.counters,
             "outbox": self._outbox.counters,
             "commands": self._intake.counters,
+            "lanes": self._mqtt.inbox.counters,
         }
 
     async def _hear(self, since_ns: int) -> None:
@@ -262,7 +264,7 @@ class Daemon:
 
     def _under_way(self) -> Awaitable[None] | None:
         """The words that have come and are not yet handed on."""
-        return self._intake.under_way()
+        return self._mqtt.inbox.under_way()
 
     def _on_change(self) -> None:
         """Something happened that people see."""

@@ -48,9 +48,6 @@ UNFINISHED = translatable(
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
 
-_FROM_SEQ = "seq >= ? AND NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
-"""Others have numbers that were adopted under other messages: what stands here under them is never sent."""
-
 _SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
 
@@ -98,11 +95,11 @@ class JournalWriter:
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
         """See `Store.owed`. Where there is a key, no message goes out that it did not sign."""
-        owed = self.reader.owed(after_id, limit)
-        for message in owed:
-            if message.seq is not None and message.id < self._trusted_from:
-                self._refuse_unsigned(message.seq, message.payload)
-        return owed
+        return self._signed(self.reader.owed(after_id, limit))
+
+    def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
+        """See `Store.again`."""
+        return self._signed(self.reader.again(from_seq, limit))
 
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """See `Store.mark_sent`."""
@@ -119,20 +116,17 @@ class JournalWriter:
     def settle(self, seq: int) -> int:
         """See `Store.settle`."""
         with self.database.transaction():
-            self._settle(max(seq, self.reader.settled()))
+            if seq > self.reader.settled():  # an ack that is repeated costs no write
+                self._keep("settled", b"%d" % seq)
             return self.database.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", seq)
-
-    def reopen(self, from_seq: int) -> int:
-        """See `Store.reopen`."""
-        with self.database.transaction():
-            self._settle(min(from_seq - 1, self.reader.settled()))
-            self._owe(_FROM_SEQ, from_seq)
-            return self.database.integer(f"SELECT coalesce(min(id), 0) FROM messages WHERE {_FROM_SEQ}", from_seq)  # noqa: S608
 
     def reopen_retained(self) -> None:
         """See `Store.reopen_retained`."""
         with self.database.transaction():
-            self._owe("id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)")
+            self.database.execute(
+                "INSERT OR REPLACE INTO debts SELECT id, seq, 0 FROM messages"
+                " WHERE id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)"
+            )
 
     # --- what others have ----------------------------------------------------------------------------------------
 
@@ -301,6 +295,13 @@ class JournalWriter:
 
     # --- inside ------------------------------------------------------------------------------------------------
 
+    def _signed(self, messages: list[OwedMessage]) -> list[OwedMessage]:
+        """The messages; raises JournalError when one that has to be signed is not."""
+        for message in messages:
+            if message.seq is not None and message.id < self._trusted_from:
+                self._refuse_unsigned(message.seq, message.payload)
+        return messages
+
     def _refuse_unsigned(self, seq: int, payload: bytes) -> None:
         if self._check is None:
             return
@@ -311,19 +312,9 @@ class JournalWriter:
         if not is_ours:
             raise JournalError("edited", self.database.path, f"seq {seq}: not signed by this journal's key; {EXAMINE}")
 
-    def _settle(self, seq: int) -> None:
-        if seq != self.reader.settled():  # an ack that is repeated costs no write
-            self._keep("settled", b"%d" % seq)
-
     def _keep(self, name: str, value: bytes) -> None:
         self.database.execute(
             "INSERT INTO kept VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value
-        )
-
-    def _owe(self, condition: str, *values: object) -> None:
-        self.database.execute(
-            f"INSERT OR REPLACE INTO debts SELECT id, seq, 0 FROM messages WHERE {condition}",  # noqa: S608
-            *values,
         )
 
     def _insert(self, message: Message, at_utc_us: int) -> None:
