@@ -33,6 +33,9 @@ FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600
 # Of the whole: how many evenings.
 EVENINGS ?= 10000
+# Of locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows; else those of the lock stay.
+UPGRADE ?=
+LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
@@ -44,7 +47,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings whole feed lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults evenings whole feed locks sbom lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -97,6 +100,18 @@ whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on vi
 
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
 	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)
+
+locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones
+	$(LOCK) release/locks/build.in -o release/locks/build.txt
+	$(LOCK) pyproject.toml --extra sign -o release/locks/wheel.txt
+	$(LOCK) pyproject.toml --extra sign --extra rpi -o release/locks/wheel-rpi.txt
+	$(LOCK) pyproject.toml --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
+
+sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
+	mkdir -p dist
+	set -e; for lock in wheel wheel-rpi wheel-rpi-lgpio; do \
+	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
+	done
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }

@@ -314,7 +314,7 @@ def test_the_pure_layers_read_no_clock(package: str) -> None:
 def test_the_top_level_holds_nothing_else() -> None:
     allowed = {
         "pyproject.toml", "wheeld", "firmware_protocol", "hw_sim", "systemd", "tests", "README.md", "Makefile",
-        "LICENSE", "CHANGELOG.md", "docs",
+        "LICENSE", "CHANGELOG.md", "docs", "release",
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert found - {"build", "dist", "__pycache__"} == allowed
