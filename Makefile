@@ -36,6 +36,8 @@ EVENINGS ?= 10000
 # Of locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows; else those of the lock stay.
 UPGRADE ?=
 LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
+# Of a release: its private key (openssl genpkey -algorithm ed25519), which no computer of a casino has.
+RELEASE_KEY ?=
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
@@ -47,7 +49,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings whole feed locks sbom lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults evenings whole feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -112,6 +114,9 @@ sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one
 	set -e; for lock in wheel wheel-rpi wheel-rpi-lgpio; do \
 	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
 	done
+
+release: sbom  ## the wheel file of the commit with its signed manifest, in dist; RELEASE_KEY=release.key
+	release/build "$(RELEASE_KEY)" $(BIN)
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }

@@ -69,6 +69,7 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/schemas": _only(*SHARED, *_EDGE_PACKAGES, "wheeld.schemas"),
     "wheeld/config": _only(*SHARED, *_EDGE_PACKAGES, "wheeld.config"),
     "wheeld/locale": _only("wheeld.core", "wheeld.locale"),
+    "wheeld/release.py": _only("wheeld.journal", "wheeld.service"),
     "wheeld/daemon": _all_but("hw_sim", "wheeld.cli", "wheeld.doctor"),
     "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),
     "wheeld/cli": _all_but("hw_sim"),

@@ -8,7 +8,6 @@ import signal
 import uuid
 from collections.abc import Coroutine
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
@@ -38,6 +37,7 @@ from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
 from wheeld.service.logs import log_to_stderr
 from wheeld.service.notify import ServiceNotifier
+from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watched
 
@@ -130,7 +130,8 @@ class Daemon:
     ) -> None:
         self._root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         self._catalogue = config.table.catalogue
-        self._journal, self._clock, self._version = journal, clock, version("wheeld")
+        self._program = Program()
+        self._journal, self._clock, self._version = journal, clock, self._program.version
         self._table, self._opening = Table.start(
             config.table,
             boot_id=uuid.uuid4().hex,
@@ -186,6 +187,7 @@ class Daemon:
             self._time_sync,
             clock=clock,
             outbox=self._outbox,
+            program=self._program,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -194,6 +196,7 @@ class Daemon:
             journal=journal,
             outbox=self._outbox,
             seal=self._keeper.seal,
+            program=self._program,
             table=self._loop,
             catalogue=self._catalogue,
             root=root,
@@ -233,6 +236,7 @@ class Daemon:
                 state=lambda: self._table.state,
             ),
             "health": self._health.run(),
+            "program": self._program.read(),
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
