@@ -58,7 +58,8 @@ def run(histories: int, seed: str, jobs: int) -> int:
     say(f"  {messages:,} messages handed out, {questions:,} questions;")
     say(f"  tricks: {_listed(_sum([tally.played for tally in tallies]))}")
     say(f"  refused: {_listed(_sum([tally.refused for tally in tallies]))}")
-    say(", ".join(f"  {kinds[kind]} {kind}" for kind in ("wrong", "doubled", "stuck", "questions", "crashed")).lstrip())
+    counted = (f"{kinds[kind]} {kind}" for kind in ("wrong", "doubled", "stuck", "crashed"))
+    say(f"  {', '.join(counted)}, {kinds['questions']} with too many questions")
     for name, problems in found[:SHOWN_MAX]:
         say(f"{name}: {problems[0]}")
         say(f"  play it alone: python -m tests.feed '{name}'")
