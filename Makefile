@@ -13,7 +13,7 @@ DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py 
 PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
-    test_languages.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
+    test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
 LIVE := tests/live tests/security/test_floods.py
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
@@ -34,6 +34,13 @@ FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest -p no:cacheprovider --timeout 3600
 # Of the whole: how many evenings.
 EVENINGS ?= 10000
+# Of locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows; else those of the lock stay.
+UPGRADE ?=
+LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
+# Of a release: its private key (openssl genpkey -algorithm ed25519), which no computer of a casino has.
+RELEASE_KEY ?=
+# Of the feed: how many histories of a dishonest broker.
+HISTORIES ?= 100000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
 # clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
 export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
@@ -43,7 +50,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults floods evenings whole proofs lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults floods evenings whole proofs feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -99,6 +106,24 @@ evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel head
 
 whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=300 is CI's
 	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS)
+
+feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
+	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)
+
+locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones
+	$(LOCK) release/locks/build.in -o release/locks/build.txt
+	$(LOCK) pyproject.toml --extra sign -o release/locks/wheel.txt
+	$(LOCK) pyproject.toml --extra sign --extra rpi -o release/locks/wheel-rpi.txt
+	$(LOCK) pyproject.toml --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
+
+sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
+	mkdir -p dist
+	set -e; for lock in wheel wheel-rpi wheel-rpi-lgpio; do \
+	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
+	done
+
+release: sbom  ## the wheel file of the commit with its signed manifest, in dist; RELEASE_KEY=release.key
+	release/build "$(RELEASE_KEY)" $(BIN)
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }

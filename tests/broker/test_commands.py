@@ -31,6 +31,7 @@ from wheeld.core.step import Reply, Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import StoredCommand, StoredSeal
 from wheeld.ports import OwedMessage
+from wheeld.service.program import Program
 
 ROOT = "wheel/v1/campione/3/"
 NOW = 1_700_000_000_000_000  # 2023-11-14T22:13:20Z
@@ -357,6 +358,26 @@ async def test_seal_is_done_here(bench: Bench) -> None:
     assert asked == [("chef", "a test", "chef-3")]
     answer = (await bench.answers())[-1]
     assert (answer["done"], answer["why"]) == (True, "sealed; the head of its chain is 7:0102")
+
+
+async def test_the_program_is_named(bench: Bench) -> None:
+    await bench.send("cmd/program", GOOD)
+    assert "have not been read yet" in await bench.refusal()
+    program = bench.intake._program = Program()
+    said = []
+    for number, (digest, as_released) in enumerate((("ab12", None), ("ab12", True), ("ab12", False))):
+        program.digest, program.as_released = digest, as_released
+        await bench.send("cmd/program", GOOD | {"id": f"c-{number + 7}"})
+        answer = (await bench.answers())[-1]
+        assert answer["done"]
+        said.append(answer["why"])
+    assert bench.requests.empty()
+    about = f"version {program.version}, program ab12"
+    assert said == [
+        f"{about}; it has no manifest of a release",
+        f"{about}, the one in the manifest of its release",
+        f"{about}, NOT the one in the manifest of its release",
+    ]
 
 
 @pytest.mark.parametrize(

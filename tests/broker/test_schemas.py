@@ -118,7 +118,7 @@ def test_asyncapi_names_every_topic_and_every_schema() -> None:
     named = {message["payload"]["$ref"] for message in messages}
     assert named == {file_of(name).name for name in PAYLOADS}
     assert set(document["channels"]["command"]["parameters"]["name"]["enum"]) == set(COMMANDS)
-    assert set(COMMANDS) == {*get_args(CommandName), "resend", "seal"}
+    assert set(COMMANDS) == {*get_args(CommandName), "program", "resend", "seal"}
 
 
 def test_asyncapi_tells_what_is_retained() -> None:

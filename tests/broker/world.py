@@ -18,6 +18,7 @@ from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import ConnectionLostError, HostClock, OwedMessage, Publication, PublishRefusedError
+from wheeld.service.program import Program
 
 
 async def settle(turns: int = 60) -> None:
@@ -79,6 +80,7 @@ def queued_intake(
         journal=journal,
         outbox=outbox,
         seal=nobody_seals,
+        program=Program(),
         table=heard,
         catalogue=Catalogue(language),
         network=network or Answers(root, clock),

@@ -1,7 +1,8 @@
 """The real daemon in a simulated house, in one process and on virtual time.
 
 Real: `wheeld.daemon.root` and all that it builds, down to the bytes of the line and the SQLite file. Replaced: clocks,
-the serial port, the MQTT library's client, systemd's socket, the journal's thread, and the sources of chance.
+the serial port, the MQTT library's client, systemd's socket, the journal's thread, the thread that reads the program's
+files, and the sources of chance.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from wheeld.exits import Exit
 from wheeld.journal.rows import JournalError
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import LinkClosedError
+from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 from wheeld.sources.link.serial_link import PortUnavailableError
 
@@ -176,6 +178,13 @@ class Life:
         self.disk.close()
         loop.close()
         asyncio.set_event_loop(None)
+
+
+class UnreadProgram(Program):
+    """Its files stay unread: a thread has no virtual time."""
+
+    async def read(self) -> None:
+        return
 
 
 class HouseClock:
@@ -433,6 +442,7 @@ def replaced(life: Life) -> Iterator[None]:
         for module, name, instead in (
             (root, "SystemClock", lambda: HouseClock(life)),
             (root, "ServiceNotifier", lambda: Notifier(life)),
+            (root, "Program", UnreadProgram),
             (root, "TimeSync", partial(TimeSync, look=lambda: True)),
             (root, "random", SimpleNamespace(Random=lambda: random.Random(rng.random()))),
             (root, "uuid", SimpleNamespace(uuid4=lambda: uuid.UUID(int=rng.getrandbits(128)))),

@@ -21,7 +21,7 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, ResendP
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
 from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess
-from wheeld.core.catalogue import Catalogue
+from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
 from wheeld.core.observations import Command
@@ -84,6 +84,25 @@ class Seal(Protocol):
         ...
 
 
+class Program(Protocol):
+    """What the daemon knows of its own files."""
+
+    @property
+    def version(self) -> str:
+        """As of its release."""
+        ...
+
+    @property
+    def digest(self) -> str | None:
+        """Of all of them; None until they have been read."""
+        ...
+
+    @property
+    def as_released(self) -> bool | None:
+        """Whether the manifest of its release has this digest; None where it has no manifest."""
+        ...
+
+
 class Listener(Protocol):
     """The table, as far as people speak to it."""
 
@@ -120,15 +139,17 @@ class Network(Protocol):
 class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
-    Commands about the journal (`resend`, `seal`) are done here, and answered in the language of `catalogue`.
+    Commands that are not the table's (`resend`, `seal`, `program`) are done here, and answered in the language of
+    `catalogue`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one for each of those that it speaks to
         self,
         *,
         journal: CommandLog,
         outbox: Outbox,
         seal: Seal,
+        program: Program,
         table: Listener,
         catalogue: Catalogue,
         network: Network,
@@ -138,6 +159,7 @@ class CommandIntake:
         self._journal = journal
         self._outbox = outbox
         self._seal = seal
+        self._program = program
         self._table = table
         self._catalogue = catalogue
         self._network, self._access, self._log = network, network.access, network.sparing_log
@@ -210,6 +232,8 @@ class CommandIntake:
             await self._resend(user, payload)
         elif name == "seal":
             await self._seal_journal(user, payload, now_utc_us)
+        elif name == "program":
+            await self._say_program(user, payload, now_utc_us)
         else:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
             await self._table.say(_observation(user, name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
@@ -277,6 +301,22 @@ class CommandIntake:
             why = self._catalogue.say("sealed; the head of its chain is {head}", head=head)
         reply = Reply(0, payload.id, "seal", payload.by, done=done, why=why, user=user)
         await self._journal.answer(reply, now_utc_us)
+
+    async def _say_program(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
+        program = self._program
+        done = program.digest is not None
+        if program.digest is None:
+            text = translatable("the files of the program have not been read yet: ask again, or see the log")
+        elif program.as_released is None:
+            text = translatable("version {version}, program {digest}; it has no manifest of a release")
+        elif program.as_released:
+            text = translatable("version {version}, program {digest}, the one in the manifest of its release")
+        else:
+            text = translatable("version {version}, program {digest}, NOT the one in the manifest of its release")
+        why = self._catalogue.say(text, version=program.version, digest=program.digest or "")
+        await self._journal.answer(
+            Reply(0, payload.id, "program", payload.by, done=done, why=why, user=user), now_utc_us
+        )
 
     def _record(self, user: str, name: str, incoming: Incoming) -> CommandRecord:
         """What can be stored of a command before its payload is validated."""

@@ -110,6 +110,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
 
     `troubles`: what is wrong with which sensor, or with the line to them, most telling first; empty when nothing is.
+    `program`: the digest of the installed program's files, read once at the start; null until they have been read.
     """
 
     schema: Literal["health/1"] = "health/1"
@@ -117,6 +118,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     boot_id: str
     uptime_s: float
     state: str
+    program: str | None = None
     sensors: dict[str, bool]
     troubles: dict[str, tuple[Trouble, ...]] = {}
     clock: ClockHealth
@@ -133,6 +135,7 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
     "open": ResumePayload,
+    "program": CommandPayload,
     "resend": ResendPayload,
     "rien_va": RienVaPayload,
     "resume": ResumePayload,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
 from wheeld.cli import acl as cli_acl
@@ -14,6 +13,9 @@ from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
+
+RELEASE_KEY = Path("/etc/wheeld/release.pub")
+"""Where a wheel keeps the public key of who releases: not beside the program, which it does not come with."""
 
 _ABOUT = """\
 wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
@@ -25,8 +27,9 @@ _EXITS = """
 exit codes:
   0   done
   2   the command line is wrong
-  65  the data is wrong: a malformed log, a journal with a fault
+  65  the data is wrong: a malformed log, a journal with a fault, a program that is not its release's
   66  a file that was named does not exist or cannot be read
+  69  the program has no manifest of a release: there is nothing to verify it with
   73  the journal cannot be used (another table's, edited, …), or another daemon uses it
   74  a file, or the journal, could not be read or written (disk full, failing); nothing more was published
   78  the configuration is wrong: where and why is on standard error
@@ -41,6 +44,7 @@ examples:
   wheeld replay evening.jsonl.gz                     what the regulation says of a recorded evening
   wheeld journal verify journal.sqlite               is all there that was ever published?
   wheeld journal export journal.sqlite --coup 812 | wheeld replay -
+  wheeld --version --verify                          is this program the one that was released?
 """
     + _EXITS
 )
@@ -144,8 +148,17 @@ examples:
 def parser() -> argparse.ArgumentParser:
     """The command line, with all its commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
-    whole.add_argument("--version", action="version", version=f"wheeld {version('wheeld')}")
-    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="store_true", help="print the version")
+    whole.add_argument("--verify", action="store_true", help="with --version: is the program that of a release?")
+    whole.add_argument(
+        "--release-key",
+        metavar="FILE",
+        type=Path,
+        default=RELEASE_KEY,
+        help=f"with --verify: the public key of who releases (default: {RELEASE_KEY})",
+    )
+    whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands)
     _add_check(commands)
     _add_replay(commands)

@@ -8,7 +8,6 @@ import signal
 import uuid
 from collections.abc import Awaitable, Coroutine
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
@@ -39,6 +38,7 @@ from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
 from wheeld.service.logs import log_to_stderr
 from wheeld.service.notify import ServiceNotifier
+from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watched
 
@@ -131,7 +131,8 @@ class Daemon:
     ) -> None:
         self._access = TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
         self._catalogue = config.table.catalogue
-        self._journal, self._clock, self._version = journal, clock, version("wheeld")
+        self._program = Program()
+        self._journal, self._clock, self._version = journal, clock, self._program.version
         self._table, self._opening = Table.start(
             config.table,
             boot_id=uuid.uuid4().hex,
@@ -188,6 +189,7 @@ class Daemon:
             self._time_sync,
             clock=clock,
             outbox=self._outbox,
+            program=self._program,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -196,6 +198,7 @@ class Daemon:
             journal=journal,
             outbox=self._outbox,
             seal=self._keeper.seal,
+            program=self._program,
             table=self._loop,
             catalogue=self._catalogue,
             network=self._mqtt,
@@ -235,6 +238,7 @@ class Daemon:
                 state=lambda: self._table.state,
             ),
             "health": self._health.run(),
+            "program": self._program.read(),
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
