@@ -13,9 +13,9 @@ DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py 
 PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
-    test_languages.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
+    test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
-LIVE := tests/live
+LIVE := tests/live tests/security/test_floods.py
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
 # core, for a stall of the machine is a silent line. For the same reason what
 # failed is tried once more, alone: on a machine that others use too, one of three runs met such a stall.
@@ -35,6 +35,13 @@ FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pyte
 AGAIN   = --last-failed --last-failed-no-failures none
 # Of the whole: how many evenings.
 EVENINGS ?= 10000
+# Of locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows; else those of the lock stay.
+UPGRADE ?=
+LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
+# Of a release: its private key (openssl genpkey -algorithm ed25519), which no computer of a casino has.
+RELEASE_KEY ?=
+# Of the feed: how many histories of a dishonest broker.
+HISTORIES ?= 100000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
 # clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
 export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
@@ -44,7 +51,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults evenings whole proofs lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio faults floods evenings whole proofs feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
@@ -94,11 +101,32 @@ test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it 
 faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
 	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults || $(FORMED) $(AGAIN) tests/faults
 
+floods: $(VENV)/test.stamp mosquitto  ## each role floods the wheel for a minute with 10,000 messages a second, beside a chef and coups
+	WHEELD_FLOOD_S=60 $(BIN)/python -m pytest -p no:cacheprovider tests/security/test_floods.py
+
 evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)
 
 whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=300 is CI's
 	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS)
+
+feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
+	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)
+
+locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones
+	$(LOCK) release/locks/build.in -o release/locks/build.txt
+	$(LOCK) pyproject.toml --extra sign -o release/locks/wheel.txt
+	$(LOCK) pyproject.toml --extra sign --extra rpi -o release/locks/wheel-rpi.txt
+	$(LOCK) pyproject.toml --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
+
+sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
+	mkdir -p dist
+	set -e; for lock in wheel wheel-rpi wheel-rpi-lgpio; do \
+	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
+	done
+
+release: sbom  ## the wheel file of the commit with its signed manifest, in dist; RELEASE_KEY=release.key
+	release/build "$(RELEASE_KEY)" $(BIN)
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }

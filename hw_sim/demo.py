@@ -25,6 +25,7 @@ from hw_sim.evening import named, repeatable
 from hw_sim.events import SimEvent, TableCommand
 from hw_sim.exits import writing
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
+from hw_sim.logins import command_leaf
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
@@ -182,7 +183,8 @@ class Demo:
             command = await self._panel.get()
             payload = {"id": f"panel-{secrets.token_hex(4)}", "by": command.by, "reason": command.reason or "as usual"}
             who = {} if command.who is None else {"who": command.who}
-            await client.publish(f"{ROOT}cmd/{command.name}", json.dumps(payload | who), qos=1)
+            leaf = command_leaf(command.by, command.name, TABLE)
+            await client.publish(ROOT + leaf, json.dumps(payload | who), qos=1)
 
     def _show_scenario(self, scenario: Scenario) -> None:
         assert self._view is not None

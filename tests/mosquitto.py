@@ -10,6 +10,7 @@ import subprocess
 import threading
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 READY_S_MAX = 20.0
 """A broker starts in milliseconds; on a loaded machine in a few seconds."""
@@ -23,13 +24,16 @@ def free_port() -> int:
 
 
 class Mosquitto:
-    """One broker that can be started, stopped, killed and started again on the same port. Keeps nothing on disk."""
+    """One broker that can be started, stopped, killed and started again on the same port. Keeps nothing on disk.
 
-    def __init__(self, directory: Path, *extra: str) -> None:
+    `log_type`: what it logs; all of a flood would cost more than the flood.
+    """
+
+    def __init__(self, directory: Path, *extra: str, log_type: str = "all") -> None:
         self.port = free_port()
         self.log: list[str] = []
         self._config = directory / f"mosquitto-{self.port}.conf"
-        self._extra = extra
+        self._extra, self._log_type = extra, log_type
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
         self._ready = threading.Event()
@@ -39,7 +43,7 @@ class Mosquitto:
         """Write the configuration; `extra` lines may name an acl_file, a password_file or another listener."""
         lines = [
             "log_dest stderr",
-            "log_type all",
+            f"log_type {self._log_type}",
             "persistence false",
             *(["user root"] if os.geteuid() == 0 else []),
             *([] if any(line.startswith("password_file") for line in extra) else ["allow_anonymous true"]),
@@ -48,7 +52,7 @@ class Mosquitto:
         ]
         self._config.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    def start(self) -> Mosquitto:
+    def start(self) -> Self:
         """Start it and return when it listens."""
         program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
         assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
@@ -86,7 +90,7 @@ class Mosquitto:
         assert self._process is not None
         self._process.send_signal(signal.SIGHUP)
 
-    def __enter__(self) -> Mosquitto:
+    def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -11,11 +11,10 @@ Every record of the journal is a row that never changes. Link n of table `chain`
     head   = SHA-256(head of link n-1, "<n> <kind> <key> ", digest)
 
 The first record says whose journal it is: site, table, public key. Each row of `heads` is an Ed25519 signature of a
-head, and itself a record. The log of a coup may be gone if its removal is a record; its SHA-256 is in the evidence. The
+head, and itself a record. A coup's log may be gone if its removal is a record; its SHA-256 is in the evidence. The
 feed's payloads have a chain of their own (prev, hash), and a signature of their hash as hexadecimal digits. An adoption
-is a record of numbers of the feed that this journal does not have. The row of `tail` was signed with the last change of
-the file: it binds the last head, what a restart reads (`kept`), and the sum of what is owed (`debts`).
-Exit code: 0 whole, 1 a fault, which is named; 2 cannot be read.
+is a record of numbers of the feed that this journal lacks. The row of `tail` was signed with the last change: it binds
+the last head, what a restart reads (`kept`), and what is owed (`debts`). Exit code: 0 whole, 1 a fault, 2 not readable.
 """
 
 from __future__ import annotations
@@ -39,11 +38,12 @@ KINDS = {
     "message": ("messages", "id topic seq retained payload t_us at_utc_us response_topic correlation"),
     "evidence": ("evidence", "coup verdict seq at_utc_us digest packed_digest"),
     "command": ("commands", "row id name by reason details response_topic correlation received_utc_us"),
+    "sender": ("senders", "row user"),
     "answer": ("answers", "row answered_utc_us done why"),
     "pruning": ("prunings", "coup at_utc_us why"),
     "seal": ("heads", "n head at_utc_us by why key_id signature"),
 }
-SCHEMA = "9412002edfc51e4db5524b39ea7a133618b3af81fa9ee9afab8c045c792744b6"
+SCHEMA = "47ef8ebe2f4f627ee15a27ca7dbf7f27ce3b97d61ac0a97fa9052a97b7f985dd"
 """SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
 
 KEPT = "SELECT name, value FROM kept ORDER BY name"

@@ -12,6 +12,7 @@ class Exit(IntEnum):
     USAGE = 2  # the command line is wrong
     BAD_DATA = 65  # a malformed log, a journal with a fault, or one that somebody changed while it was open
     NO_INPUT = 66  # a named file does not exist or cannot be read
+    NOT_RELEASED = 69  # the program has no manifest: a source tree, or no release's
     NOT_OPENED = 73  # the journal cannot be used (another table's, edited, …), or another daemon uses it
     IO_FAILED = 74  # a file or the journal could not be read or written: worth another try
     BAD_CONFIG = 78  # the configuration is wrong

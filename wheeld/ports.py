@@ -165,10 +165,14 @@ class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name."""
+    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name.
+
+    `by`: the person, as the sender says; `user`: the sender's own name at the broker, None for a button.
+    """
 
     id: str | None
     name: str
+    user: str | None = None
     by: str = ""
     reason: str = ""
     details: str = ""
@@ -196,6 +200,10 @@ class Store(Protocol):
         """Return when something was stored after the last call returned."""
         ...
 
+    def has_news(self) -> bool:
+        """Whether `wait_news` would return at once."""
+        ...
+
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
         """Up to `limit` owed messages with an id above `after_id`, in publication order.
 
@@ -214,11 +222,8 @@ class Store(Protocol):
         """
         ...
 
-    async def reopen(self, from_seq: int) -> int:
-        """Owe every sequenced message from `from_seq` again, and its acknowledgement too.
-
-        Returns the id of the first, 0 when there is none.
-        """
+    async def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
+        """Up to `limit` sequenced messages from `from_seq` on, in the order of their numbers, owed or not."""
         ...
 
     async def reopen_retained(self) -> None:

@@ -54,8 +54,13 @@ class Session:
     ended_us: int = 0
 
     def hears(self, topic: str) -> bool:
-        """Whether it has subscribed to that topic, or to all below `…/+`."""
-        return topic in self.topics or topic.rpartition("/")[0] + "/+" in self.topics
+        """Whether it has subscribed to that topic, by its name or with a `+` for any of its levels."""
+        return any(_fits(subscribed, topic) for subscribed in self.topics)
+
+
+def _fits(subscribed: str, topic: str) -> bool:
+    wanted, levels = subscribed.split("/"), topic.split("/")
+    return len(wanted) == len(levels) and all(one in ("+", level) for one, level in zip(wanted, levels, strict=True))
 
 
 class SimBroker:

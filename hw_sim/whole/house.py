@@ -29,7 +29,7 @@ from hw_sim.whole.computer import Computer
 from hw_sim.whole.faults import Faults
 from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.line import SimLine
-from hw_sim.whole.people import Panel, People
+from hw_sim.whole.people import TABLE, Panel, People
 from hw_sim.whole.plan import BOARDS, HEADS, HEADS_ALONE, LAYOUTS, WIRED, Plan
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.timeline import Timeline
@@ -37,7 +37,7 @@ from hw_sim.whole.wires import BUTTONS, SimWires
 from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness
 from hw_sim.world import us
 
-ROOT = "wheel/v1/house/wheel-1/"
+ROOT = f"wheel/v1/house/{TABLE}/"
 FIRST_NUMBER = 17
 PAUSE_FACTOR = 0.15
 """Long pauses of the people cost an evening time and test nothing."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hw_sim.events import SimEvent
+from hw_sim.logins import command_leaf
 from hw_sim.table import SimTable
 from hw_sim.whole.computer import STARTED_UTC_US
 from hw_sim.whole.plan import Manner
@@ -17,6 +18,8 @@ from hw_sim.whole.witness import Witness, Word
 if TYPE_CHECKING:
     from hw_sim.whole.house import House
 
+TABLE = "wheel-1"
+"""The table's name, which the logins of its people end in."""
 READY_S = 60.0
 """Once faults have ended, a table whose people do what it says is ready for the next coup within this."""
 LOOK_S = 1.0
@@ -95,7 +98,7 @@ class Panel:
             asked["at"] = datetime.fromtimestamp((STARTED_UTC_US + now_us) / 1e6, UTC).isoformat()
         if name == "confirm" and self.table is not None:
             asked["coup"] = self.table["coup"]
-        taken = self._publish(f"cmd/{name}", json.dumps(asked).encode())
+        taken = self._publish(command_leaf(by, name, TABLE), json.dumps(asked).encode())
         self._asked[asked["id"]] = word = Word(now_us, name, asked["id"], taken, number=more.get("number"))
         self._witness.words.append(word)
         return word

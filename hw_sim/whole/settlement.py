@@ -40,4 +40,4 @@ class Settlement:
         self._asked_s = now_s
         seq = len(self.stored) + 1
         asked = {"id": f"resend-{now_s:.3f}", "by": "settlement", "reason": "a gap", "from_seq": seq}
-        self._say("cmd/resend", json.dumps(asked).encode())
+        self._say("cmd/settlement/resend", json.dumps(asked).encode())

@@ -12,6 +12,7 @@ from typing import Any
 import aiomqtt
 import msgspec
 
+from tests.broker.world import access_of
 from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.settings import MqttSettings
@@ -55,7 +56,9 @@ def settings(port: int, **more: Any) -> MqttSettings:
 @asynccontextmanager
 async def connecting(wanted: MqttSettings, *, root: str = ROOT) -> AsyncIterator[tuple[MqttConnection, RetryClock]]:
     clock = RetryClock()
-    connection = MqttConnection(wanted, root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1))
+    connection = MqttConnection(
+        wanted, access=access_of(root), online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
+    )
     task = asyncio.create_task(connection.run())
     try:
         yield connection, clock

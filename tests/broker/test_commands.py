@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import get_args
 
@@ -13,22 +14,41 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from tests.broker.feed import Feed
-from tests.broker.world import FakeBroker, Heard, VirtualClock, queued_intake, settle
-from tests.journal.journals import OWNER
-from wheeld.broker.commands import COMMAND_BYTES_MAX, TOPIC_CHARACTERS_MAX
-from wheeld.broker.mqtt import Incoming
+from tests.broker.world import Answers, FakeBroker, Heard, VirtualClock, queued_intake, settle
+from tests.journal.journals import OWNER, open_reader
+from tests.security.roles import roles
+from wheeld.broker.budget import LOG_GAP_NS
+from wheeld.broker.commands import ACK_GAP_S, TOPIC_CHARACTERS_MAX
+from wheeld.broker.lanes import COMMAND_BYTES_MAX, Inbox, Incoming
 from wheeld.broker.outbox import Outbox
+from wheeld.broker.payloads import COMMANDS
+from wheeld.broker.resend import QUESTIONS_MAX, RESEND_PAUSE_S
+from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Language
-from wheeld.core.facts import Case
+from wheeld.core.facts import Case, Person
 from wheeld.core.observations import CommandName
 from wheeld.core.step import Reply, Step
 from wheeld.journal.journal import Journal
-from wheeld.journal.rows import StoredSeal
+from wheeld.journal.rows import StoredCommand, StoredSeal
 from wheeld.ports import OwedMessage
+from wheeld.service.program import Program
 
 ROOT = "wheel/v1/campione/3/"
 NOW = 1_700_000_000_000_000  # 2023-11-14T22:13:20Z
 GOOD: dict[str, object] = {"id": "c-1", "by": "chef", "reason": "a test"}
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """The journal's thread takes real time."""
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110  nothing is told of it
+            await asyncio.sleep(0.001)
+
+
+async def cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
 
 
 class Bench:
@@ -37,10 +57,20 @@ class Bench:
     def __init__(self, journal: Journal, language: Language = "en") -> None:
         self.journal = journal
         self.clock = VirtualClock(NOW)
-        self.outbox = Outbox(store=journal, publisher=FakeBroker(), clock=self.clock, root=ROOT, settlement_ack=True)
+        self.broker = FakeBroker()
+        self.network = Answers(ROOT, self.clock)
+        self.outbox = Outbox(
+            store=journal,
+            publisher=self.broker,
+            clock=self.clock,
+            root=ROOT,
+            settlement_ack=True,
+            sparing_log=self.network.sparing_log,
+        )
         self.heard = Heard()
+        self.inbox = Inbox(self.clock, self.network.sparing_log, self.network.access.users)
         self.intake, self.requests = queued_intake(
-            journal, self.outbox, root=ROOT, utc_us=self.clock.utc_us, language=language, heard=self.heard
+            journal, self.outbox, root=ROOT, clock=self.clock, language=language, heard=self.heard, network=self.network
         )
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
@@ -70,7 +100,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 @pytest.mark.parametrize("name", [name for name in get_args(CommandName) if name != "bouler"])
 async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -> None:
-    await bench.send(f"cmd/{name}", GOOD | {"coup": 5})
+    await bench.send(f"cmd/chef-3/{name}", GOOD | {"coup": 5})
     asked = bench.requests.get_nowait()
     assert (asked.name, asked.id, asked.by, asked.reason, asked.coup, asked.who, asked.t_us) == (
         name,
@@ -85,64 +115,77 @@ async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -
 
 
 async def test_bouler_needs_who(bench: Bench) -> None:
-    await bench.send("cmd/bouler", GOOD | {"who": "Anna"})
+    await bench.send("cmd/chef-3/bouler", GOOD | {"who": "Anna"})
     assert bench.requests.get_nowait().who == "Anna"
-    await bench.send("cmd/bouler", GOOD | {"id": "c-2"})
+    await bench.send("cmd/chef-3/bouler", GOOD | {"id": "c-2"})
     assert await bench.refusal() == 'it lacks "who": its sender has to correct it'
 
 
 async def test_rien_va_may_name_a_case_of_article_11(bench: Bench) -> None:
-    await bench.send("cmd/rien_va", GOOD | {"case": "rotor_stopped"})
+    await bench.send("cmd/chef-3/rien_va", GOOD | {"case": "rotor_stopped"})
     assert bench.requests.get_nowait().case is Case.ROTOR_STOPPED
-    await bench.send("cmd/rien_va", GOOD | {"id": "c-2"})
+    await bench.send("cmd/chef-3/rien_va", GOOD | {"id": "c-2"})
     assert bench.requests.get_nowait().case is None
-    await bench.send("cmd/rien_va", GOOD | {"id": "c-3", "case": "chef"})
+    await bench.send("cmd/chef-3/rien_va", GOOD | {"id": "c-3", "case": "chef"})
     assert await bench.refusal() == 'its "case" cannot be so: its sender has to correct it'
 
 
 async def test_resume_may_name_sensors_to_leave_out(bench: Bench) -> None:
-    await bench.send("cmd/resume", GOOD | {"without": ["beam/2", "object"]})
+    await bench.send("cmd/chef-3/resume", GOOD | {"without": ["beam/2", "object"]})
     assert bench.requests.get_nowait().without == ("beam/2", "object")
-    await bench.send("cmd/close", GOOD | {"id": "c-2", "without": ["beam/2"]})
+    await bench.send("cmd/chef-3/close", GOOD | {"id": "c-2", "without": ["beam/2"]})
     assert '"without"' in await bench.refusal()
 
 
 async def test_the_step_answers(bench: Bench) -> None:
-    await bench.send("cmd/open", GOOD, response_topic="desk/7", correlation=b"\x01")
-    await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True),)), NOW)
+    await bench.send("cmd/chef-3/open", GOOD, response_topic="desk/7", correlation=b"\x01")
+    await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True, user="chef-3"),)), NOW)
     (reply,) = await bench.owed()
     assert (reply.response_topic, reply.correlation) == ("desk/7", b"\x01")
-    answer = {"schema": "reply/1", "id": "c-1", "name": "open", "by": "chef", "done": True, "why": ""}
+    answer = {"schema": "reply/1", "id": "c-1", "name": "open", "by": "chef", "user": "chef-3"} | {
+        "done": True,
+        "why": "",
+    }
     assert (await bench.answers())[0] == answer
 
 
 @pytest.mark.parametrize(
     ("leaf", "payload", "why", "detail"),
     [
-        ("cmd/dance", GOOD, "no such command; its sender may use bouler, close", ""),
-        ("cmd/open/now", GOOD, "no such command", ""),
-        ("cmd/open", b"{", "cannot be read: its sender has to correct it", "truncated"),
-        ("cmd/open", b"", "cannot be read", "truncated"),
-        ("cmd/open", b"\xff\xfe", "cannot be read", "malformed"),
-        ("cmd/open", [1, 2], "cannot be read", "Expected `object`"),
-        ("cmd/open", {"id": "a", "by": "b"}, 'lacks "reason"', "missing required field"),
-        ("cmd/open", {"id": "a", "reason": "b"}, 'lacks "by"', "missing required field"),
-        ("cmd/open", {"by": "a", "reason": "b"}, 'lacks "id"', "missing required field"),
-        ("cmd/open", GOOD | {"reason": ""}, "the reason must have 1 to 500 characters", "length >= 1"),
-        ("cmd/open", GOOD | {"id": "x" * 65}, "its identifier must have 1 to 64 characters", "length <= 64"),
-        ("cmd/open", GOOD | {"by": "two\nlines"}, "the name of the sender must have 1 to 64", "matching regex"),
-        ("cmd/bouler", GOOD | {"who": ""}, "the name of the bouler must have 1 to 64 characters", "length >= 1"),
-        ("cmd/open", GOOD | {"id": 7}, "its identifier must have 1 to 64", "Expected `str`"),
-        ("cmd/open", GOOD | {"coup": "7"}, 'its "coup" cannot be so', "Expected `int"),
-        ("cmd/open", GOOD | {"who": "Anna"}, 'it has "who", which this command does not take', "unknown field `who`"),
-        ("cmd/open", GOOD | {"case": "too_few_laps"}, 'it has "case", which this command does not take', "`case`"),
-        ("cmd/open", GOOD | {"a\nb": 1}, 'it has "a\ufffdb", which this command does not take', "unknown field"),
-        ("cmd/open", GOOD | {"expires_at": "tomorrow"}, 'its "expires_at" cannot be so', "RFC3339"),
-        ("cmd/open", GOOD | {"expires_at": "2030-01-01T00:00:00"}, 'its "expires_at" cannot be so', "timezone"),
-        ("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:20Z"}, "expired at 2023-11-14T22:13:20+00:00", ""),
-        ("cmd/open", GOOD | {"reason": "x" * COMMAND_BYTES_MAX}, f"and {COMMAND_BYTES_MAX} are allowed", ""),
-        ("cmd/resend", GOOD, 'lacks "from_seq"', "missing required field"),
-        ("cmd/resend", GOOD | {"from_seq": 0}, 'its "from_seq" cannot be so', ">= 1"),
+        ("cmd/chef-3/dance", GOOD, "no such command; the commands are bouler, close", ""),
+        ("cmd/chef-3/open/now", GOOD, "no such command", ""),
+        ("cmd/chef-3/open", b"{", "cannot be read: its sender has to correct it", "truncated"),
+        ("cmd/chef-3/open", b"", "cannot be read", "truncated"),
+        ("cmd/chef-3/open", b"\xff\xfe", "cannot be read", "malformed"),
+        ("cmd/chef-3/open", [1, 2], "cannot be read", "Expected `object`"),
+        ("cmd/chef-3/open", {"id": "a", "by": "b"}, 'lacks "reason"', "missing required field"),
+        ("cmd/chef-3/open", {"id": "a", "reason": "b"}, 'lacks "by"', "missing required field"),
+        ("cmd/chef-3/open", {"by": "a", "reason": "b"}, 'lacks "id"', "missing required field"),
+        ("cmd/chef-3/open", GOOD | {"reason": ""}, "the reason must have 1 to 500 characters", "length >= 1"),
+        ("cmd/chef-3/open", GOOD | {"id": "x" * 65}, "its identifier must have 1 to 64 characters", "length <= 64"),
+        ("cmd/chef-3/open", GOOD | {"by": "two\nlines"}, "the name of the sender must have 1 to 64", "matching regex"),
+        ("cmd/chef-3/bouler", GOOD | {"who": ""}, "the name of the bouler must have 1 to 64 characters", "length >= 1"),
+        ("cmd/chef-3/open", GOOD | {"id": 7}, "its identifier must have 1 to 64", "Expected `str`"),
+        ("cmd/chef-3/open", GOOD | {"coup": "7"}, 'its "coup" cannot be so', "Expected `int"),
+        (
+            "cmd/chef-3/open",
+            GOOD | {"who": "Anna"},
+            'it has "who", which this command does not take',
+            "unknown field `who`",
+        ),
+        (
+            "cmd/chef-3/open",
+            GOOD | {"case": "too_few_laps"},
+            'it has "case", which this command does not take',
+            "`case`",
+        ),
+        ("cmd/chef-3/open", GOOD | {"a\nb": 1}, 'it has "a\ufffdb", which this command does not take', "unknown field"),
+        ("cmd/chef-3/open", GOOD | {"expires_at": "tomorrow"}, 'its "expires_at" cannot be so', "RFC3339"),
+        ("cmd/chef-3/open", GOOD | {"expires_at": "2030-01-01T00:00:00"}, 'its "expires_at" cannot be so', "timezone"),
+        ("cmd/chef-3/open", GOOD | {"expires_at": "2023-11-14T22:13:20Z"}, "expired at 2023-11-14T22:13:20+00:00", ""),
+        ("cmd/chef-3/open", GOOD | {"reason": "x" * COMMAND_BYTES_MAX}, f"and {COMMAND_BYTES_MAX} are allowed", ""),
+        ("cmd/settlement/resend", GOOD, 'lacks "from_seq"', "missing required field"),
+        ("cmd/settlement/resend", GOOD | {"from_seq": 0}, 'its "from_seq" cannot be so', ">= 1"),
     ],
 )
 async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, why: str, detail: str) -> None:
@@ -155,28 +198,28 @@ async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: obje
 
 
 async def test_a_resend_of_what_was_never_published_is_refused(bench: Bench) -> None:
-    await bench.send("cmd/resend", GOOD | {"from_seq": 1})
+    await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 1})
     assert await bench.refusal() == "there is no message 1: the last one is 0"
 
 
 async def test_refused_in_the_language_of_the_table(tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
     bench = Bench(journal, "it")
-    await bench.send("cmd/open", GOOD | {"reason": ""})
+    await bench.send("cmd/chef-3/open", GOOD | {"reason": ""})
     assert await bench.refusal() == "il motivo deve avere da 1 a 500 caratteri, su una sola riga"
     await journal.close()
 
 
 async def test_not_yet_expired(bench: Bench) -> None:
-    await bench.send("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:21Z"})
+    await bench.send("cmd/chef-3/open", GOOD | {"expires_at": "2023-11-14T22:13:21Z"})
     assert bench.requests.qsize() == 1
 
 
 async def test_it_expires_by_when_it_came(bench: Bench) -> None:
     """Not by when it was stored at last: a slow disk is not its sender's fault."""
-    await bench.send("cmd/open", GOOD | {"expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW - 6_000_000)
+    await bench.send("cmd/chef-3/open", GOOD | {"expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW - 6_000_000)
     assert bench.requests.qsize() == 1
-    await bench.send("cmd/close", GOOD | {"id": "c-2", "expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW)
+    await bench.send("cmd/chef-3/close", GOOD | {"id": "c-2", "expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW)
     assert "it expired at 2023-11-14T22:13:15" in str((await bench.answers())[0]["why"])
 
 
@@ -196,7 +239,7 @@ async def test_in_a_standstill_it_expires_by_when_it_counts(
     """It stood still for seven seconds; the command was good for the first two of them."""
     bench.heard.still = (NOW - 7_000_000, NOW)
     asked = GOOD | {"expires_at": "2023-11-14T22:13:15Z"} | ({} if at is None else {"at": at})
-    await bench.send(f"cmd/{name}", asked)
+    await bench.send(f"cmd/chef-3/{name}", asked)
     if not is_refused:
         assert bench.requests.qsize() == 1
         return
@@ -214,85 +257,127 @@ async def test_in_a_standstill_it_expires_by_when_it_counts(
     ],
 )
 async def test_when_it_was_said_goes_with_it(bench: Bench, at: str, said_utc_us: int) -> None:
-    await bench.send("cmd/rien_va", GOOD | {"at": at}, came_ns=5)
+    await bench.send("cmd/chef-3/rien_va", GOOD | {"at": at}, came_ns=5)
     assert bench.heard.said_utc_us == [said_utc_us]
 
 
 @pytest.mark.parametrize("at", ["2023-11-14T21:13:19.9Z", "2023-11-14T23:13:21Z", "0001-01-01T00:00:00Z"])
 async def test_a_sender_whose_clock_is_an_hour_wrong_does_not_date(bench: Bench, at: str) -> None:
     with capture_logs() as logs:
-        await bench.send("cmd/rien_va", GOOD | {"at": at})
+        await bench.send("cmd/chef-3/rien_va", GOOD | {"at": at})
     assert bench.heard.said_utc_us == [None]
     assert [log["event"] for log in logs] == ["command.date_not_used"]
 
 
 @pytest.mark.parametrize("at", ["2023-11-14T22:13:13", "now", 5])
 async def test_a_date_names_its_offset(bench: Bench, at: object) -> None:
-    await bench.send("cmd/rien_va", GOOD | {"at": at})
+    await bench.send("cmd/chef-3/rien_va", GOOD | {"at": at})
     assert await bench.refusal() == 'its "at" cannot be so: its sender has to correct it'
 
 
 async def test_retained_is_refused_and_its_clearing_is_nobodys_command(bench: Bench) -> None:
-    await bench.send("cmd/open", GOOD, retained=True)
+    await bench.send("cmd/chef-3/open", GOOD, retained=True)
     assert "send it without retain" in await bench.refusal()
-    await bench.send("cmd/open", b"", retained=True)
+    await bench.send("cmd/chef-3/open", b"", retained=True)
     assert len(await bench.answers()) == 1
 
 
 async def test_a_refusal_names_the_command_as_far_as_it_can_be_read(bench: Bench) -> None:
-    await bench.send("cmd/open", {"id": "half"})
-    await bench.send("cmd/open", b"nothing")
-    await bench.send("cmd/" + "y" * 100, {"id": "x" * 100})
+    await bench.send("cmd/chef-3/open", {"id": "half"})
+    await bench.send("cmd/chef-3/open", b"nothing")
+    await bench.send("cmd/chef-3/" + "y" * 100, {"id": "x" * 100})
     names = [(answer["id"], answer["name"]) for answer in await bench.answers()]
     assert names == [("half", "open"), (None, "open"), ("x" * 64, "y" * 64)]
 
 
 async def test_each_delivery_has_one_answer(bench: Bench) -> None:
-    await bench.send("cmd/open", GOOD)
-    await bench.send("cmd/open", GOOD)
+    await bench.send("cmd/chef-3/open", GOOD)
+    await bench.send("cmd/chef-3/open", GOOD)
     assert bench.requests.qsize() == 1
-    await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True),)), NOW)
-    await bench.send("cmd/open", GOOD)
+    await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True, user="chef-3"),)), NOW)
+    await bench.send("cmd/chef-3/open", GOOD)
     assert bench.requests.qsize() == 1
     assert [answer["done"] for answer in await bench.answers()] == [True, True]
-    await bench.send("cmd/close", GOOD)
+    await bench.send("cmd/chef-3/close", GOOD)
     assert bench.requests.qsize() == 1
     assert "choose a new one" in str((await bench.answers())[-1]["why"])
     assert bench.intake.counters["repeated"] == 2
 
 
-async def test_resend_is_done_here(bench: Bench) -> None:
+async def test_resend_is_answered_when_all_has_been_sent(bench: Bench) -> None:
     await bench.journal.append(Feed().step("result", "table"), NOW)
     await bench.journal.mark_sent([1, 2], await_settlement=False)
-    await bench.send("cmd/resend", GOOD | {"from_seq": 2})
+    await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 2})
     assert bench.requests.empty()
-    (answer,) = await bench.answers()
+    assert await bench.answers() == []
+    publishing = asyncio.create_task(bench.outbox.run())
+    bench.broker.up()
+    await until(lambda: bench.outbox.counters["resent"] == 1)
+    await bench.clock.advance(RESEND_PAUSE_S)
+    await until(lambda: any(said.topic == ROOT + "reply" for _, said in bench.broker.received))
+    (answer,) = [msgspec.json.decode(said.payload) for _, said in bench.broker.received if said.topic == ROOT + "reply"]
     assert (answer["done"], answer["why"], answer["last_seq"]) == (True, "messages 2 to 2 are sent again", 2)
-    assert [message.seq for message in await bench.journal.owed(0, 10)] == [2, None]
+    await cancelled(publishing)
+
+
+async def test_a_resend_that_the_daemon_did_not_end_is_refused_at_the_next_start(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 1})
+    await bench.journal.answer_unfinished(NOW)
+    assert "send it again if it is still wanted" in await bench.refusal()
+
+
+async def test_of_too_many_questions_the_last_are_refused(bench: Bench) -> None:
+    await bench.journal.append(Feed().step("result", "table"), NOW)
+    for number in range(QUESTIONS_MAX + 1):
+        await bench.send("cmd/settlement/resend", GOOD | {"id": str(number), "from_seq": 1})
+    (answer,) = await bench.answers()
+    assert (answer["id"], answer["done"], answer["last_seq"]) == (str(QUESTIONS_MAX), False, 2)
+    assert "ask again when one of them is answered" in str(answer["why"])
 
 
 async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
     await bench.journal.append(Feed().step("result", "table"), NOW)
-    await bench.send("cmd/resend", GOOD | {"from_seq": 3})
+    await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 3})
     (answer,) = await bench.answers()
     assert (answer["done"], answer["last_seq"]) == (False, 2)
 
 
 async def test_seal_is_done_here(bench: Bench) -> None:
-    await bench.send("cmd/seal", GOOD)
+    await bench.send("cmd/chef-3/seal", GOOD)
     assert "no signing key" in await bench.refusal()
     asked = []
 
-    async def seal(*, by: str, why: str) -> StoredSeal:
-        asked.append((by, why))
+    async def seal(*, by: str, why: str, user: str | None = None) -> StoredSeal:
+        asked.append((by, why, user))
         return StoredSeal(n=7, head=b"\x01\x02", at_utc_us=NOW, by=by, why=why, key_id="k", signature=b"")
 
     bench.intake._seal = seal
-    await bench.send("cmd/seal", GOOD | {"id": "c-2"})
+    await bench.send("cmd/chef-3/seal", GOOD | {"id": "c-2"})
     assert bench.requests.empty()
-    assert asked == [("chef", "a test")]
+    assert asked == [("chef", "a test", "chef-3")]
     answer = (await bench.answers())[-1]
     assert (answer["done"], answer["why"]) == (True, "sealed; the head of its chain is 7:0102")
+
+
+async def test_the_program_is_named(bench: Bench) -> None:
+    await bench.send("cmd/program", GOOD)
+    assert "have not been read yet" in await bench.refusal()
+    program = bench.intake._program = Program()
+    said = []
+    for number, (digest, as_released) in enumerate((("ab12", None), ("ab12", True), ("ab12", False))):
+        program.digest, program.as_released = digest, as_released
+        await bench.send("cmd/program", GOOD | {"id": f"c-{number + 7}"})
+        answer = (await bench.answers())[-1]
+        assert answer["done"]
+        said.append(answer["why"])
+    assert bench.requests.empty()
+    about = f"version {program.version}, program ab12"
+    assert said == [
+        f"{about}; it has no manifest of a release",
+        f"{about}, the one in the manifest of its release",
+        f"{about}, NOT the one in the manifest of its release",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -308,7 +393,7 @@ async def test_seal_is_done_here(bench: Bench) -> None:
 )
 async def test_nobody_has_us_write_into_a_feed(bench: Bench, topic: str) -> None:
     with capture_logs() as logs:
-        await bench.send("cmd/dance", GOOD, response_topic=topic)
+        await bench.send("cmd/chef-3/dance", GOOD, response_topic=topic)
     (reply,) = await bench.owed()
     assert reply.response_topic is None
     assert "response_topic.ignored" in [log["event"] for log in logs]
@@ -316,7 +401,7 @@ async def test_nobody_has_us_write_into_a_feed(bench: Bench, topic: str) -> None
 
 @pytest.mark.parametrize("topic", ["", ROOT + "reply"])
 async def test_a_response_topic_that_adds_nothing(bench: Bench, topic: str) -> None:
-    await bench.send("cmd/dance", GOOD, response_topic=topic)
+    await bench.send("cmd/chef-3/dance", GOOD, response_topic=topic)
     (reply,) = await bench.owed()
     assert reply.response_topic is None
 
@@ -324,32 +409,151 @@ async def test_a_response_topic_that_adds_nothing(bench: Bench, topic: str) -> N
 async def test_acks(bench: Bench) -> None:
     await bench.journal.append(Feed().step("result", "result"), NOW)
     await bench.journal.mark_sent([1, 2], await_settlement=True)
-    await bench.send("ack", {"seq": 1, "from": "core"}, retained=True)
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
+    acks = bench.inbox.acks
+    acks.put(b'{"seq":1,"from":"core"}')
+    await until(lambda: bench.outbox.counters["acks"] == 1)
     assert await bench.journal.depth() == 1
+    await bench.clock.advance(LOG_GAP_NS / 1e9)
     with capture_logs() as logs:
         for payload in (b"", b"2", b'{"seq":"2"}', b'{"seq":-1}'):
-            await bench.send("ack", payload)
-        await bench.send("ack", {"seq": 3})
-    assert [log["event"] for log in logs] == ["ack.malformed"] * 4 + ["ack.refused"]
+            acks.put(payload)
+        acks.put(b'{"seq":3}')
+        await until(lambda: bench.outbox.counters["acks_refused"] == 1)
+    assert [log["event"] for log in logs] == ["ack.malformed"]
+    assert bench.inbox.counters["acks_malformed"] == 4
     assert await bench.journal.depth() == 1
     assert await bench.answers() == []
+    await cancelled(running)
+
+
+async def test_of_many_acks_only_the_highest_is_settled(bench: Bench) -> None:
+    await bench.journal.append(Feed().step(*("result",) * 9), NOW)
+    await bench.journal.mark_sent(range(1, 10), await_settlement=True)
+    for seq in (3, 9, 4, 0, 8):
+        bench.inbox.acks.put(b'{"seq":%d}' % seq)
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
+    await until(lambda: bench.outbox.counters["acks"] == 1)
+    assert await bench.journal.depth() == 0
+    bench.inbox.acks.put(b'{"seq":5}')
+    await settle()
+    assert bench.outbox.counters["acks"] == 1  # not before the gap
+    await bench.clock.advance(ACK_GAP_S)
+    await until(lambda: bench.outbox.counters["acks"] == 2)
+    assert bench.inbox.counters["acks"] == 6
+    await cancelled(running)
+
+
+async def test_one_too_many_is_answered_and_not_stored(bench: Bench) -> None:
+    await bench.send("cmd/chef-3/open", GOOD, is_over_budget=True, response_topic="desk/7", correlation=b"\x01")
+    await bench.send("cmd/chef-3/open", b"{", is_over_budget=True)
+    assert [(said.topic, said.qos, said.correlation) for said in bench.network.said] == [
+        (ROOT + "reply", 0, b"\x01"),
+        ("desk/7", 0, b"\x01"),
+        (ROOT + "reply", 0, None),
+    ]
+    first, _, unread = [msgspec.json.decode(said.payload) for said in bench.network.said]
+    assert (first["id"], first["name"], first["done"], unread["id"]) == ("c-1", "open", False, None)
+    assert "send it again if it is still wanted" in first["why"]
+    assert bench.requests.empty()
+    assert await bench.answers() == []
+    assert bench.intake.counters["over_budget"] == 2
+    await bench.send("cmd/chef-3/open", GOOD)  # the same id, as nothing was done
+    assert bench.requests.qsize() == 1
 
 
 async def test_other_topics_are_counted(bench: Bench) -> None:
-    for leaf in ("cmd", "cmd/", "result"):
+    for leaf in ("cmd", "cmd/chef-3/open", "cmd/chef-3/", "result"):
         await bench.send(leaf, GOOD)
-    assert bench.intake.counters["unknown_topics"] == 3
+    assert bench.intake.counters["unknown_topics"] == 4
     assert await bench.answers() == []
 
 
 async def test_run_takes_from_the_inbox_in_order(bench: Bench) -> None:
-    inbox: asyncio.Queue[Incoming] = asyncio.Queue()
-    running = asyncio.create_task(bench.intake.run(inbox))
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
     for number in range(3):
         payload = msgspec.json.encode(GOOD | {"id": str(number)})
-        inbox.put_nowait(Incoming(leaf="cmd/open", payload=payload))
+        bench.inbox.put(Incoming(leaf="cmd/chef-3/open", payload=payload))
     asked = [await asyncio.wait_for(bench.requests.get(), 20) for _ in range(3)]
     assert [command.id for command in asked] == ["0", "1", "2"]
-    running.cancel()
-    await settle()
-    assert running.cancelled()
+    await cancelled(running)
+
+
+# --- who says it -----------------------------------------------------------------------------------------------------
+
+ENTITLED = {role.user("3"): set(role.gives) for role in roles()}
+"""What docs/interfaces.md lets each user of this table give."""
+
+
+def complete(name: str, **more: object) -> dict[str, object]:
+    """A payload that has all that this command needs."""
+    needed: dict[str, dict[str, object]] = {
+        "bouler": {"who": "Anna"},
+        "confirm": {"coup": 1},
+        "resend": {"from_seq": 1},
+    }
+    return GOOD | needed.get(name, {}) | more
+
+
+@pytest.mark.parametrize("user", ENTITLED)
+async def test_a_role_gives_its_commands_and_no_other(bench: Bench, user: str) -> None:
+    """Whatever the broker lets through: here it lets everything through."""
+    await bench.journal.append(Feed().step("result"), NOW)
+    taken = set()
+    for name in COMMANDS:
+        await bench.send(f"cmd/{user}/{name}", complete(name, id=name))
+        answers = {answer["name"]: str(answer["why"]) for answer in await bench.answers()}
+        if name not in answers or "no right" not in answers[name]:
+            taken.add(name)
+    assert taken == ENTITLED[user]
+    while not bench.requests.empty():
+        assert bench.requests.get_nowait().name in ENTITLED[user]
+
+
+async def test_a_right_that_somebody_lacks_is_refused_with_who_has_it(bench: Bench) -> None:
+    await bench.send("cmd/bouler-3/rien_va", GOOD)
+    assert await bench.refusal() == '"bouler-3" has no right to give this command; those who have it: chef-3'
+    (row,) = stored(bench)
+    assert (row.user, row.by, row.reason, row.done) == ("bouler-3", "chef", "a test", False)
+
+
+@pytest.mark.parametrize("user", ["chef", "chef-4", "bouler-3 ", "Chef-3", "+", "x" * 300, "\x1b[2J"])
+async def test_a_name_without_a_role_is_refused_with_what_to_do(bench: Bench, user: str) -> None:
+    await bench.send(f"cmd/{user}/open", GOOD)
+    assert "nobody of that name has a role here: a technician has to give it one" in await bench.refusal()
+    (row,) = stored(bench)
+    assert row.user is not None
+    assert len(row.user) <= 64
+    assert row.user.isprintable()
+
+
+async def test_a_name_that_the_configuration_gives_a_role_has_its_rights(bench: Bench) -> None:
+    bench.intake._access = TableAccess.of("campione", "3", {"panel-7": "bouler"})
+    await bench.send("cmd/panel-7/last_coup", GOOD)
+    assert bench.requests.get_nowait().user == "panel-7"
+    await bench.send("cmd/panel-7/rien_va", GOOD | {"id": "c-2"})
+    assert "no right" in await bench.refusal()
+
+
+async def test_the_table_learns_who_sent_it(bench: Bench) -> None:
+    await bench.send("cmd/chef-3/rien_va", GOOD | {"by": "Anna"})
+    command = bench.requests.get_nowait()
+    assert (command.user, command.by) == ("chef-3", "Anna")
+    assert command.person == Person("Anna", "a test", "chef-3")
+
+
+async def test_two_users_may_choose_the_same_id(bench: Bench) -> None:
+    for user, name in (("bouler-3", "last_coup"), ("chef-3", "rien_va"), ("bouler-3", "last_coup")):
+        await bench.send(f"cmd/{user}/{name}", GOOD)
+    assert [bench.requests.get_nowait().user for _ in range(2)] == ["bouler-3", "chef-3"]
+    assert bench.intake.counters["repeated"] == 1
+    done = [Reply(9, "c-1", name, "chef", done=True, user=user) for user, name in (("chef-3", "rien_va"),)]
+    await bench.journal.append(Step(replies=tuple(done)), NOW)
+    assert [(answer["user"], answer["name"]) for answer in await bench.answers()] == [("chef-3", "rien_va")]
+    assert [(row.user, row.done) for row in stored(bench)] == [("bouler-3", None), ("chef-3", True)]
+
+
+def stored(bench: Bench) -> list[StoredCommand]:
+    """The log of commands."""
+    with closing(open_reader(bench.journal._writer.database.path)) as journal:
+        return journal.commands(0, 100)

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
@@ -34,6 +33,7 @@ from tests.broker.mqtt_bench import (
 )
 from tests.broker.world import settle
 from tests.mosquitto import Mosquitto, free_port
+from wheeld.broker.lanes import BUDGETS, REFUSED_PER_NAME, Lane
 from wheeld.broker.mqtt import HEAR_S_MAX, RETRY_FIRST_S, RETRY_MAX_S, SESSION_S, STABLE_S, MqttConnection
 from wheeld.broker.mqtt_client import MqttClient
 from wheeld.broker.mqtt_session import EndKind, MqttSession
@@ -179,11 +179,11 @@ async def test_publishes_and_receives(broker: Mosquitto, protocol: str) -> None:
         second = await observer.until("result", qos=1)
         assert (first.qos, second.qos) == (0, 1)
         assert getattr(second.properties, "CorrelationData", None) == (b"\x07" if protocol == "5" else None)
-        await observer.send("cmd/open", {"id": "1"})
+        await observer.send("cmd/chef-3/open", {"id": "1"})
         await observer.send("ack", {"seq": 4})
-        arrived = [await asyncio.wait_for(connection.inbox.get(), PATIENCE_S) for _ in range(2)]
-        assert [(incoming.leaf, incoming.retained) for incoming in arrived] == [("cmd/open", False), ("ack", False)]
-        assert msgspec.json.decode(arrived[1].payload) == {"seq": 4}
+        arrived = await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
+        assert (arrived.leaf, arrived.retained, arrived.payload) == ("cmd/chef-3/open", False, b'{"id":"1"}')
+        assert await asyncio.wait_for(connection.inbox.acks.get(), PATIENCE_S) == 4
 
 
 async def test_another_session_is_refused(broker: Mosquitto) -> None:
@@ -289,20 +289,38 @@ async def test_a_refused_subscription_is_logged() -> None:
     assert [(log["event"], log["topic"]) for log in logs] == [("subscription.refused", ROOT + "ack")]
 
 
-async def test_a_flood_is_dropped_and_counted(broker: Mosquitto) -> None:
-    async with observing(broker) as observer, connecting(settings(broker.port)) as (connection, _):
-        connection.inbox = asyncio.Queue(2)
-        await session_of(connection)
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_a_flood_is_dropped_and_counted(broker: Mosquitto, protocol: str) -> None:
+    """Nothing of it is decoded, all of it is confirmed, and another command comes through."""
+    budget, refused = BUDGETS[Lane.WORDS].at_once, REFUSED_PER_NAME.at_once
+    async with (
+        observing(broker) as observer,
+        connecting(settings(broker.port, protocol=protocol)) as (connection, _),
+    ):
+        session = await session_of(connection)
         with capture_logs() as logs:
-            for number in range(3):
-                await observer.send("cmd/open", {"number": number})
-            await observer.until("cmd/open", number=2)
-            session = await session_of(connection)
+            for number in range(budget + refused + 30):
+                await observer.send("cmd/chef-3/open", {"number": number})
+                await observer.send("ack", {"seq": number})
+            await observer.send("cmd/chef-3/rien_va", {"number": -1})
             # Its confirmation comes after what the broker sent before.
             await connection.publish(Publication(topic=ROOT + "x", payload=b""), session=session)
-            await settle()
-        assert connection.counters["dropped"] == len(logs) == 1
-        assert [connection.inbox.get_nowait().payload for _ in range(2)] == [b'{"number":0}', b'{"number":1}']
+        counters = connection.inbox.counters
+        assert (counters["words_taken"], counters["words_refused"], counters["words_dropped"]) == (
+            budget + 1,
+            refused,
+            30,
+        )
+        assert [log["event"] for log in logs if log["log_level"] != "info"] == ["command.over_budget"]
+        arrived = [connection.inbox.get() for _ in range(budget + 1 + refused)]
+        leaves = [(incoming.leaf, incoming.is_over_budget) for incoming in await asyncio.gather(*arrived)]
+        assert (
+            leaves
+            == [("cmd/chef-3/open", False)] * budget
+            + [("cmd/chef-3/rien_va", False)]
+            + [("cmd/chef-3/open", True)] * refused
+        )
+        assert await connection.inbox.acks.get() == counters["acks"] - 1
 
 
 # --- being there, and not ----------------------------------------------------------------------------------------
@@ -324,11 +342,12 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
         f"""
         import asyncio, random
         from wheeld.service.host_clock import SystemClock
+        from tests.broker.world import access_of
         from wheeld.broker.mqtt import MqttConnection
         from wheeld.broker.settings import MqttSettings
         async def main():
             settings = MqttSettings(host="127.0.0.1", port={broker.port}, client_id="doomed")
-            await MqttConnection(settings, root={ROOT!r}, online={ONLINE!r}, offline={OFFLINE!r},
+            await MqttConnection(settings, access=access_of({ROOT!r}), online={ONLINE!r}, offline={OFFLINE!r},
                                  clock=SystemClock(), rng=random.Random()).run()
         asyncio.run(main())
         """
@@ -362,13 +381,13 @@ async def test_the_broker_keeps_commands_for_a_minute(
         await session_of(connection)
         await lose(connection)
         await clock.waiting()
-        await sender.send("cmd/rien_va", {"id": "while away"})
+        await sender.send("cmd/chef-3/rien_va", {"id": "while away"})
         clock.now_ns += gone_s * 1_000_000_000
         clock.go()
         await session_of(connection)
-        await sender.send("cmd/open", {"id": "later"})
+        await sender.send("cmd/chef-3/open", {"id": "later"})
         leaves = [(await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf for _ in range(1 + kept)]
-        assert leaves == [*(["cmd/rien_va"] * kept), "cmd/open"]
+        assert leaves == [*(["cmd/chef-3/rien_va"] * kept), "cmd/chef-3/open"]
 
 
 @pytest.mark.parametrize("protocol", ["5", "3.1.1"])
@@ -376,18 +395,18 @@ async def test_what_another_run_was_told_is_not_heard(broker: Mosquitto, protoco
     async with observing(broker) as sender:
         async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
             await session_of(connection)
-        await sender.send("cmd/open", {"id": "in between"})
+        await sender.send("cmd/chef-3/open", {"id": "in between"})
         async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
             await session_of(connection)
-            await sender.send("cmd/close", {"id": "later"})
-            assert (await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf == "cmd/close"
+            await sender.send("cmd/chef-3/close", {"id": "later"})
+            assert (await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf == "cmd/chef-3/close"
 
 
 async def test_hearing_ends_when_all_that_was_sent_has_been_handled(broker: Mosquitto) -> None:
     async with connecting(settings(broker.port)) as (connection, clock), observing(broker) as sender:
         await session_of(connection)
         for number in range(30):
-            await sender.send("cmd/open", {"id": str(number)})
+            await sender.send("cmd/chef-3/open", {"id": str(number)})
         hearing = asyncio.create_task(connection.hear(clock.now_ns))
         for _ in range(30):
             assert not hearing.done()
@@ -406,7 +425,7 @@ async def test_hearing_waits_for_a_connection_that_failed_since_then(broker: Mos
         await clock.waiting()
         await connection.hear(11)  # it was gone before
         hearing = asyncio.create_task(connection.hear(9))
-        await sender.send("cmd/rien_va", {"id": "1"})
+        await sender.send("cmd/chef-3/rien_va", {"id": "1"})
         await settle()
         assert not hearing.done()
         clock.go()

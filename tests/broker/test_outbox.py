@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +16,8 @@ from structlog.testing import capture_logs
 from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle, working
 from tests.journal.journals import open_writer
-from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox, ResendError
+from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox
+from wheeld.broker.resend import RESEND_PAUSE_S, ResendError
 from wheeld.core.step import Topic
 from wheeld.ports import CommandRecord, Publication
 
@@ -34,10 +36,25 @@ class Bench:
             store=self.store, publisher=broker, clock=self.clock, root=ROOT, settlement_ack=settlement_ack
         )
         self.feed = Feed()
+        self.answered: list[tuple[int, int]] = []
 
     def append(self, *topics: Topic) -> None:
         self.store.file.append(self.feed.step(*topics), 1)
         self.store.news.set()
+
+    async def resend(self, from_seq: int) -> None:
+        """Ask for it; `answered` gets (from_seq, last_seq) in the end."""
+
+        async def note(last_seq: int) -> None:
+            self.answered.append((from_seq, last_seq))
+
+        await self.outbox.resend(from_seq, note)
+
+    async def pass_over(self) -> None:
+        """Let a pass of one batch come to its end."""
+        await settle(600)
+        await self.clock.advance(RESEND_PAUSE_S)
+        await settle(600)
 
     def seqs(self) -> list[int | None]:
         """The sequence numbers that the broker received, in order."""
@@ -155,25 +172,87 @@ async def test_resend_repeats_the_same_bytes(tmp_path: Path) -> None:
         bench.append("result", "table", "notice", "table")
         await settle()
         first = [p.payload for _, p in broker.received]
-        assert await bench.outbox.resend(2) == 3
-        await settle()
+        await bench.resend(2)
+        await bench.pass_over()
         again = broker.received[4:]
         assert [p.payload for _, p in again] == [first[1], first[3]]
         assert [p.retain for _, p in again] == [False, True]
+        assert bench.answered == [(2, 3)]
         with pytest.raises(ResendError, match="no message 4: the last one is 3"):
-            await bench.outbox.resend(4)
+            await bench.resend(4)
 
 
-async def test_resend_while_a_batch_is_under_way(tmp_path: Path) -> None:
+async def test_what_is_live_goes_before_what_is_sent_again(tmp_path: Path) -> None:
     broker = FakeBroker(seed=5)
     broker.up()
     async with running(tmp_path / "j", broker) as bench:
         bench.append(*("result",) * 20)
-        await settle(4)
-        assert 0 < len(broker.received) < 20
-        await bench.outbox.resend(1)
         await settle(400)
-        assert bench.seqs() == [*range(1, 21), *range(1, 21)]
+        await bench.resend(1)
+        while len(broker.received) < 25:
+            await settle(1)
+        bench.append("void", "table")
+        while bench.feed.seq not in bench.seqs():
+            await settle(1)
+        assert len(broker.received) <= 25 + 1 + 2  # the one that was under way, and these
+        await bench.pass_over()
+        assert Counter(bench.seqs()) == Counter([*range(1, 23), *range(1, 23)])
+        assert bench.answered == [(1, 22)]
+
+
+async def test_questions_are_merged(tmp_path: Path) -> None:
+    """Who asks for what is still to come joins the pass; who asks for more gets the next one, all of them together."""
+    broker = FakeBroker(seed=5)
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append(*("result",) * 20)
+        await settle(400)
+        await bench.resend(10)
+        while len(broker.received) < 20 + 5:
+            await settle(1)
+        for from_seq in (18, 7, 3, 9):
+            await bench.resend(from_seq)
+        await bench.pass_over()
+        await bench.pass_over()
+        assert bench.seqs() == [*range(1, 21), *range(10, 21), *range(3, 21)]
+        assert bench.answered == [(10, 20), (18, 20), (7, 20), (3, 20), (9, 20)]
+
+
+async def test_a_resend_goes_on_over_the_next_connection(tmp_path: Path) -> None:
+    broker = FakeBroker(seed=5)
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append(*("result",) * 20)
+        await settle(400)
+        await bench.resend(1)
+        while len(broker.received) < 30:
+            await settle(1)
+        broker.down()
+        await settle(100)
+        broker.up()
+        await bench.pass_over()
+        assert set(bench.seqs()[20:]) == set(range(1, 21))
+        assert bench.answered == [(1, 20)]
+
+
+async def test_a_resend_that_the_broker_refuses_holds_up_nothing_else(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("result", "void")
+        await settle()
+        broker.refuse.add(ROOT + "result")
+        with capture_logs() as logs:
+            await bench.resend(1)
+            await settle()
+            bench.append("table")
+            await settle()
+        assert bench.seqs() == [1, 2, 3]
+        assert [log["event"] for log in logs] == ["publication.refused"]
+        broker.refuse.clear()
+        await bench.clock.advance(REFUSED_RETRY_S)
+        await bench.pass_over()
+        assert bench.seqs() == [1, 2, 3, 1, 2, 3]
 
 
 async def test_a_refused_publication_is_tried_again_and_logged(tmp_path: Path) -> None:
@@ -273,7 +352,7 @@ async def disturb(bench: Bench, rng: random.Random, consumer: Settlement) -> Non
     elif what == "late ack":
         await bench.outbox.acknowledge(rng.randrange(consumer.take(bench.broker.received) + 1))
     elif what == "resend" and bench.feed.seq:
-        await bench.outbox.resend(rng.randrange(1, bench.feed.seq + 1))
+        await bench.resend(rng.randrange(1, bench.feed.seq + 1))
     elif what == "time":
         await bench.clock.advance(1.0)
     await settle(rng.randrange(30))
@@ -285,6 +364,7 @@ async def calm_down(bench: Bench, consumer: Settlement) -> None:
     bench.broker.up()
     await bench.clock.advance(2 * REFUSED_RETRY_S)
     await settle(3000)
+    await bench.clock.advance(2 * REFUSED_RETRY_S)
     await bench.outbox.acknowledge(consumer.take(bench.broker.received))
 
 

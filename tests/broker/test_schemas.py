@@ -113,12 +113,12 @@ def test_payloads_of_the_edges(name: str, payload: object, *, valid: bool) -> No
 def test_asyncapi_names_every_topic_and_every_schema() -> None:
     document = yaml.safe_load((DIRECTORY / "asyncapi.yaml").read_text(encoding="utf-8"))
     leaves = {channel["address"].removeprefix("wheel/v1/{site}/{table}/") for channel in document["channels"].values()}
-    assert leaves == {*get_args(Topic), "health", "availability", "reply", "ack", "cmd/{name}"}
+    assert leaves == {*get_args(Topic), "health", "availability", "reply", "ack", "cmd/{user}/{name}"}
     messages = [message for channel in document["channels"].values() for message in channel["messages"].values()]
     named = {message["payload"]["$ref"] for message in messages}
     assert named == {file_of(name).name for name in PAYLOADS}
     assert set(document["channels"]["command"]["parameters"]["name"]["enum"]) == set(COMMANDS)
-    assert set(COMMANDS) == {*get_args(CommandName), "resend", "seal"}
+    assert set(COMMANDS) == {*get_args(CommandName), "program", "resend", "seal"}
 
 
 def test_asyncapi_tells_what_is_retained() -> None:

@@ -30,6 +30,7 @@ from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.journal.journal import Journal
+from wheeld.service.host_clock import SystemClock
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ class Daemon:
         self.clock = clock
         self.feed = Feed()
         self.outbox = Outbox(store=journal, publisher=connection, clock=clock, root=ROOT, settlement_ack=ack)
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=ROOT, clock=SystemClock())
 
 
 @asynccontextmanager
@@ -116,7 +117,7 @@ async def test_with_settlement_nothing_is_lost_even_by_a_broker_that_forgets(tmp
             await observer.send("ack", {"seq": 15})
             await observer.send("ack", {"seq": 12})
             await observer.send("ack", {"seq": 1000})
-            await observer.send("cmd/dance", command("after the acks"))
+            await observer.send("cmd/chef-3/dance", command("after the acks"))
             await observer.until("reply", id="after the acks")
             broker.kill()
         await running.clock.waiting()
@@ -127,7 +128,7 @@ async def test_with_settlement_nothing_is_lost_even_by_a_broker_that_forgets(tmp
             consume(observer)
             assert consumed == set(range(1, 41))
             await observer.send("ack", {"seq": 40})
-            await observer.send("cmd/dance", command("and again"))
+            await observer.send("cmd/chef-3/dance", command("and again"))
             reply = await observer.until("reply", id="and again")
             assert [message.topic.value for message in observer.seen].count(ROOT + "result") == 25
             assert not msgspec.json.decode(reply.payload)["done"]
@@ -137,21 +138,21 @@ async def test_with_settlement_nothing_is_lost_even_by_a_broker_that_forgets(tmp
 
 async def test_commands_over_the_wire(tmp_path: Path, broker: Mosquitto) -> None:
     async with observing(broker) as observer:
-        await observer.send("cmd/open", command("old"), retain=True)
+        await observer.send("cmd/chef-3/open", command("old"), retain=True)
         async with daemon(broker.port, tmp_path / "j") as running:
             stale = msgspec.json.decode((await observer.until("reply")).payload)
             assert (stale["id"], stale["done"]) == ("old", False)
             assert "retain" in stale["why"]
-            await observer.send("cmd/close", command("live"), retain=True)
+            await observer.send("cmd/chef-3/close", command("live"), retain=True)
             live = msgspec.json.decode((await observer.until("reply", id="live")).payload)
             assert "retain" in live["why"]
             answer_here = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
             answer_here.ResponseTopic = "desk/7"
             answer_here.CorrelationData = b"\x01\x02"
-            await observer.send("cmd/dance", command("wild"), properties=answer_here)
+            await observer.send("cmd/chef-3/dance", command("wild"), properties=answer_here)
             copy = await observer.until("/desk/7", id="wild")
             assert getattr(copy.properties, "CorrelationData", None) == b"\x01\x02"
-            await observer.send("cmd/open", command("meant", coup=3))
+            await observer.send("cmd/chef-3/open", command("meant", coup=3))
             asked = await asyncio.wait_for(running.requests.get(), PATIENCE_S)
             assert (asked.name, asked.id, asked.by, asked.coup) == ("open", "meant", "chef", 3)
             assert running.requests.empty()

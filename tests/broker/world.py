@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from wheeld.broker.budget import SparingLog
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.outbox import Outbox
+from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.observations import Command
 from wheeld.journal.journal import Journal
 from wheeld.journal.writer import JournalWriter
-from wheeld.ports import ConnectionLostError, OwedMessage, Publication, PublishRefusedError
+from wheeld.ports import ConnectionLostError, HostClock, OwedMessage, Publication, PublishRefusedError
+from wheeld.service.program import Program
 
 
 async def settle(turns: int = 60) -> None:
@@ -24,7 +27,7 @@ async def settle(turns: int = 60) -> None:
         await asyncio.sleep(0)
 
 
-async def nobody_seals(*, by: str, why: str) -> None:
+async def nobody_seals(*, by: str, why: str, user: str | None = None) -> None:
     """What the intake is given where there is no key."""
 
 
@@ -44,14 +47,32 @@ class Heard:
         return self.still
 
 
+def access_of(root: str) -> TableAccess:
+    """The table of that root, with the users of all roles."""
+    _, _, site, table, _ = root.split("/")
+    return TableAccess.of(site, table)
+
+
+class Answers:
+    """A network that keeps what the intake publishes itself."""
+
+    def __init__(self, root: str, clock: HostClock) -> None:
+        self.access, self.sparing_log = access_of(root), SparingLog(clock)
+        self.said: list[Publication] = []
+
+    async def answer(self, publication: Publication) -> None:
+        self.said.append(publication)
+
+
 def queued_intake(
     journal: Journal,
     outbox: Outbox,
     *,
     root: str,
-    utc_us: Callable[[], int],
+    clock: HostClock,
     language: Language = "en",
     heard: Heard | None = None,
+    network: Answers | None = None,
 ) -> tuple[CommandIntake, asyncio.Queue[Command]]:
     """An intake without a table, and the queue to which it submits commands."""
     heard = heard or Heard()
@@ -59,10 +80,11 @@ def queued_intake(
         journal=journal,
         outbox=outbox,
         seal=nobody_seals,
+        program=Program(),
         table=heard,
         catalogue=Catalogue(language),
-        root=root,
-        utc_us=utc_us,
+        network=network or Answers(root, clock),
+        clock=clock,
     )
     return intake, heard.commands
 
@@ -122,6 +144,9 @@ class DirectStore:
         self.file = file
         self.news = asyncio.Event()
 
+    def has_news(self) -> bool:
+        return self.news.is_set()
+
     async def wait_news(self) -> None:
         await self.news.wait()
         self.news.clear()
@@ -135,9 +160,8 @@ class DirectStore:
     async def settle(self, seq: int) -> int:
         return self.file.settle(seq)
 
-    async def reopen(self, from_seq: int) -> int:
-        self.news.set()
-        return self.file.reopen(from_seq)
+    async def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
+        return self.file.again(from_seq, limit)
 
     async def reopen_retained(self) -> None:
         self.news.set()

@@ -232,7 +232,11 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         GOOD.replace('game = "roulette"', table)
         .replace("[wheel]", '[wheel]\nrotor_direction = "ccw"')
         .replace("[sensors]", '[sensors]\nboard_serial = "B-7"\nconfig_hash = "0123456789abcdef"')
-        .replace("[mqtt]", '[mqtt]\nusername = "w"\nca_file = "file"\nprotocol = "3.1.1"\nsettlement_ack = true')
+        .replace(
+            "[mqtt]",
+            '[mqtt]\nusername = "w"\nca_file = "file"\nprotocol = "3.1.1"\n'
+            'settlement_ack = true\nusers = { p7 = "chef" }',
+        )
     )
     assert main(["check-config", str(write(tmp_path, text))]) == Exit.OK
     printed = capsys.readouterr().out
@@ -245,8 +249,46 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         "only the board with serial number B-7 and configuration hash 0123456789abcdef",
         "as w, with TLS, MQTT 3.1.1",
         "owed until the settlement core acknowledges it",
+        "p7 at the broker: chef",
     ):
         assert fact in printed
+
+
+# --- acl -----------------------------------------------------------------------------------------------------------
+
+
+def test_acl_prints_the_list_of_the_tables_that_are_named(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["acl", "campione/campione-03"]) == Exit.OK
+    shipped = Path(__file__).parents[2] / "systemd" / "mosquitto" / "wheeld.acl"
+    assert capsys.readouterr().out == shipped.read_text()
+    assert main(["acl", "a/x", "a/y", "-o", str(tmp_path / "acl")]) == Exit.OK
+    written = (tmp_path / "acl").read_text()
+    assert "topic write wheel/v1/a/x/cmd/chef-x/rien_va\n" in written
+    assert "topic write wheel/v1/a/y/cmd/direction/suspend\n" in written
+    assert written.count("\nuser auditor\n") == 1
+
+
+def test_acl_has_those_whom_a_configuration_gives_a_role(tmp_path: Path, capsys: Captured) -> None:
+    text = GOOD.replace("[mqtt]", '[mqtt]\nusers = { p7 = "bouler" }')
+    assert main(["acl", "-c", str(write(tmp_path, text)), "a/other"]) == Exit.OK
+    printed = capsys.readouterr().out
+    block = printed.split("\nuser p7\n")[1].split("\n\n")[0]
+    given = [line.rpartition("/cmd/")[2] for line in block.splitlines() if "/cmd/" in line]
+    assert given == ["p7/last_coup", "p7/rien_ne_va_plus"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"), [([], "name a table"), (["a/x", "b/x"], "two tables are called x: their users")]
+)
+def test_acl_refuses_what_would_make_a_wrong_list(arguments: list[str], expected: str, capsys: Captured) -> None:
+    assert main(["acl", *arguments]) == Exit.USAGE
+    assert expected in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["x", "a/b/c", "a/+", "a/x\nuser nobody", "A/x"])
+def test_acl_takes_names_of_tables_only(name: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["acl", name])
 
 
 # --- replay --------------------------------------------------------------------------------------------------------

@@ -237,7 +237,8 @@ async def test_a_journal_that_somebody_touches_ends_the_daemon_and_nothing_more_
 async def command(listener: Listener, evening: Evening, name: str, **more: str) -> dict[str, object]:
     """Send one command and wait for its answer."""
     asked = {"id": f"id-{name}-{len(listener.received)}", "by": "Anna", "reason": "test", **more}
-    topic = f"wheel/v1/test/{evening.header['table']}/cmd/{name}"
+    table = evening.header["table"]
+    topic = f"wheel/v1/test/{table}/cmd/chef-{table}/{name}"
     await listener.client.publish(topic, json.dumps(asked), qos=1)
 
     def answers() -> list[dict[str, object]]:

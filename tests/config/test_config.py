@@ -61,6 +61,20 @@ def test_a_short_file_gets_the_documented_defaults() -> None:
     assert config.journal.path == Path("/etc/wheeld/journal.sqlite")
 
 
+def test_users_have_the_roles_that_the_file_gives_them() -> None:
+    assert parse(with_line("mqtt", 'users = { panel-7 = "chef", "d@2" = "display" }')).mqtt.users == {
+        "panel-7": "chef",
+        "d@2": "display",
+    }
+
+
+@pytest.mark.parametrize("user", ["bouler-{table}", "settlement"])
+def test_a_name_that_has_a_role_already_gets_no_other(user: str) -> None:
+    name = user.format(table=parse(GOOD).table.table)
+    (reported,) = problems(with_line("mqtt", f'users = {{ {name} = "chef" }}'))
+    assert f"mqtt.users: gives {name} a role, which is the {user.partition('-')[0]} of this table already" in reported
+
+
 def test_a_coup_needs_as_many_laps_as_its_house_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     table = parse(GOOD).table
     asks_four = msgspec.structs.replace(table.profile, min_laps=4)
@@ -104,6 +118,11 @@ def test_absolute_paths_stay() -> None:
             "mqtt.password: is not a known key; a secret does not belong in this file: write it to one",
         ),
         ("mqtt", 'settlement_ack = "yes"', 'is "yes"; expected true or false'),
+        ("mqtt", 'users = ["x"]', "expected names at the broker (letters, digits, - . _ @) with the role of each"),
+        ("mqtt", 'users = { "x" = "boss" }', "mqtt.users: is {"),
+        ("mqtt", 'users = { "a/b" = "chef" }', "mqtt.users: is {"),
+        ("mqtt", 'users = { "a b" = "chef" }', "mqtt.users: is {"),
+        ("mqtt", 'users = { "#" = "chef" }', "mqtt.users: is {"),
         ("journal", "path = 3", "journal.path: is 3; expected the path of a file"),
         ("journal", 'path = ""', 'journal.path: is ""; expected the path of a file'),
         ("journal", f'path = ["{"a" * 80}"]', "aaa...; expected the path of a file"),

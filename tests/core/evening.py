@@ -87,6 +87,7 @@ class Asked(TypedDict, total=False):
     """What a command says beside its name; by the chef where it does not say by whom."""
 
     by: str
+    user: str
     reason: str
     who: str | None
     coup: int | None

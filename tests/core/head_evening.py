@@ -111,7 +111,9 @@ class HeadEvening(Evening):
     def confirm(self, *, coup: int | None = None, reason: str = "seen by all", by: str = "Rossi") -> Reply:
         """The chef confirms the coup at hand."""
         at_hand = self.table.coup if coup is None else coup
-        self.observe(Command(self.now_us, "confirm", by, reason, None, f"id-{len(self.replies)}", at_hand))
+        self.observe(
+            Command(self.now_us, "confirm", by, reason, None, f"id-{len(self.replies)}", at_hand, user="chef-x")
+        )
         return self.replies[-1]
 
     # --- larger pieces ------------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ def test_confirmed_it_is_a_result_marked_as_confirmed() -> None:
     (result,) = evening.of("result")
     assert (result["unproven"], result["laps"], result["ball_direction"]) == (["R2"], None, None)
     assert (result["confirmed_by"], result["confirmed_reason"]) == ("Rossi", "five laps, all saw it")
+    assert result["confirmed_user"] == "chef-x"
     assert (result["rotor_direction"], result["rotor_rpm"]) == ("ccw", 15.4)
     assert evening.of("table")[-1]["last_number"] == 32
     assert evening.say("operations_done").done

@@ -34,7 +34,7 @@ CODES = {
 """Members for programs. Every other member that is a text is for people."""
 SAID_IN_FRENCH = {"announcement"}
 """At every table (R4)."""
-OF_PEOPLE = {"by", "reason", "bouler", "confirmed_by", "confirmed_reason"}
+OF_PEOPLE = {"by", "user", "reason", "bouler", "confirmed_by", "confirmed_user", "confirmed_reason"}
 """What a person gave, as he gave it."""
 RITUAL = {"rien", "nulla", "va", "vale", "tout", "tutto"}
 """The words of a void, which the configuration chooses."""

@@ -66,10 +66,11 @@ def test_the_end_of_the_header_line_does_not_change_its_identity() -> None:
 
 
 def test_the_reply_to_a_command_with_an_id_is_published_too() -> None:
-    refused = b'{"t":2000,"kind":"command","name":"open","by":"tablet","id":"7"}'
+    refused = b'{"t":2000,"kind":"command","name":"open","by":"tablet","user":"chef-3","id":"7"}'
     (reply,) = [line["payload"] for line in output(OPEN, refused) if line["topic"] == "reply"]
     assert reply == {
-        "schema": "reply/1", "id": "7", "name": "open", "by": "tablet", "done": False, "why": "la table est ouverte",
+        "schema": "reply/1", "id": "7", "name": "open", "by": "tablet", "user": "chef-3", "done": False,
+        "why": "la table est ouverte",
     }  # fmt: skip
 
 

@@ -248,11 +248,11 @@ def test_rien_va_at_the_first_passes_voids_once_with_the_pass_that_proves_the_la
         evening.say("rien_ne_va_plus")
     first_passes(evening, count)
     said_us = evening.now_us
-    evening.ask("rien_va", by="chef Rossi", reason="dispute")
+    evening.ask("rien_va", by="chef Rossi", user="chef-3", reason="dispute")
     proof(evening)
     assert evening.replies[-1].done
     void = evening.last("void").payload
-    assert (void["by"], void["reason"]) == ("chef Rossi", "dispute")
+    assert (void["by"], void["user"], void["reason"]) == ("chef Rossi", "chef-3", "dispute")
     assert void["evidence_at"] == to_text(START_UTC_US + said_us)
     assert evening.verdicts() == [("void", "chef")]
     assert evening.state == "rien_va"

@@ -20,6 +20,19 @@ def test_each_command_is_answered_with_its_id_who_and_why() -> None:
     assert (again.done, again.why) == (False, "the table is open")
 
 
+def test_what_a_word_does_names_the_person_and_the_sender() -> None:
+    """In the reply, in the state that it led to, in a notice; a button has no name at the broker."""
+    evening = Evening()
+    step = evening.observe(Command(evening.now_us, "open", "Anna", "time", id="c", user="chef-3"))
+    assert [(reply.by, reply.user) for reply in step.replies] == [("Anna", "chef-3")]
+    assert [(one["by"], one["user"], one["reason"]) for one in evening.of("table")[-1:]] == [("Anna", "chef-3", "time")]
+    evening.observe(Command(evening.now_us, "last_coup", "Bo", "late", id="d", user="direction"))
+    (notice,) = evening.of("notice")
+    assert (notice["notice"], notice["by"], notice["user"]) == ("last_coup", "Bo", "direction")
+    evening.observe(Command(evening.now_us, "suspend", "button"))
+    assert [(one["by"], one["user"]) for one in evening.of("table")[-1:]] == [("button", None)]
+
+
 def test_a_button_that_is_refused_is_a_notice_at_the_table() -> None:
     """It has no id, and nobody can be answered: the reply is for the log, the notice for the people."""
     evening = Evening()

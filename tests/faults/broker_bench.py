@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
-from tests.broker.world import queued_intake
+from tests.broker.world import access_of, queued_intake
 from tests.faults.broker_coups import ROOT
 from tests.journal.journals import OWNER
 from wheeld.broker.mqtt import MqttConnection
@@ -53,12 +53,17 @@ class Wheel:
         root = ROOT + "/"
         self.clock, self.journal = clock, journal
         self.connection = MqttConnection(
-            settings(port, **mqtt), root=root, online=ONLINE, offline=OFFLINE, clock=clock, rng=random.Random(1)
+            settings(port, **mqtt),
+            access=access_of(root),
+            online=ONLINE,
+            offline=OFFLINE,
+            clock=clock,
+            rng=random.Random(1),
         )
         self.outbox = Outbox(
             store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=settlement_ack
         )
-        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, utc_us=clock.utc_us)
+        self.intake, self.requests = queued_intake(journal, self.outbox, root=root, clock=clock)
         self.sequenced: list[bytes] = []
         """Every sequenced message, as stored."""
 
@@ -71,7 +76,7 @@ class Wheel:
         """Answer every command that the intake accepts; runs until cancelled."""
         while True:
             command = await self.requests.get()
-            done = Reply(0, command.id, command.name, command.by, done=True)
+            done = Reply(0, command.id, command.name, command.by, done=True, user=command.user)
             await self.journal.append(Step(replies=(done,)), NOW_UTC_US)
 
     async def until_settled(self, patience_s: float = PATIENCE_S) -> None:

@@ -26,8 +26,9 @@ from typing import Any, Protocol, cast
 import wheeld.daemon.root
 import wheeld.daemon.sources
 import wheeld.journal.journal
-from tests.faults.kill_house import DaemonInput, DaemonOutput
-from wheeld.broker.mqtt import Incoming
+from tests.broker.world import Answers
+from tests.faults.kill_house import ROOT, DaemonInput, DaemonOutput
+from wheeld.broker.lanes import Inbox, Incoming
 from wheeld.config.reading import load
 from wheeld.ports import Publication
 
@@ -47,10 +48,11 @@ class HouseLink(Protocol):
         ...
 
 
-class HousePorts:
+class HousePorts(Answers):
     """The daemon's clock, serial port and broker in one object, connected to the house; `run` advances them."""
 
     def __init__(self, link: HouseLink, first: DaemonInput) -> None:
+        super().__init__(ROOT + "/", self)
         self._link = link
         self._now_ns, self._utc_us = first.now_ns, first.utc_us
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -58,9 +60,8 @@ class HousePorts:
         self._from_board = bytearray(first.board)
         self._readable = asyncio.Event()
         self._unconfirmed: dict[int, asyncio.Future[None]] = {}
-        self.inbox: asyncio.Queue[Incoming] = asyncio.Queue()
-        for leaf, payload in first.incoming:
-            self.inbox.put_nowait(Incoming(leaf=leaf, payload=payload))
+        self.inbox = Inbox(self, self.sparing_log, self.access.users)
+        self._deliver(first)
         self.counters: dict[str, int] = {}
         self.is_connected = True
         self.busy: Callable[[], bool] = bool
@@ -140,8 +141,7 @@ class HousePorts:
         for number in answer.confirmed:
             if (waiting := self._unconfirmed.pop(number, None)) is not None and not waiting.done():
                 waiting.set_result(None)
-        for leaf, payload in answer.incoming:
-            self.inbox.put_nowait(Incoming(leaf=leaf, payload=payload))
+        self._deliver(answer)
         self._from_board += answer.board
         self._readable.set()
         self._now_ns, self._utc_us = answer.now_ns, answer.utc_us
@@ -149,6 +149,13 @@ class HousePorts:
             wake = heapq.heappop(self._sleepers)[2]
             if not wake.done():
                 wake.set_result(None)
+
+    def _deliver(self, answer: DaemonInput) -> None:
+        for leaf, payload in answer.incoming:
+            if leaf == "ack":
+                self.inbox.acks.put(payload)
+            else:
+                self.inbox.put(Incoming(leaf=leaf, payload=payload))
 
     async def _quiet(self) -> None:
         """Wait until no other task can run now."""

@@ -141,7 +141,7 @@ class House:
         self.advance(self.step_us)
         question = self.core.order.question(self.now_us / 1e6)
         if question is not None:
-            self._incoming.append(("cmd/resend", question))
+            self._incoming.append(("cmd/settlement/resend", question))
         incoming, self._incoming = self._incoming, []
         confirmed, self._confirmed = self._confirmed, []
         return DaemonInput(self.now_us * 1_000, self.utc_us, self.board.data_to_send(), incoming, confirmed)
@@ -173,7 +173,7 @@ class House:
     def command(self, name: str, **more: object) -> None:
         """Someone sends a command through the broker."""
         asked = {"id": f"{name}-{self.now_us}", "by": "inspector", "reason": "a test", **more}
-        self._incoming.append((f"cmd/{name}", json.dumps(asked).encode()))
+        self._incoming.append((f"cmd/chef-wheel-1/{name}", json.dumps(asked).encode()))
 
     def _published(self, leaf: str, payload: bytes) -> None:
         if leaf in SEQUENCED:

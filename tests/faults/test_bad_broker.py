@@ -16,6 +16,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.broker.mqtt_bench import settings
+from tests.broker.world import access_of
 from tests.faults.broker_bench import PATIENCE_S, Settlement, ShortSleepClock, Wheel, check, settling, turning, until
 from tests.faults.broker_coups import ROOT, coups
 from tests.faults.broker_proxy import PUBACK, PUBLISH, SUBACK, Packet, Wire, wire_to
@@ -57,7 +58,9 @@ async def a_wheel_by_wire(
 
 
 def connection_to(port: int, clock: ShortSleepClock, rng: random.Random, **mqtt: Any) -> MqttConnection:
-    return MqttConnection(settings(port, **mqtt), root=ROOT + "/", online=b"{}", offline=b"{}", clock=clock, rng=rng)
+    return MqttConnection(
+        settings(port, **mqtt), access=access_of(ROOT + "/"), online=b"{}", offline=b"{}", clock=clock, rng=rng
+    )
 
 
 async def store_coups(wheel: Wheel, seed: str, count: int) -> None:
@@ -313,7 +316,7 @@ async def test_two_daemons_with_one_client_id_reconnect_ever_more_slowly_and_los
     """A mistake in the configuration: the log has to show it, the waits have to grow, and the feed has to be whole."""
     other = MqttConnection(
         settings(broker.port),
-        root="wheel/v1/campione/other/",
+        access=access_of("wheel/v1/campione/other/"),
         online=b"{}",
         offline=b"{}",
         clock=(clock := ShortSleepClock()),

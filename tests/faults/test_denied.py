@@ -13,7 +13,7 @@ from tests.faults.broker_bench import PATIENCE_S, Settlement, check, settling, t
 from tests.faults.broker_coups import ROOT, coups
 from tests.feed.wheel import Wheel as Forger
 from tests.security.authority import Authority
-from tests.security.shipped import ShippedBroker
+from tests.security.shipped import ShippedBroker, system_root
 
 RESULT = f"topic write {ROOT}/result\n"
 DENIED = "# no result\n"
@@ -21,14 +21,13 @@ DENIED = "# no result\n"
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[ShippedBroker]:
-    shipped = ShippedBroker(tmp_path, Authority(tmp_path))
-    with shipped:
+    with system_root() as root, ShippedBroker(root, Authority(tmp_path)) as shipped:
         yield shipped
 
 
-def access(broker: ShippedBroker, tmp_path: Path, old: str, new: str) -> None:
+def access(broker: ShippedBroker, old: str, new: str) -> None:
     """Change one line of the access list, and make the broker read it."""
-    path = tmp_path / "wheeld.acl"
+    path = broker.access_list
     text = path.read_text()
     assert text.count(old) == 1
     path.write_text(text.replace(old, new))
@@ -47,7 +46,7 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_is_allowe
     broker: ShippedBroker, tmp_path: Path, seed: str
 ) -> None:
     """MQTT 3.1.1 has no refusal: the broker confirms, and the wheel cannot know. The debt stays open."""
-    access(broker, tmp_path, RESULT, DENIED)
+    access(broker, RESULT, DENIED)
     warnings = list[str]()
     settlement = Settlement(broker.port, warnings.append, **files(broker, "settlement"))
     wheels = {**files(broker, "wheel-campione-03"), "protocol": "3.1.1"}
@@ -61,7 +60,7 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_is_allowe
         assert [message.payload for message in settlement.stored] == wheel.sequenced[:first], "it went on past the gap"
         assert wheel.outbox.counters["refused"] == 0, "MQTT 3.1.1 has no refusal"
         assert await wheel.outbox.depth() >= len(wheel.sequenced) - first
-        access(broker, tmp_path, DENIED, RESULT)
+        access(broker, DENIED, RESULT)
         await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
     check(wheel.sequenced, settlement, f"seed {seed}")
@@ -71,14 +70,14 @@ async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_is_allowe
 async def test_over_mqtt_5_the_wheel_receives_the_refusal_and_waits(
     broker: ShippedBroker, tmp_path: Path, seed: str
 ) -> None:
-    access(broker, tmp_path, RESULT, DENIED)
+    access(broker, RESULT, DENIED)
     settlement = Settlement(broker.port, **files(broker, "settlement"))
     wheels = files(broker, "wheel-campione-03")
     async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
         for step in coups(seed, 4):
             await wheel.store(step)
         await until(lambda: wheel.outbox.counters["refused"] > 0)
-        access(broker, tmp_path, DENIED, RESULT)
+        access(broker, DENIED, RESULT)
         await settlement.until(len(wheel.sequenced))
         await wheel.until_settled()
     check(wheel.sequenced, settlement, f"seed {seed}")
@@ -110,7 +109,7 @@ async def test_a_forger_with_the_wheels_own_rights_breaks_the_chain_and_is_refus
     broker: ShippedBroker, tmp_path: Path, seed: str
 ) -> None:
     """Where the access list allows it, the chain still shows it: the forged message is refused, the true one comes."""
-    access(broker, tmp_path, "user chef-campione-03\n", f"user chef-campione-03\n{RESULT}")
+    access(broker, "user chef-campione-03\n", f"user chef-campione-03\n{RESULT}")
     settlement = Settlement(broker.port, **files(broker, "settlement"))
     wheels = files(broker, "wheel-campione-03")
     forger = Forger("campione-03")

@@ -19,8 +19,8 @@ from wheeld.journal.journal import Journal
 
 TOKENS = (
     b'"id":"c-1"', b'"by":"chef"', b'"reason":"x"', b'"coup":9007199254740992', b'"expires_at":"2030-01-01T00:00:00Z"',
-    b'"expires_at":"0001-01-01T00:00:00+23:59"', b'"from_seq":0', b'"who":""', b"cmd/resend\n", b"ack\n",
-    b"cmd/bouler\n",    b'{"seq":-1}', b'{"seq":9007199254740991}', b"/",
+    b'"expires_at":"0001-01-01T00:00:00+23:59"', b'"from_seq":0', b'"who":""', b"cmd/settlement/resend\n", b"ack\n",
+    b"cmd/chef-3/bouler\n",    b'{"seq":-1}', b'{"seq":9007199254740991}', b"/",
 )  # fmt: skip
 TOPICS = (None, "", "desk/7", "wheel/v1/x", "$SYS/x", "a/+/b", "a\0b", "x" * (TOPIC_CHARACTERS_MAX + 1), "é", "\x1b[2J")
 CORRELATIONS = (None, b"", b"\x00\xff", bytes(CORRELATION_BYTES_MAX + 1))
@@ -87,7 +87,7 @@ async def test_a_text_that_is_not_utf_8_is_refused(tmp_path: Path, payload: byte
     journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
     bench = Bench(journal)
     try:
-        await bench.send("cmd/open", payload)
+        await bench.send("cmd/chef-3/open", payload)
         assert "cannot be read" in await bench.refusal()
     finally:
         await journal.close()

@@ -13,7 +13,7 @@ import aiomqtt
 import pytest
 
 from tests.faults.broker_bench import PATIENCE_S, Settlement, Wheel, check, settling, turning
-from tests.faults.broker_coups import ROOT, RepeatedCoups
+from tests.faults.broker_coups import ROOT, TABLE, RepeatedCoups
 from tests.mosquitto import Mosquitto
 from wheeld.core.step import Step
 from wheeld.journal.journal import Journal
@@ -49,7 +49,7 @@ class TrafficMeanwhile:
     async def _command(self, panel: aiomqtt.Client, command_id: str) -> float:
         started_s = perf_counter()
         asked = {"id": command_id, "by": "chef", "reason": "a test"}
-        await panel.publish(f"{ROOT}/cmd/rien_va", json.dumps(asked), qos=1)
+        await panel.publish(f"{ROOT}/cmd/chef-{TABLE}/rien_va", json.dumps(asked), qos=1)
         async with asyncio.timeout(PATIENCE_S):
             async for message in panel.messages:
                 if json.loads(message.payload)["id"] == command_id:

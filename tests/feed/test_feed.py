@@ -1,9 +1,8 @@
-"""The feed in virtual time: gaps, repeats, edits, silence, rollbacks, crashes; then swarms of all of it by seed."""
+"""The feed in virtual time: gaps, repeats, edits, silence, rollbacks, crashes. All of it at once: test_histories.py."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import random
 import re
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.feed.wheel import ROOT, LyingMiddle, Wheel, reply_to
+from tests.feed.wheel import ROOT, Wheel, reply_to
 from tests.feed.world import Caller, World, run_virtually
 from wheeld.core.messages.chain import close_with_hash
 from wheeld.feed import Feed, FeedMessage, Login, Manner
@@ -56,6 +55,16 @@ async def test_in_order_once_and_acknowledged(world: World, reports: Reports) ->
     assert world.acks[-1] == 3
     assert reports == []
     assert [asked["from_seq"] for asked in world.questions] == [1]
+
+
+@in_virtual_time
+async def test_it_asks_under_its_own_name(world: World, reports: Reports) -> None:
+    """The access list lets nobody ask under another; without a name it is the role's."""
+    for login, name in ((Login(username="pay-2"), "pay-2"), (None, "settlement")):
+        feed = Feed("broker", root=ROOT, after_seq=0, login=login, manner=Manner(tell=reports.append))
+        async with feed:
+            await asyncio.sleep(2)
+        assert world.asked_as.pop() == name
 
 
 @in_virtual_time
@@ -218,9 +227,11 @@ async def test_a_wheel_that_lost_its_journal_is_noticed(world: World, reports: R
     async with feed_of(reports, after=(5, "f" * 64)) as feed:
         caller = Caller(feed, [])
         await caller.until(lambda: bool(caller.faults))
-        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("rolled_back", 5)]
-        await asyncio.sleep(3600)
-        assert len(world.questions) == 1
+        running = asyncio.create_task(caller.run())
+        await asyncio.sleep(3300)
+        running.cancel()
+        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("rolled_back", 5)], "raised once"
+        assert len(world.questions) == 6, "and asked again every ten minutes: the answer may have been the broker's"
 
 
 @in_virtual_time
@@ -236,8 +247,35 @@ async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: Wor
         assert "1000000000 came, and the wheel reports that 0 is its last" in reports[-1]
         world.say()
         await caller.until(lambda: len(caller.stored) == 1)
-        await asyncio.sleep(3600)
+        await asyncio.sleep(590)
         assert len(world.questions) == asked
+
+
+@in_virtual_time
+async def test_the_last_one_kept_back_is_asked_for_after_ten_quiet_minutes(world: World, reports: Reports) -> None:
+    async with feed_of(reports) as feed:
+        caller = Caller(feed, [])
+        world.say()
+        await caller.until(lambda: len(caller.stored) == 1)
+        world.wheel.say()
+        await caller.until(lambda: len(caller.stored) == 2, within_s=601)
+    assert [asked["from_seq"] for asked in world.questions] == [1, 2]
+
+
+@in_virtual_time
+async def test_a_false_answer_to_each_question_does_not_make_a_question_each_second(
+    world: World, reports: Reports
+) -> None:
+    world.hears = False
+    async with feed_of(reports):
+        await asyncio.sleep(2)
+        world.wheel.say()
+        later = world.wheel.say()
+        for _ in range(3000):
+            question = json.dumps(world.questions[-1]).encode()
+            world.send([reply_to(question, done=False, why="because", last_seq=0), later])
+            await asyncio.sleep(0.1)
+    assert len(world.questions) <= 300 / 10 + 2
 
 
 @in_virtual_time
@@ -359,7 +397,9 @@ def test_a_slow_caller_is_waited_for_and_nothing_is_asked_in_vain(total: int, mo
             await caller.until(is_done)
             await asyncio.sleep(600)
         assert READY_MAX - 2 <= max(ahead) <= READY_MAX
-        assert len(world.questions) == 1
+        assert {asked["from_seq"] for asked in world.questions[1:]} <= {total + 1}, (
+            "in quiet minutes, and for nothing else"
+        )
         assert reports == []
 
     run_virtually(evening())
@@ -429,52 +469,3 @@ async def test_the_example_of_the_readme(world: World, reports: Reports) -> None
 async def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="after_seq is -1"):
         feed_of([], after=(-1, None))
-
-
-# --- everything at once ----------------------------------------------------------------------------------------------
-
-MESSAGES = 120
-SWARMS = 40
-
-
-def check(stored: list[FeedMessage], wheel: Wheel, why: Any) -> None:
-    """0 lost, 0 doubled, nothing but what the wheel said."""
-    assert [message.payload for message in stored] == [payload for _, payload in wheel.sent], why
-
-
-@pytest.mark.parametrize("seed", range(SWARMS))
-def test_swarm(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Losses, repeats, reordering, edits, forgeries, cuts, a broker that is away, and a caller that crashes."""
-    rng = random.Random(f"feed {seed}")
-    middle = LyingMiddle(rng, rng.choice((0.02, 0.1, 0.3)))
-    stored: list[FeedMessage] = []
-
-    async def evening() -> None:
-        world = World(monkeypatch, middle)
-        playing = asyncio.create_task(_play(world, rng))
-        while len(stored) < MESSAGES:
-            await _until_a_crash(world, rng, stored)
-        await playing
-        check(stored, world.wheel, f"seed {seed}: {middle.falsified} false messages, {world.connected} connections")
-
-    run_virtually(evening())
-
-
-async def _play(world: World, rng: random.Random) -> None:
-    for _ in range(MESSAGES):
-        await asyncio.sleep(rng.expovariate(1 / 5))
-        world.say(rng.choice(("result", "void", "table")))
-        if rng.random() < 0.05:
-            world.is_up = rng.random() < 0.5
-            world.cut()
-    world.is_up = True
-
-
-async def _until_a_crash(world: World, rng: random.Random, stored: list[FeedMessage]) -> None:
-    """It may come between storing and the ack, or between handing out and storing."""
-    after = (stored[-1].seq, stored[-1].hash) if stored else (0, None)
-    async with feed_of([], after=after) as feed:
-        caller = Caller(feed, stored, store_s=rng.choice((0.0, 0.5)))
-        with contextlib.suppress(TimeoutError):
-            await caller.until(lambda: len(stored) >= MESSAGES, within_s=rng.expovariate(1 / 600))
-    assert {fault.fault for fault in caller.faults} <= {"malformed", "edited", "conflict", "foreign", "chain"}

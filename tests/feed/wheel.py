@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
-import random
 
-from wheeld.core.messages.chain import GENESIS, close_with_hash
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from wheeld.core.messages.chain import GENESIS, close_with_hash, signed
 
 SITE, TABLE = "campione", "campione-03"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"
@@ -14,25 +16,45 @@ Sent = tuple[str, bytes]
 
 
 class Wheel:
-    """One table's whole feed."""
+    """One table's whole feed, signed where it has a key."""
 
-    def __init__(self, table: str = TABLE) -> None:
+    def __init__(self, table: str = TABLE, key: Ed25519PrivateKey | None = None) -> None:
         self.sent: list[Sent] = []
+        """What its journal holds."""
+        self.seqs: list[int] = []
         self.hashes = [GENESIS]
+        self.ever: set[bytes] = set()
+        """Every payload that it ever made."""
         self._table = table
+        self._key = key
+        self._gap: dict[str, object] = {}
 
     @property
     def seq(self) -> int:
-        return len(self.sent)
+        return self.seqs[-1] if self.seqs else 0
 
     def say(self, leaf: str = "result", **more: object) -> Sent:
         """The next message."""
-        body = {"schema": f"{leaf}/1", "seq": self.seq + 1, "site": SITE, "table": self._table, **more}
+        seq = self._gap["last_seq"] if self._gap else self.seq
+        assert isinstance(seq, int)
+        body = {"schema": f"{leaf}/1", "seq": seq + 1, "site": SITE, "table": self._table, **more}
+        if self._gap:
+            body["gap"], self._gap = self._gap, {}
         body["prev"] = self.hashes[-1]
         payload, digest = close_with_hash(json.dumps(body, separators=(",", ":")).encode())
+        if self._key is not None:
+            payload = signed(payload, base64.b64encode(self._key.sign(digest.encode())))
         self.hashes.append(digest)
+        self.seqs.append(seq + 1)
         self.sent.append((leaf, payload))
+        self.ever.add(payload)
         return self.sent[-1]
+
+    def restore(self, messages: int) -> None:
+        """Its journal is an older copy with so many messages, adopted: the next message says which are gone."""
+        first, last = self.seqs[messages], self.seq
+        self._gap = {"first_seq": first, "last_seq": last, "by": "Anna", "why": "the card broke"}
+        del self.sent[messages:], self.seqs[messages:], self.hashes[messages + 1 :]
 
     def answer(self, question: bytes) -> list[Sent]:
         """All from there on, then the reply."""
@@ -40,61 +62,12 @@ class Wheel:
         first = asked["from_seq"]
         done = first <= self.seq
         why = f"seq {first} to {self.seq} again" if done else f"nothing from seq {first}: the last one is {self.seq}"
-        return [*self.sent[first - 1 :], reply_to(question, done=done, why=why, last_seq=self.seq)]
+        return [
+            *(one for seq, one in zip(self.seqs, self.sent, strict=True) if seq >= first),
+            reply_to(question, done=done, why=why, last_seq=self.seq),
+        ]
 
 
 def reply_to(question: bytes, *, done: bool, why: str, **more: object) -> Sent:
     said = {"schema": "reply/1", "id": json.loads(question)["id"], "name": "resend", "by": "feed", "done": done}
     return ("reply", json.dumps({**said, "why": why, **more}).encode())
-
-
-class LyingMiddle:
-    """Between wheel and feed: loses, doubles, holds back and edits, each with this probability, until `honest`."""
-
-    def __init__(self, rng: random.Random, rate: float) -> None:
-        self.rng = rng
-        self.rate = rate
-        self.falsified = 0
-        self._held: list[Sent] = []
-
-    def honest(self) -> None:
-        self.rate = 0.0
-
-    def through(self, sent: list[Sent]) -> list[Sent]:
-        """What arrives of it, in the order in which it arrives."""
-        arrived: list[Sent] = []
-        for message in sent:
-            arrived += self._one(message)
-            if self._held and self.rng.random() < 0.5:
-                arrived.append(self._held.pop(self.rng.randrange(len(self._held))))
-        if not self.rate:
-            arrived += self._held
-            self._held = []
-        return arrived
-
-    def _one(self, message: Sent) -> list[Sent]:
-        if self.rng.random() >= self.rate:
-            return [message]
-        self.falsified += 1
-        lie = self.rng.choice(("lose", "double", "hold", "edit", "cut", "forge"))
-        if lie == "hold":
-            self._held.append(message)
-        return {"double": [message, message], "edit": [self._edit(message)], "cut": [self._cut(message)],
-                "forge": [message, self._forge(message)]}.get(lie, [])  # fmt: skip
-
-    def _edit(self, message: Sent) -> Sent:
-        leaf, payload = message
-        at = self.rng.randrange(len(payload))
-        return leaf, payload[:at] + bytes([payload[at] ^ (1 << self.rng.randrange(8))]) + payload[at + 1 :]
-
-    def _cut(self, message: Sent) -> Sent:
-        return message[0], message[1][: self.rng.randrange(len(message[1]))]
-
-    def _forge(self, message: Sent) -> Sent:
-        """Another content under the same number, sealed as if it belonged there."""
-        leaf, payload = message
-        if leaf == "reply":
-            return message
-        body = json.loads(payload)
-        del body["hash"]
-        return leaf, close_with_hash(json.dumps({"number": 36, **body}, separators=(",", ":")).encode())[0]

@@ -11,7 +11,8 @@ from typing import Any, Self
 import aiomqtt
 import pytest
 
-from tests.feed.wheel import ROOT, LyingMiddle, Sent, Wheel
+from tests.feed.broker import DishonestBroker
+from tests.feed.wheel import ROOT, Sent, Wheel
 from tests.virtual_loop import VirtualLoop
 from wheeld.feed import Feed, FeedError, FeedMessage
 
@@ -25,11 +26,13 @@ def run_virtually(work: Coroutine[Any, Any, None]) -> None:
 
 
 class World:
-    """The wheel, its broker, and whatever stands between them and the feed."""
+    """The wheel, and its broker: an honest one, if it is given no other."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, middle: LyingMiddle | None = None) -> None:
-        self.wheel = Wheel()
-        self.middle = middle
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, broker: DishonestBroker | None = None, wheel: Wheel | None = None
+    ) -> None:
+        self.wheel = wheel or Wheel()
+        self.broker = broker
         self.is_up = True
         self.hears = True
         """Whether a question reaches the wheel: an access list that denies it looks like this."""
@@ -38,6 +41,7 @@ class World:
         self.grants = 1
         self.questions: list[dict[str, Any]] = []
         self.acks: list[int] = []
+        self.asked_as: list[str] = []
         self.connected = 0
         self._travelling: deque[list[Sent]] = deque()
         self._client: FakeClient | None = None
@@ -48,8 +52,11 @@ class World:
             self.send([self.wheel.say(leaf)])
 
     def send(self, sent: list[Sent]) -> None:
-        """These, through the middle, a moment later."""
-        arriving = sent if self.middle is None else self.middle.through(sent)
+        """These, through the broker, a moment later."""
+        self.deliver(sent if self.broker is None else self.broker.through(sent))
+
+    def deliver(self, arriving: list[Sent]) -> None:
+        """These to the feed, a moment later."""
         self._travelling.append(arriving)
         asyncio.get_running_loop().call_later(
             TRAVEL_S, self._arrive
@@ -66,9 +73,14 @@ class World:
         if leaf == "ack":
             self.acks.append(said["seq"])
             return
-        assert leaf == "cmd/resend", topic
+        kind, user, name = leaf.split("/")
+        assert (kind, name) == ("cmd", "resend"), topic
+        self.asked_as.append(user)
         self.questions.append(said)
-        if self.hears and (self.middle is None or self.middle.rng.random() >= self.middle.rate):
+        lies = None if self.broker is None else self.broker.answer(payload)
+        if lies is not None:
+            self.deliver(lies)
+        elif self.hears:
             asyncio.get_running_loop().call_later(TRAVEL_S, lambda: self.send(self.wheel.answer(payload)))
 
     def _arrive(self) -> None:

@@ -40,6 +40,7 @@ def write_version_0(path: Path, signer: Signer | None = None) -> Feed:
         answers = [(row, NOW + 1, 1, "") for row in range(1, COUPS)]
         db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", answers)
         db.execute("DROP TABLE chain")
+        db.execute("DROP TABLE senders")
         db.execute("PRAGMA user_version = 0")
     return feed
 

@@ -23,6 +23,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import JournalError, State
+from wheeld.journal.schema import VERSION
 from wheeld.journal.verify import verify
 from wheeld.journal.writer import REPEAT_WINDOW_S, UNFINISHED, JournalWriter
 from wheeld.ports import CommandRecord, Receipt
@@ -251,11 +252,11 @@ def test_a_reader_beside_the_daemon(path: Path, journal: JournalWriter) -> None:
 
 def test_a_newer_schema_is_refused(path: Path) -> None:
     open_writer(path).close()
-    edit(path, "PRAGMA user_version = 2")
-    with pytest.raises(JournalError, match="schema 2, this one knows 1") as caught:
+    edit(path, f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(JournalError, match=f"schema {VERSION + 1}, this one knows {VERSION}") as caught:
         open_writer(path)
     assert caught.value.fault == "newer"
-    edit(path, "PRAGMA user_version = 1")
+    edit(path, f"PRAGMA user_version = {VERSION}")
     open_writer(path).close()
 
 
@@ -403,30 +404,29 @@ def test_retained_ones_are_owed_again_and_settle_without_another_ack(journal: Jo
     assert journal.reader.depth() == 0
 
 
-def test_reopened_ones_need_another_ack(journal: JournalWriter) -> None:
-    journal.append(Feed().step("result", "notice", "result", "result"), NOW)
-    journal.mark_sent([1, 2, 3, 4], await_settlement=True)
-    journal.settle(3)
-    assert journal.reopen(2) == 3
-    assert [m.seq for m in journal.reader.owed(0, 9)] == [2, 3]
-    journal.mark_sent([3, 4], await_settlement=True)
-    assert journal.reader.depth() == 2
-    assert journal.settle(3) == 2
-    assert journal.reopen(4) == 0
+def test_what_is_read_again_is_not_owed_again(journal: JournalWriter) -> None:
+    journal.append(Feed().step("result", "table", "notice", "table", "result"), NOW)
+    journal.mark_sent([1, 2, 3, 4, 5], await_settlement=False)
+    assert [(m.topic, m.seq, m.retain) for m in journal.again(2, 2)] == [("table", 2, False), ("table", 3, True)]
+    assert [m.seq for m in journal.again(1, 9)] == [1, 2, 3, 4]
+    assert journal.again(5, 9) == []
+    assert journal.reader.depth() == 0
 
 
 # --- commands ----------------------------------------------------------------------------------------------------
 
 
 def test_a_command_and_its_answer_are_in_the_log(journal: JournalWriter) -> None:
-    asked = command(response_topic="desk/7", correlation=b"\x00\x01", details='{"coup":4}')
+    asked = command(user="chef-3", response_topic="desk/7", correlation=b"\x00\x01", details='{"coup":4}')
     assert journal.receive(asked, NOW) is Receipt.NEW
     (undecided,) = journal.reader.commands(0, 10)
     assert (undecided.done, undecided.answered_utc_us) == (None, None)
-    journal.append(Step(replies=(Reply(5, "c1", "open", "chef", done=False, why="A1: it is open"),)), NOW + 1)
+    reply_to_it = Reply(5, "c1", "open", "Anna", done=False, why="A1: it is open", user="chef-3")
+    journal.append(Step(replies=(reply_to_it,)), NOW + 1)
     (row,) = journal.reader.commands(0, 10)
-    assert (row.name, row.by, row.reason, row.details, row.done, row.why, row.answered_utc_us) == (
+    assert (row.name, row.user, row.by, row.reason, row.details, row.done, row.why, row.answered_utc_us) == (
         "open",
+        "chef-3",
         "chef",
         "time",
         '{"coup":4}',
@@ -441,7 +441,8 @@ def test_a_command_and_its_answer_are_in_the_log(journal: JournalWriter) -> None
         "schema": "reply/1",
         "id": "c1",
         "name": "open",
-        "by": "chef",
+        "by": "Anna",
+        "user": "chef-3",
         "done": False,
         "why": "A1: it is open",
     }
@@ -450,7 +451,7 @@ def test_a_command_and_its_answer_are_in_the_log(journal: JournalWriter) -> None
 def test_a_button_is_logged_and_not_answered(journal: JournalWriter) -> None:
     journal.append(Step(replies=(Reply(5, None, "rien_va", "button", done=True),)), NOW)
     (row,) = journal.reader.commands(0, 10)
-    assert (row.id, row.by, row.done) == (None, "button", True)
+    assert (row.id, row.user, row.by, row.done) == (None, None, "button", True)
     assert replies(journal) == []
 
 
@@ -465,6 +466,22 @@ def test_the_same_delivery_again_is_not_new(journal: JournalWriter) -> None:
     later = NOW + REPEAT_WINDOW_S * 1_000_000
     assert journal.receive(command(), later) is Receipt.NEW
     assert len(journal.reader.commands(0, 10)) == 2
+
+
+def test_an_id_is_its_user_s_own(journal: JournalWriter) -> None:
+    """Nobody can have another's command taken for a repeat, or refused, by using its id first."""
+    assert journal.receive(command(user="bouler-3", name="last_coup"), NOW) is Receipt.NEW
+    assert journal.receive(command(user="chef-3"), NOW + 1) is Receipt.NEW
+    journal.answer(Reply(0, "c1", "open", "chef", done=True, user="chef-3"), NOW + 2)
+    journal.refuse(command(user="display-3"), "no right", NOW + 3)
+    assert journal.receive(command(user="chef-3"), NOW + 4) is Receipt.REPEATED
+    assert journal.receive(command(user="bouler-3", name="last_coup"), NOW + 5) is Receipt.PENDING
+    assert [(row.user, row.done) for row in journal.reader.commands(0, 10)] == [
+        ("bouler-3", None),
+        ("chef-3", True),
+        ("display-3", False),
+    ]
+    assert [reply["user"] for reply in replies(journal)] == ["chef-3", "display-3", "chef-3"]
 
 
 def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalWriter) -> None:
@@ -491,7 +508,8 @@ async def test_the_facade_keeps_the_order_of_the_calls(path: Path) -> None:
     assert await journal.memory() == b"49"
     await journal.mark_sent([1, 2], await_settlement=True)
     assert await journal.settle(1) == 1
-    assert await journal.reopen(50) == 50
+    assert [message.seq for message in await journal.again(50, 9)] == [50]
+    assert journal.has_news()
     await journal.reopen_retained()
     assert len(await journal.owed(0, 100)) == 49
     await journal.close()

@@ -71,18 +71,18 @@ def test_the_tables_are_those_of_a_new_journal(tmp_path: Path) -> None:
 def test_steps_are_done_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "wheel.journal"
     write_version_0(path)
-    monkeypatch.setattr(schema, "VERSION", 3)
+    monkeypatch.setattr(schema, "VERSION", 4)
 
     done = []
 
     def from_version(step: int, db: sqlite3.Connection) -> None:
         done.append((step, db.in_transaction))
 
-    for step in (1, 2):
+    for step in (2, 3):
         monkeypatch.setitem(schema.MIGRATIONS, step, partial(from_version, step))
     open_writer(path).close()
-    assert version(path) == 3
-    assert done == [(1, True), (2, True)]
+    assert version(path) == 4
+    assert done == [(2, True), (3, True)]
 
 
 @pytest.mark.parametrize("step", range(0, RECORDS + 7, 7))

@@ -67,10 +67,9 @@ def test_an_old_message_without_its_signature_is_not_sent_again(path: Path) -> N
         journal.append(feed.step("result"), NOW)
         journal.mark_sent(range(1, 5), await_settlement=False)
     with closing(open_writer(path, signer=ONE)) as journal:
-        journal.reopen(1)
-        assert [message.seq for message in journal.owed(0, 10)] == [1, 2, 3, 4]
+        assert [message.seq for message in journal.again(1, 10)] == [1, 2, 3, 4]
         journal.database._db.execute(
             "UPDATE messages SET payload = CAST(replace(payload, 'n', 'm') AS BLOB) WHERE seq = 2"
         )
         with pytest.raises(JournalError, match="seq 2: not signed by this journal's key"):
-            journal.owed(0, 10)
+            journal.again(1, 10)

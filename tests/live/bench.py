@@ -102,7 +102,8 @@ class Wheel:
             if self._asked:
                 play, done = self._asked.popleft()
                 yield from self.live_table.play(play)
-                done.set_result(None)
+                if not done.done():  # the test may have gone away meanwhile
+                    done.set_result(None)
             else:
                 yield from self.live_table.wait(0.5)
 
@@ -127,6 +128,9 @@ class Subscriber:
     With `settles` it acknowledges all that it has without a gap, as a settlement core does.
     """
 
+    leaves: tuple[str, ...] = ("#",)
+    """What it subscribes to."""
+
     def __init__(self, *, settles: bool = False) -> None:
         self._settles = settles
         self.received: list[tuple[str, bytes]] = []
@@ -139,9 +143,13 @@ class Subscriber:
             assert isinstance(message.payload, bytes)
             if not leaf.startswith(("cmd/", "ack")):
                 self.received.append((leaf, message.payload))
+                self.note(leaf, message.payload)
                 self._news.set()
             if self._settles and leaf in FEED:
                 await client.publish(f"{ROOT}ack", json.dumps({"seq": self._without_gap()}), qos=1)
+
+    def note(self, leaf: str, payload: bytes) -> None:
+        """A message has come; for those that keep more of it."""
 
     def _without_gap(self) -> int:
         seqs = self.feed()
@@ -194,7 +202,7 @@ class Subscriber:
         """Send a command as a panel would, and check that the reply says it is done."""
         assert self.client is not None
         asked = {"id": f"{name}-{len(self.received)}", "by": by, "reason": "a test"}
-        await self.client.publish(f"{ROOT}cmd/{name}", json.dumps(asked), qos=1)
+        await self.client.publish(f"{ROOT}cmd/chef-wheel-1/{name}", json.dumps(asked), qos=1)
         await self.until(lambda: any(one["id"] == asked["id"] for one in self.of("reply")), f"an answer to {name}")
         (reply,) = [one for one in self.of("reply") if one["id"] == asked["id"]]
         assert reply["done"], reply
@@ -217,7 +225,7 @@ async def subscribed(port: int, subscriber: Subscriber | None = None) -> AsyncIt
     subscriber = subscriber or Subscriber()
     with contextlib.suppress(aiomqtt.MqttError):  # a killed broker does not answer the disconnect
         async with aiomqtt.Client("127.0.0.1", port) as client:
-            await client.subscribe(ROOT + "#", qos=1)
+            await client.subscribe([(ROOT + leaf, 1) for leaf in subscriber.leaves])
             subscriber.client = client
             task = asyncio.create_task(subscriber.receive(client))
             try:
@@ -229,20 +237,27 @@ async def subscribed(port: int, subscriber: Subscriber | None = None) -> AsyncIt
 
 @asynccontextmanager
 async def table(
-    directory: Path, port: int, *, seed: int, prefix: Sequence[str] = (), speed: float = SPEED, **config: Any
+    directory: Path,
+    port: int,
+    *,
+    seed: int,
+    prefix: Sequence[str] = (),
+    speed: float = SPEED,
+    subscriber: Subscriber | None = None,
+    **config: Any,
 ) -> AsyncIterator[tuple[Wheel, Subscriber, Daemon]]:
     """Wheel, subscriber and daemon together, the table open and ready for its first coup; `prefix` as in `running`."""
     path = write_config(directory, port, **config)
     async with (
-        subscribed(port) as subscriber,
+        subscribed(port, subscriber) as listening,
         turning(Wheel(seed), directory / "board", speed=speed) as wheel,
         running(path, prefix=prefix) as daemon,
     ):
-        await subscriber.until_state("closed")
+        await listening.until_state("closed")
         await daemon.until("board.identified")
         await wheel.press("open")
-        await subscriber.until_state("faites_vos_jeux")
-        yield wheel, subscriber, daemon
+        await listening.until_state("faites_vos_jeux")
+        yield wheel, listening, daemon
 
 
 def cut(seconds: float) -> Play:

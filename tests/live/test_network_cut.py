@@ -46,7 +46,7 @@ async def test_rien_va_that_the_network_delays_voids_the_coup(tmp_path: Path) ->
             wire.passes.clear()
             assert subscriber.client is not None
             asked = {"id": "late", "by": "chef", "reason": "a test"}
-            await subscriber.client.publish(f"{ROOT}cmd/rien_va", json.dumps(asked), qos=1)
+            await subscriber.client.publish(f"{ROOT}cmd/chef-wheel-1/rien_va", json.dumps(asked), qos=1)
             await wheel.play(fall)
             await asyncio.sleep(CUT_S)
             wire.passes.set()

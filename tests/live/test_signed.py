@@ -12,6 +12,9 @@ from tests.live.bench import ROOT, expected, table, wheeld
 from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, Login
+from wheeld.service.program import file_digests, installed_at, program_digest
+
+RUNNING = program_digest(file_digests(installed_at()))
 
 
 async def test_a_feed_with_the_key_accepts_only_messages_of_the_wheel(tmp_path: Path) -> None:
@@ -23,6 +26,8 @@ async def test_a_feed_with_the_key_accepts_only_messages_of_the_wheel(tmp_path: 
             await wheel.play("valid")
             await subscriber.until_state("faites_vos_jeux")
             await subscriber.command("seal")
+            await subscriber.command("program")
+            assert subscriber.of("reply")[-1]["why"].endswith(f"program {RUNNING}; it has no manifest of a release")
             feed = _feed(broker, public)
             async with feed:
                 messages = [await anext(feed) for _ in subscriber.feed()]

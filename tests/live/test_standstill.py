@@ -40,7 +40,7 @@ COUP: Play = coup
 async def say(subscriber: Subscriber, name: str, **more: str) -> None:
     assert subscriber.client is not None
     asked = {"id": f"word-{name}", "by": "chef", "reason": "a bet was late", **more}
-    await subscriber.client.publish(f"{ROOT}cmd/{name}", json.dumps(asked), qos=1)
+    await subscriber.client.publish(f"{ROOT}cmd/chef-wheel-1/{name}", json.dumps(asked), qos=1)
 
 
 def is_offline(subscriber: Subscriber) -> bool:

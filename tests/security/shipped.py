@@ -1,53 +1,134 @@
-"""The broker that ships, as it ships: its files in a directory of the test, nothing else changed."""
+"""The broker that ships, as it ships, on Debian 12: beside that system's own configuration of mosquitto.
+
+Only paths and the port are others. It is started as systemd starts it: it says by itself when it is ready, and changes
+to the user `mosquitto` where it was started by root.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import socket
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from time import monotonic
+from typing import Self
 
 import aiomqtt
 
-from tests.mosquitto import Mosquitto
+from tests.mosquitto import READY_S_MAX, Mosquitto
 from tests.security.authority import Authority
+from wheeld.broker.acl import access_list
+from wheeld.broker.roles import TableAccess
 
 SAMPLES = Path(__file__).parents[2] / "systemd" / "mosquitto"
+SITE, TABLES = "campione", ("campione-03", "campione-04")
 EYE = "the-eye"
 """A user that only the tests have: reads and publishes everything."""
 
+LOOKS_S = 0.05
+"""So often it is looked whether it has ended, which it does not say."""
+DEBIAN_12 = """\
+# Place your local configuration in /etc/mosquitto/conf.d/
+#
+# A full description of the configuration file is at
+# /usr/share/doc/mosquitto/examples/mosquitto.conf.example
+
+pid_file /run/mosquitto/mosquitto.pid
+
+persistence true
+persistence_location /var/lib/mosquitto/
+
+log_dest file /var/log/mosquitto/mosquitto.log
+
+include_dir /etc/mosquitto/conf.d
+"""
+"""`/etc/mosquitto/mosquitto.conf` of mosquitto 2.0.11-1.2+deb12u2."""
+
+DIRECTORIES = ("/run/mosquitto", "/var/lib/mosquitto", "/var/log/mosquitto", "/etc/mosquitto")
+"""Those that the package and its unit make."""
+
 
 class ShippedBroker(Mosquitto):
-    """mosquitto with `wheeld.conf` and `wheeld.acl`, the latter with a second table, added as its head describes."""
+    """mosquitto with the files of `systemd/mosquitto` in `root`, a system's root directory of the test's own.
 
-    def __init__(self, directory: Path, house: Authority) -> None:
-        self.house = house
+    The list is made for two tables. `more`: a file for `conf.d` that a test adds.
+    """
+
+    def __init__(self, root: Path, house: Authority, more: str = "") -> None:
+        self.house, self.root = house, root
+        etc = root / "etc" / "mosquitto"
+        for name in (*DIRECTORIES, "/etc/mosquitto/conf.d", "/etc/mosquitto/certs"):
+            Path(f"{root}{name}").mkdir(parents=True)
         own = house.issue("broker", server=True)
-        acl = directory / "wheeld.acl"
-        acl.write_bytes((SAMPLES / "wheeld.acl").read_bytes())
-        add_table(acl)
-        acl.write_text(f"{acl.read_text()}\nuser {EYE}\ntopic readwrite #\ntopic read $SYS/#\n")
-        self._places = {
-            "/etc/mosquitto/certs/house-ca.crt": own.ca_file,
-            "/etc/mosquitto/certs/broker.crt": own.cert_file,
-            "/etc/mosquitto/certs/broker.key": own.key_file,
-            "/etc/mosquitto/wheeld.acl": acl,
-            "/var/lib/mosquitto/": f"{directory}/",
-        }
-        super().__init__(directory)
+        assert own.ca_file is not None
+        assert own.cert_file is not None
+        assert own.key_file is not None
+        for file, name in ((own.ca_file, "house-ca.crt"), (own.cert_file, "broker.crt"), (own.key_file, "broker.key")):
+            shutil.copy(file, etc / "certs" / name)
+        acl = access_list([TableAccess.of(SITE, table) for table in TABLES])
+        self.access_list = etc / "wheeld.acl"
+        self.access_list.write_text(f"{acl}\nuser {EYE}\ntopic readwrite #\ntopic read $SYS/#\n")
+        if more:
+            (etc / "conf.d" / "more.conf").write_text(more)
+        super().__init__(etc)
+        self._config = etc / "mosquitto.conf"
 
-    def configure(self, *extra: str) -> None:
-        """The shipped configuration at the test's port and places."""
-        text = (SAMPLES / "wheeld.conf").read_text()
-        for shipped, ours in self._places.items():
-            assert shipped in text, shipped
-            text = text.replace(shipped, str(ours))
-        text, listeners = re.subn(r"(?m)^listener 8883$", f"listener {self.port} 127.0.0.1", text)
+    def configure(self, *_: str) -> None:
+        """The two configurations at the test's port and places."""
+        etc = self.root / "etc" / "mosquitto"
+        (etc / "mosquitto.conf").write_text(self._here(DEBIAN_12))
+        text, listeners = re.subn(
+            r"(?m)^listener 8883$",
+            f"listener {self.port} 127.0.0.1",
+            self._here((SAMPLES / "wheeld.conf").read_text()),
+        )
         assert listeners == 1
-        lines = ["log_dest stderr", "log_type all", *(["user root"] if os.geteuid() == 0 else []), text]
-        self._config.write_text("\n".join(lines))
+        (etc / "conf.d" / "wheeld.conf").write_text(text)
+
+    def _here(self, text: str) -> str:
+        """With each path of the system below `root`."""
+        return re.sub(r"(?m)^(\w+ (?:file )?)(/(?:run|var|etc)/)", rf"\1{self.root}\2", text)
+
+    def start(self) -> Self:
+        """Start it and return when it says that it is ready."""
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", "mosquitto:", self.root], check=True)
+        program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+        assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
+        address = self.root / "notify"
+        address.unlink(missing_ok=True)
+        environment = {**os.environ, "NOTIFY_SOCKET": str(address)}
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified, (self.root / "stderr").open("w") as stderr:
+            notified.bind(str(address))
+            address.chmod(0o777)
+            notified.settimeout(LOOKS_S)
+            self._process = subprocess.Popen(
+                [program, "-c", str(self._config)], env=environment, stdin=subprocess.DEVNULL, stderr=stderr, text=True
+            )
+            self._await(notified)
+        return self
+
+    def _await(self, notified: socket.socket) -> None:
+        """Until it is ready; when it ends instead, that fails with what it has said."""
+        assert self._process is not None
+        given_up_s = monotonic() + READY_S_MAX
+        while self._process.poll() is None and monotonic() < given_up_s:
+            with suppress(TimeoutError):
+                if b"READY=1" in notified.recv(4096):
+                    return
+        self.kill()
+        raise AssertionError(f"mosquitto did not start:\n{self.said}")
+
+    @property
+    def said(self) -> str:
+        """Its log, and before that what it says of a configuration that it cannot use."""
+        files = (self.root / "stderr", self.root / "var" / "log" / "mosquitto" / "mosquitto.log")
+        return "".join(file.read_text() for file in files if file.exists())
 
     @asynccontextmanager
     async def client(self, name: str, **more: object) -> AsyncIterator[aiomqtt.Client]:
@@ -58,7 +139,10 @@ class ShippedBroker(Mosquitto):
             yield client
 
 
-def add_table(acl: Path) -> None:
-    """Run the commands in the head of the file."""
-    (command,) = re.findall(r"^#     (sed .+)$", acl.read_text(), re.MULTILINE)
-    subprocess.run(["sh", "-ec", command], cwd=acl.parent, check=True)
+@contextmanager
+def system_root() -> Iterator[Path]:
+    """A directory that every user may enter, as a system's root is: one of pytest's is its owner's alone."""
+    with tempfile.TemporaryDirectory(prefix="wheeld-broker-") as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path

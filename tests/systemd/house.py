@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hw_sim.logins import command_leaf
 from tests.journal.journals import write_keys
 from tests.systemd.machine import Machine
-from tests.systemd.people import ROOT, configuration
+from tests.systemd.people import ROOT, TABLE, configuration
 from tests.systemd.wheels import wheel
 
 NAME = "whole"
@@ -80,7 +81,8 @@ class House:
 
     def _is_shift_begun(self) -> bool:
         request = '{"id":"first","by":"chef","reason":"the evening begins","who":"Anna"}'
-        self.machine.run("mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", f"{ROOT}/cmd/bouler", "-m", request)
+        topic = f"{ROOT}/{command_leaf('chef', 'bouler', TABLE)}"
+        self.machine.run("mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", topic, "-m", request)
         return bool(self._rows("wheeld", JOURNAL, "SELECT n FROM heads"))
 
     def _add_script(self, name: str, arguments: str, more: str) -> None:

@@ -21,6 +21,7 @@ from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import draw_layout, repeatable
 from hw_sim.events import SimEvent, TableCommand
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
+from hw_sim.logins import command_leaf
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.subscriber import SEQUENCED, Subscriber
@@ -90,7 +91,8 @@ class Evening:
             person = await self._panel.get()
             asked = {"id": uuid.uuid4().hex, "by": person.by, "reason": person.reason or "as usual"}
             who = {} if person.who is None else {"who": person.who}
-            await client.publish(f"{ROOT}/cmd/{person.name}", json.dumps(asked | who), qos=1)
+            leaf = command_leaf(person.by, person.name, TABLE)
+            await client.publish(f"{ROOT}/{leaf}", json.dumps(asked | who), qos=1)
 
 
 if __name__ == "__main__":

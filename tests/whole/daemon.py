@@ -1,7 +1,8 @@
 """The real daemon in a simulated house, in one process and on virtual time.
 
 Real: `wheeld.daemon.root` and all that it builds, down to the bytes of the line and the SQLite file. Replaced: clocks,
-the serial port, the MQTT library's client, systemd's socket, the journal's thread, and the sources of chance.
+the serial port, the MQTT library's client, systemd's socket, the journal's thread, the thread that reads the program's
+files, and the sources of chance.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import random
 import shutil
 import signal
 import uuid
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -38,6 +38,7 @@ from hw_sim.whole.computer import WATCHDOG_S
 from hw_sim.whole.house import FIRST_NUMBER, House
 from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, WIRED, Source
 from tests.virtual_loop import VirtualLoop
+from wheeld.broker.mqtt_client import Listener
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
@@ -45,6 +46,7 @@ from wheeld.exits import Exit
 from wheeld.journal.rows import JournalError
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import LinkClosedError
+from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 from wheeld.sources.link.serial_link import PortUnavailableError
 
@@ -178,6 +180,13 @@ class Life:
         asyncio.set_event_loop(None)
 
 
+class UnreadProgram(Program):
+    """Its files stay unread: a thread has no virtual time."""
+
+    async def read(self) -> None:
+        return
+
+
 class HouseClock:
     """The clocks of the computer. The loop's timers run on the timeline: a drifting clock is right enough for them."""
 
@@ -229,25 +238,30 @@ class HouseLink:
 
 
 class HouseClient:
-    """As much of `wheeld.broker.mqtt_client.MqttClient` as a session uses; `messages` is itself.
+    """As much of `wheeld.broker.mqtt_client.MqttClient` as a session uses.
 
     What comes waits in the socket until the event loop reads it, so a daemon that stands still has not confirmed it.
     """
 
     refusal: str | None = None
-    arrived = 0
     heard_ns = 0
 
     def __init__(
-        self, life: Life, settings: MqttSettings, will: aiomqtt.Will, *, session_s: int, resumes: bool
+        self,
+        life: Life,
+        settings: MqttSettings,
+        will: aiomqtt.Will,
+        *,
+        listener: Listener,
+        session_s: int,
+        resumes: bool,
     ) -> None:
+        self._listener = listener
         self._life, self._broker = life, life.house.broker
         self._timeout_s = settings.publish_timeout_s
         self._session_s, self._resumes = session_s, resumes
         self._loop = asyncio.get_running_loop()
         self.gone = self._loop.create_future()
-        self._came: deque[aiomqtt.Message] = deque()
-        self._news = asyncio.Event()
         self._client = Client(
             partial(self._in_socket, self._read),
             partial(self._in_socket, self._end),
@@ -267,25 +281,6 @@ class HouseClient:
         if not self._life.is_dead:
             self._end()
             self._broker.leave(self._client)
-
-    @property
-    def messages(self) -> AsyncIterator[aiomqtt.Message]:
-        return self
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> aiomqtt.Message:
-        while not self._came or self.gone.done():
-            if self.gone.done():
-                raise aiomqtt.MqttError("Disconnected during message iteration")
-            self._news.clear()
-            await self._news.wait()
-        return self._came.popleft()
-
-    def left(self) -> Iterator[aiomqtt.Message]:
-        while self._came:
-            yield self._came.popleft()
 
     async def subscribe(self, topics: Iterable[tuple[str, object]]) -> list[int]:
         wanted = {topic for topic, _ in topics}
@@ -330,18 +325,13 @@ class HouseClient:
     def _read(self, came: Delivery) -> None:
         if self.gone.done():
             return
-        self._hear()
-        self.arrived += 1
-        self._came.append(
-            aiomqtt.Message(came.topic, came.payload, qos=1, retain=came.retained, mid=1, properties=None)
-        )
+        if self._listener.admits(came.topic.encode(), came.payload):
+            self._listener.take(came.topic, came.payload, retained=came.retained, properties=None)
         self._broker.confirm(self._client, came)
-        self._news.set()
 
     def _end(self) -> None:
         if not self.gone.done():
             self.gone.set_result(None)
-            self._news.set()
 
 
 class SimDisk(Executor):
@@ -437,8 +427,10 @@ def replaced(life: Life) -> Iterator[None]:
     """The edges of the daemon, as that house has them."""
     root, sources = wheeld.daemon.root, wheeld.daemon.sources
 
-    async def new_client(settings: MqttSettings, will: aiomqtt.Will, *, session_s: int, resumes: bool) -> HouseClient:
-        return HouseClient(life, settings, will, session_s=session_s, resumes=resumes)
+    async def new_client(
+        settings: MqttSettings, will: aiomqtt.Will, *, listener: Listener, session_s: int, resumes: bool
+    ) -> HouseClient:
+        return HouseClient(life, settings, will, listener=listener, session_s=session_s, resumes=resumes)
 
     def log(_: object, level: str, event: MutableMapping[str, Any]) -> NoReturn:
         life.house.witness.logged.append((life.house.now_us, level, str(event["event"])))
@@ -450,6 +442,7 @@ def replaced(life: Life) -> Iterator[None]:
         for module, name, instead in (
             (root, "SystemClock", lambda: HouseClock(life)),
             (root, "ServiceNotifier", lambda: Notifier(life)),
+            (root, "Program", UnreadProgram),
             (root, "TimeSync", partial(TimeSync, look=lambda: True)),
             (root, "random", SimpleNamespace(Random=lambda: random.Random(rng.random()))),
             (root, "uuid", SimpleNamespace(uuid4=lambda: uuid.UUID(int=rng.getrandbits(128)))),

@@ -119,4 +119,4 @@ def test_the_settlement_core_stores_each_message_once_in_order_and_asks_for_what
     for seq in (1, 3, 3, 2, 1):
         core.take("table", b'{"seq":%d}' % seq, 0.0)
     assert core.stored == [b'{"seq":1}', b'{"seq":2}', b'{"seq":3}']
-    assert Counter(said) == {"ack": 5, "cmd/resend": 1}
+    assert Counter(said) == {"ack": 5, "cmd/settlement/resend": 1}

@@ -1,31 +1,35 @@
 """Takes commands and acknowledgements from the broker. Each command is stored before it is done, and answered once.
 
-The broker's access list decides who may publish to `cmd/{name}`. This module decides whether a message is a command,
-whether it is still valid, and whether it is new. The core decides whether it is lawful now.
+It comes on `cmd/{user}/{name}`: the broker's access list lets each user publish below its own name only, and there only
+the commands of its role. This module decides whether a message is a command, whether that role may give it, whether it
+is still valid, and whether it is new. The core decides whether it is lawful now.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
+from functools import partial
 from typing import Protocol
 
 import msgspec
-import structlog
 
-from wheeld.broker.mqtt import Incoming
-from wheeld.broker.outbox import Outbox, ResendError
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, ResendPayload
+from wheeld.broker.budget import SparingLog
+from wheeld.broker.lanes import COMMAND_BYTES_MAX, Acks, Inbox, Incoming
+from wheeld.broker.outbox import Outbox
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
+from wheeld.broker.resend import ResendError
+from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
-from wheeld.ports import CommandRecord, Receipt
+from wheeld.ports import CommandRecord, HostClock, Publication, Receipt
 
-COMMAND_BYTES_MAX = 4096
-"""Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
+ACK_GAP_S = 0.02
+"""Acks are settled at most so often: of those that come in between only the highest counts."""
 
 TOPIC_CHARACTERS_MAX = 256
 """Of a response topic: ours have about 60 characters, and each answer is stored with it."""
@@ -75,8 +79,27 @@ class SealedHead(Protocol):
 class Seal(Protocol):
     """Seals the journal."""
 
-    def __call__(self, *, by: str, why: str) -> Awaitable[SealedHead | None]:
+    def __call__(self, *, by: str, why: str, user: str | None = None) -> Awaitable[SealedHead | None]:
         """Seal everything stored so far; None without a key."""
+        ...
+
+
+class Program(Protocol):
+    """What the daemon knows of its own files."""
+
+    @property
+    def version(self) -> str:
+        """As of its release."""
+        ...
+
+    @property
+    def digest(self) -> str | None:
+        """Of all of them; None until they have been read."""
+        ...
+
+    @property
+    def as_released(self) -> bool | None:
+        """Whether the manifest of its release has this digest; None where it has no manifest."""
         ...
 
 
@@ -95,103 +118,125 @@ class Listener(Protocol):
         ...
 
 
+class Network(Protocol):
+    """The connection to the broker, as far as the intake speaks itself."""
+
+    @property
+    def access(self) -> TableAccess:
+        """Who may send commands, and in which role."""
+        ...
+
+    @property
+    def sparing_log(self) -> SparingLog:
+        """For what senders of commands did wrong."""
+        ...
+
+    async def answer(self, publication: Publication) -> None:
+        """Publish an answer that nobody has stored, if there is a connection now."""
+        ...
+
+
 class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
-    Commands about the journal (`resend`, `seal`) are done here, and answered in the language of `catalogue`.
+    Commands that are not the table's (`resend`, `seal`, `program`) are done here, and answered in the language of
+    `catalogue`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one for each of those that it speaks to
         self,
         *,
         journal: CommandLog,
         outbox: Outbox,
         seal: Seal,
+        program: Program,
         table: Listener,
         catalogue: Catalogue,
-        root: str,
-        utc_us: Callable[[], int],
+        network: Network,
+        clock: HostClock,
     ) -> None:
-        self.counters = {"commands": 0, "refused": 0, "repeated": 0, "acks_malformed": 0, "unknown_topics": 0}
+        self.counters = {"commands": 0, "refused": 0, "repeated": 0, "over_budget": 0, "unknown_topics": 0}
         self._journal = journal
         self._outbox = outbox
         self._seal = seal
+        self._program = program
         self._table = table
         self._catalogue = catalogue
-        self._root = root
-        self._utc_us = utc_us
-        self._inbox: asyncio.Queue[Incoming] | None = None
-        self._taken = self._handled = 0
-        self._progress = asyncio.Event()
-        self._log = structlog.get_logger("commands")
+        self._network, self._access, self._log = network, network.access, network.sparing_log
+        self._root = self._access.root
+        self._clock = clock
 
-    async def run(self, inbox: asyncio.Queue[Incoming]) -> None:
-        """Handle what arrives, in order; ends by cancellation or the journal's error."""
-        self._inbox = inbox
+    async def run(self, inbox: Inbox) -> None:
+        """Handle what arrives; ends by cancellation or the journal's error, in a group."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._run_commands(inbox), name="commands-handle")
+            group.create_task(self._run_acks(inbox.acks), name="commands-acks")
+
+    async def _run_commands(self, inbox: Inbox) -> None:
         while True:
-            incoming = await inbox.get()
-            self._taken += 1
-            await self.handle(incoming)
+            await self.handle(await inbox.get())
             inbox.task_done()
-            self._handled += 1
-            self._progress.set()
 
-    def under_way(self) -> Awaitable[None] | None:
-        """None, or what returns when everything has been handled that has come until now."""
-        come = self._taken + (0 if self._inbox is None else self._inbox.qsize())
-        return None if self._handled == come else self._until(come)
-
-    async def _until(self, count: int) -> None:
-        while self._handled < count:
-            self._progress.clear()
-            await self._progress.wait()
+    async def _run_acks(self, acks: Acks) -> None:
+        while True:
+            await self._outbox.acknowledge(await acks.get())
+            await self._clock.sleep(ACK_GAP_S)
 
     async def handle(self, incoming: Incoming) -> None:
-        """Handle one message from the broker, an ack or a command. Raises only the journal's error."""
-        kind, _, name = incoming.leaf.partition("/")
-        if kind == "ack":
-            await self._acknowledge(incoming.payload)
-        elif kind == "cmd" and name and not (incoming.retained and not incoming.payload):
-            # MQTT clears a retained message by an empty retained payload: that is no command.
-            await self._command(name, incoming)
-        else:
+        """Handle one command from the broker. Raises only the journal's error."""
+        kind, _, rest = incoming.leaf.partition("/")
+        user, _, name = rest.partition("/")
+        # MQTT clears a retained message by an empty retained payload: that is no command.
+        if kind != "cmd" or not name or (incoming.retained and not incoming.payload):
             self.counters["unknown_topics"] += 1
+        elif incoming.is_over_budget:
+            await self._refuse_one_too_many(user, name, incoming)
+        else:
+            await self._command(user, name, incoming)
 
-    async def _acknowledge(self, payload: bytes) -> None:
-        try:
-            ack = msgspec.json.decode(_short(payload), type=AckPayload)
-        except (*UNREADABLE, RefusedError) as error:
-            self.counters["acks_malformed"] += 1
-            self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
-            return
-        await self._outbox.acknowledge(ack.seq)
+    async def _refuse_one_too_many(self, user: str, name: str, incoming: Incoming) -> None:
+        """Answer a command that is over its budget. Nothing is stored: a flood must not fill the disk, and the sender
+        may use the same id again."""
+        self.counters["over_budget"] += 1
+        record = self._record(user, name, incoming)
+        why = self._catalogue.say(
+            "too many commands of this kind came at once, and nothing was done; send it again if it is still wanted"
+        )
+        payload = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user).payload
+        for topic in filter(None, (self._root + "reply", record.response_topic)):
+            publication = Publication(topic=topic, payload=payload, qos=0, correlation=record.correlation)
+            await self._network.answer(publication)
 
-    async def _command(self, name: str, incoming: Incoming) -> None:
+    async def _command(self, user: str, name: str, incoming: Incoming) -> None:
         self.counters["commands"] += 1
-        now_utc_us = self._utc_us()
-        record = self._record(name, incoming)
+        now_utc_us = self._clock.utc_us()
+        record = self._record(user, name, incoming)
         try:
             payload = _decode(name, incoming)
-            self._check_expiry(name, payload, incoming.came_utc_us or now_utc_us)
             record = msgspec.structs.replace(
                 record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
             )
+            self._access.check_sender(user, name)
+            self._check_expiry(name, payload, incoming.came_utc_us or now_utc_us)
             is_new = await self._note(record, now_utc_us)
         except RefusedError as refusal:
             self.counters["refused"] += 1
             why, detail = str(refusal), refusal.detail
-            self._log.warning("command.refused", name=record.name, id=record.id, by=record.by, why=why, detail=detail)
+            who = {"user": record.user, "by": record.by}
+            self._log.warning("command.refused", name=record.name, id=record.id, **who, why=why, detail=detail)
             await self._journal.refuse(record, refusal.said(self._catalogue), now_utc_us)
             return
         if not is_new:
             self.counters["repeated"] += 1
         elif isinstance(payload, ResendPayload):
-            await self._resend(payload, now_utc_us)
+            await self._resend(user, payload)
         elif name == "seal":
-            await self._seal_journal(payload, now_utc_us)
+            await self._seal_journal(user, payload, now_utc_us)
+        elif name == "program":
+            await self._say_program(user, payload, now_utc_us)
         else:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
-            await self._table.say(_observation(name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
+            await self._table.say(_observation(user, name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
 
     def _check_expiry(self, name: str, payload: CommandPayload, came_utc_us: int) -> None:
         """Raise RefusedError when it had expired at the moment from which it counts."""
@@ -230,28 +275,50 @@ class CommandIntake:
             raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
         return receipt is Receipt.NEW
 
-    async def _resend(self, payload: ResendPayload, now_utc_us: int) -> None:
+    async def _resend(self, user: str, payload: ResendPayload) -> None:
+        """Have it sent again. The answer says that all of it has been sent, so it is stored only then: a daemon that
+        stops before answers at its next start that the command was not done."""
         try:
-            last_seq = await self._outbox.resend(payload.from_seq)
-            done, text = True, translatable("messages {first} to {last} are sent again")
+            await self._outbox.resend(payload.from_seq, partial(self._answer_resend, user, payload))
         except ResendError as error:
-            last_seq, done = error.last_seq, False
-            text = translatable("there is no message {first}: the last one is {last}")
-        why = self._catalogue.say(text, first=payload.from_seq, last=last_seq)
-        reply = Reply(0, payload.id, "resend", payload.by, done=done, why=why, last_seq=last_seq)
-        await self._journal.answer(reply, now_utc_us)
+            why = self._catalogue.say_text(error.text)
+            await self._answer_resend(user, payload, error.last_seq, refused=why)
 
-    async def _seal_journal(self, payload: CommandPayload, now_utc_us: int) -> None:
-        sealed = await self._seal(by=payload.by, why=payload.reason)
+    async def _answer_resend(self, user: str, payload: ResendPayload, last_seq: int, *, refused: str = "") -> None:
+        why = refused or self._catalogue.say(
+            "messages {first} to {last} are sent again", first=payload.from_seq, last=last_seq
+        )
+        reply = Reply(0, payload.id, "resend", payload.by, done=not refused, why=why, last_seq=last_seq, user=user)
+        await self._journal.answer(reply, self._clock.utc_us())
+
+    async def _seal_journal(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
+        sealed = await self._seal(by=payload.by, why=payload.reason, user=user)
         done = sealed is not None
         if sealed is None:
             why = self._catalogue.say("the journal has no signing key: a technician has to configure one")
         else:
             head = f"{sealed.n}:{sealed.head.hex()}"
             why = self._catalogue.say("sealed; the head of its chain is {head}", head=head)
-        await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
+        reply = Reply(0, payload.id, "seal", payload.by, done=done, why=why, user=user)
+        await self._journal.answer(reply, now_utc_us)
 
-    def _record(self, name: str, incoming: Incoming) -> CommandRecord:
+    async def _say_program(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
+        program = self._program
+        done = program.digest is not None
+        if program.digest is None:
+            text = translatable("the files of the program have not been read yet: ask again, or see the log")
+        elif program.as_released is None:
+            text = translatable("version {version}, program {digest}; it has no manifest of a release")
+        elif program.as_released:
+            text = translatable("version {version}, program {digest}, the one in the manifest of its release")
+        else:
+            text = translatable("version {version}, program {digest}, NOT the one in the manifest of its release")
+        why = self._catalogue.say(text, version=program.version, digest=program.digest or "")
+        await self._journal.answer(
+            Reply(0, payload.id, "program", payload.by, done=done, why=why, user=user), now_utc_us
+        )
+
+    def _record(self, user: str, name: str, incoming: Incoming) -> CommandRecord:
         """What can be stored of a command before its payload is validated."""
         try:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
@@ -260,6 +327,7 @@ class CommandIntake:
         return CommandRecord(
             id=None if command_id is None else quoted(command_id),
             name=quoted(name),
+            user=quoted(user),
             response_topic=self._response_topic(incoming),
             correlation=self._correlation(incoming),
         )
@@ -275,7 +343,7 @@ class CommandIntake:
         """The topic on which the sender wants a copy of its answer; None when it may have none."""
         topic = incoming.response_topic
         # Never below `wheel/`: a sender could make us publish in a table's feed.
-        if topic is None or topic == self._root + "reply":
+        if topic is None or topic == self._access.root + "reply":
             return None
         if topic.startswith(("wheel/", "$")) or set(topic) & set("+#\0") or len(topic) > TOPIC_CHARACTERS_MAX:
             self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
@@ -300,7 +368,7 @@ def _decode(name: str, incoming: Incoming) -> CommandPayload:
         raise RefusedError("it came retained, and a command acts on the present only: send it without retain")
     kind = COMMANDS.get(name)
     if kind is None:
-        raise RefusedError("there is no such command; its sender may use {names}", names=", ".join(sorted(COMMANDS)))
+        raise RefusedError("there is no such command; the commands are {names}", names=", ".join(sorted(COMMANDS)))
     try:
         return msgspec.json.decode(_short(incoming.payload), type=kind)
     except UNREADABLE as error:
@@ -319,7 +387,7 @@ def _details(payload: CommandPayload) -> str:
     return msgspec.json.encode(shown).decode()
 
 
-def _observation(name: str, payload: CommandPayload) -> Command:
-    """The command with each member of the payload that the table knows."""
+def _observation(user: str, name: str, payload: CommandPayload) -> Command:
+    """The command of `user`, with each member of the payload that the table knows."""
     members = {key: value for key, value in msgspec.structs.asdict(payload).items() if key in _OBSERVED}
-    return msgspec.convert({"t": 0, "kind": "command", "name": name, **members}, Command)
+    return msgspec.convert({"t": 0, "kind": "command", "name": name, "user": user, **members}, Command)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ import msgspec
 import structlog
 from paho.mqtt.reasoncodes import ReasonCode
 
+from wheeld.broker.budget import SparingLog
+from wheeld.broker.lanes import Inbox, Incoming
 from wheeld.broker.mqtt_client import (
     PACKET_BYTES_MAX,
     MqttClient,
@@ -26,9 +29,10 @@ from wheeld.broker.mqtt_client import (
     unless_gone,
 )
 from wheeld.broker.mqtt_session import End, EndKind, MqttSession
+from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
-from wheeld.ports import ConnectionLostError, HostClock, Publication
+from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishError
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 30.0
@@ -43,10 +47,6 @@ BRIEF_MAX = 3
 THROWN_OUT = (
     "connections end as soon as they are made: give every client its own client_id, or look why the broker fails"
 )
-
-INBOX_MAX = 1000
-"""Commands and acks that wait to be handled. People send a few a minute; a thousand comes from a faulty sender, and the
-rest is dropped and counted."""
 
 FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
@@ -68,19 +68,6 @@ more."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this computer: a password sent to them crosses no network."""
-
-
-class Incoming(msgspec.Struct, frozen=True, kw_only=True):
-    """One message from the broker; `leaf` is the topic below the root: `ack` or `cmd/{name}`."""
-
-    leaf: str
-    payload: bytes
-    retained: bool = False
-    response_topic: str | None = None
-    correlation: bytes | None = None
-    came_ns: int | None = None
-    """When it came, host time and UTC."""
-    came_utc_us: int | None = None
 
 
 class ConnectionState(Enum):
@@ -125,23 +112,27 @@ class _Retries:
 
 
 class MqttConnection:
-    """The `Publisher` of the daemon. `run` keeps it connected; what arrives is put on `inbox`."""
+    """The `Publisher` of the daemon. `run` keeps it connected; what arrives is put on `inbox`. `access`: the table, and
+    who may send commands to it."""
 
     def __init__(
         self,
         settings: MqttSettings,
         *,
-        root: str,
+        access: TableAccess,
         online: bytes,
         offline: bytes,
         clock: HostClock,
         rng: random.Random,
         compare: Compare | None = None,
     ) -> None:
-        self.inbox: asyncio.Queue[Incoming] = asyncio.Queue(INBOX_MAX)
-        self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "dropped": 0, "oversized": 0}
+        self.sparing_log = SparingLog(clock)
+        """For what clients of the broker cause; all that handle it share this one."""
+        self.inbox = Inbox(clock, self.sparing_log, access.users)
+        self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "foreign": 0, "oversized": 0}
         self._settings = settings
-        self._root = root
+        self.access, self._root = access, access.root
+        self._root_bytes, self._ack_topic = self._root.encode(), f"{self._root}ack".encode()
         self._online = online
         self._offline = offline
         self._compare = compare
@@ -235,6 +226,12 @@ class MqttConnection:
             await self.inbox.join()
             return
 
+    async def answer(self, publication: Publication) -> None:
+        """Publish an answer that nobody has stored, if there is a connection now."""
+        if (live := self._status.session) is not None:
+            with suppress(PublishError):
+                await live.publish(publication)
+
     async def publish(self, publication: Publication, *, session: int) -> None:
         """Return when the broker has it (QoS 1: confirmed); raises ConnectionLostError or PublishRefusedError."""
         live = self._status.session
@@ -255,7 +252,8 @@ class MqttConnection:
             resumes = self._keeps_session()
             if not resumes and self._settings.protocol == "3.1.1":
                 await forget_session(self._settings)
-            async with opened(await new_client(self._settings, will, session_s=SESSION_S, resumes=resumes)) as client:
+            client = await new_client(self._settings, will, listener=self, session_s=SESSION_S, resumes=resumes)
+            async with opened(client):
                 number = self.counters["connections"] + 1
                 is_mqtt_5 = self._settings.protocol == "5"
                 session = MqttSession(number, client, root=self._root, is_mqtt_5=is_mqtt_5, counters=self.counters)
@@ -267,10 +265,10 @@ class MqttConnection:
 
     async def _retained(self, will: aiomqtt.Will) -> dict[str, bytes]:
         """What the broker retains of this table, over a connection of its own. Raises what `_attempt` takes."""
-        async with opened(await new_client(self._settings, will, session_s=0, resumes=False)) as client:
+        found = _Retained(self._root)
+        async with opened(await new_client(self._settings, will, listener=found, session_s=0, resumes=False)) as client:
             await unless_gone(self._ask_retained(client), client)
-            found = {message.topic.value.removeprefix(self._root): message.payload for message in client.left()}
-        return {leaf: payload for leaf, payload in found.items() if leaf in RETAINED}
+        return found.payloads
 
     async def _ask_retained(self, client: MqttClient) -> None:
         granted = await client.subscribe([(self._root + leaf, 1) for leaf in RETAINED])
@@ -290,22 +288,20 @@ class MqttConnection:
     async def _serve(self, session: MqttSession, files: Stamp) -> End:
         """Let the session be used until it is over; returns why."""
         self._enter(_Status(ConnectionState.CONNECTED, session))
-        receiving = asyncio.create_task(session.receive(self._take), name="mqtt-receive")
+        attending = asyncio.create_task(session.attend(), name="mqtt-attend")
         renewing = asyncio.create_task(self._watch_files(session, files), name="mqtt-files")
         try:
-            ends: set[asyncio.Future[Any]] = {session.over, receiving}
+            ends: set[asyncio.Future[Any]] = {session.over, attending}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             await session.farewell(self._offline)
             raise
         finally:
-            receiving.cancel()
+            attending.cancel()
             renewing.cancel()
             self._heard_ns = session.client.heard_ns
             self._enter(_Status(ConnectionState.CLOSING))
             session.end(EndKind.STOPPED, "the daemon is stopping")
-        if receiving.done():
-            receiving.result()
         return session.over.result()
 
     async def _watch_files(self, session: MqttSession, used: Stamp) -> None:
@@ -326,33 +322,44 @@ class MqttConnection:
                 session.end(EndKind.RENEWED, "its TLS files were renewed")
                 return
 
-    def _take(self, message: aiomqtt.Message) -> None:
-        """Put a message that arrived on the inbox, unless it is too large or the inbox is full."""
+    # --- what arrives --------------------------------------------------------------------------------------------
+
+    def admits(self, topic: bytes, payload: bytes) -> bool:
+        """Whether a publication is a command that has room in the inbox. An ack is dealt with here."""
         self.counters["received"] += 1
-        if len(message.payload) > PACKET_BYTES_MAX:
-            self.counters["oversized"] += 1
-            self._log.error(
-                "message.oversized",
-                topic=message.topic.value,
-                limit=PACKET_BYTES_MAX,
-                why="no command or ack is so large",
-            )
-            return
-        properties = message.properties
-        incoming = Incoming(
-            leaf=message.topic.value.removeprefix(self._root),
-            payload=message.payload,
-            retained=message.retain,
-            response_topic=getattr(properties, "ResponseTopic", None),
-            correlation=getattr(properties, "CorrelationData", None),
-            came_ns=self._clock.monotonic_ns(),
-            came_utc_us=self._clock.utc_us(),
-        )
+        if topic == self._ack_topic:
+            self.inbox.acks.put(payload)
+            return False
+        leaf = topic.removeprefix(self._root_bytes)
         try:
-            self.inbox.put_nowait(incoming)
-        except asyncio.QueueFull:
-            self.counters["dropped"] += 1
-            self._log.error("inbox.full", topic=message.topic.value, limit=INBOX_MAX, why="its sender sends too many")
+            return self.inbox.has_room(leaf.decode())
+        except UnicodeDecodeError:
+            self.counters["foreign"] += 1
+            return False
+
+    def skipped(self, topic: bytes) -> None:
+        """Count and log a publication that was too large to be read."""
+        self.counters["oversized"] += 1
+        why = "no command or ack is so large"
+        self.sparing_log.error(
+            "message.oversized", topic=topic[:64].decode(errors="replace"), limit=PACKET_BYTES_MAX, why=why
+        )
+
+    def take(self, topic: str, payload: bytes, *, retained: bool, properties: object) -> None:
+        """Put a command in the inbox."""
+        self.inbox.put(
+            Incoming(
+                leaf=topic.removeprefix(self._root),
+                payload=payload,
+                retained=retained,
+                response_topic=getattr(properties, "ResponseTopic", None),
+                correlation=getattr(properties, "CorrelationData", None),
+                came_ns=self._clock.monotonic_ns(),
+                came_utc_us=self._clock.utc_us(),
+            )
+        )
+
+    # --- the state -----------------------------------------------------------------------------------------------
 
     def _enter(self, status: _Status) -> None:
         """Change the state, and log it where it is news."""
@@ -370,3 +377,23 @@ class MqttConnection:
             self._up.clear()
         else:
             self._up.set()
+
+
+class _Retained:
+    """Keeps what the broker retains of this table: the last payload of each topic in `RETAINED`, by leaf."""
+
+    def __init__(self, root: str) -> None:
+        self.payloads: dict[str, bytes] = {}
+        self._leaves = {f"{root}{leaf}".encode(): leaf for leaf in RETAINED}
+
+    def admits(self, topic: bytes, payload: bytes) -> bool:
+        """Read here."""
+        if topic in self._leaves:
+            self.payloads[self._leaves[topic]] = payload
+        return False
+
+    def skipped(self, _topic: bytes) -> None:
+        """It is not ours: nothing of ours is so large."""
+
+    def take(self, topic: str, payload: bytes, *, retained: bool, properties: object) -> None:
+        """Nothing is admitted."""

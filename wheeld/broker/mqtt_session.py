@@ -1,9 +1,8 @@
-"""One connection to the broker, used once: it subscribes, publishes `online`, receives, publishes, takes its leave."""
+"""One connection to the broker, used once: it subscribes, publishes `online`, publishes, takes its leave."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from typing import Any
@@ -19,7 +18,7 @@ from paho.mqtt.subscribeoptions import SubscribeOptions
 from wheeld.broker.mqtt_client import MqttClient
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
 
-SUBSCRIBED = ("ack", "cmd/+")
+SUBSCRIBED = ("ack", "cmd/+/+")
 """The topics below the root to which a session subscribes."""
 
 FAREWELL_S = 1.0
@@ -59,8 +58,6 @@ class MqttSession:
         self.over: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._root = root
         self._is_mqtt_5 = is_mqtt_5
-        self._taken = 0
-        self._all_taken = asyncio.Event()
         # One QoS 1 publication at a time: they keep their order, and a refusal belongs to the one that waits.
         self._turn = asyncio.Lock()
         self._log = structlog.get_logger("mqtt")
@@ -69,7 +66,6 @@ class MqttSession:
         """The session is over; the first reason counts."""
         if not self.over.done():
             self.over.set_result(End(kind, why))
-            self._all_taken.set()
 
     async def greet(self, online: bytes) -> None:
         """Subscribe, then publish `online`: who reads it may send commands. Raises MqttError."""
@@ -93,18 +89,10 @@ class MqttSession:
                 why = "the broker's access list does not let us receive it; allow it and restart the connection"
                 self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
 
-    async def receive(self, take: Callable[[aiomqtt.Message], None]) -> None:
-        """Give `take` each message until the connection breaks, which ends the session."""
-        try:
-            async for message in self.client.messages:
-                take(message)
-                self._taken += 1
-                if self._taken == self.client.arrived:
-                    self._all_taken.set()
-        except aiomqtt.MqttError as error:
-            for message in self.client.left():
-                take(message)
-            self.end(EndKind.LOST, f"{error}: {error.__cause__}")
+    async def attend(self) -> None:
+        """Return when the connection has broken, which ends the session."""
+        await asyncio.wait({self.client.gone})
+        self.end(EndKind.LOST, f"disconnected: {self.client.gone.exception()}")
 
     async def publish(self, publication: Publication) -> None:
         """Return when the broker has it (QoS 1: confirmed); raises ConnectionLostError or PublishRefusedError."""
@@ -118,14 +106,11 @@ class MqttSession:
                 raise PublishRefusedError(f"the broker refuses {publication.topic}: {self.client.refusal}")
 
     async def catch_up(self, online: bytes) -> None:
-        """Return when all has been taken that the broker had sent before it was asked: what it answers comes behind
+        """Return when all is in the inbox that the broker had sent before it was asked: what it answers comes behind
         that. Raises ConnectionLostError."""
         topic = self._root + "availability"
         with suppress(PublishRefusedError):
             await self.publish(Publication(topic=topic, payload=online, retain=True))
-        if self._taken < self.client.arrived and not self.over.done():
-            self._all_taken.clear()
-            await self._all_taken.wait()
 
     async def farewell(self, offline: bytes) -> None:
         """Publish `offline`: after an orderly disconnection the broker does not publish the last will."""

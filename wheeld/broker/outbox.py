@@ -2,6 +2,9 @@
 
 The journal is the only queue. Only a position in it is kept here; a new connection starts again at the oldest owed
 message. So each message is published at least once and in order, and a reader who counts `seq` takes it exactly once.
+
+What is published again because somebody asked for it is not owed: it goes out when nothing else is to be published,
+and never more than one message of it goes before one that is.
 """
 
 from __future__ import annotations
@@ -10,7 +13,15 @@ import asyncio
 
 import structlog
 
-from wheeld.errors import WheeldError
+from wheeld.broker.budget import SparingLog
+from wheeld.broker.resend import (
+    RESEND_BATCH,
+    RESEND_PAUSE_S,
+    Answered,
+    Question,
+    Resends,
+    no_such_message,
+)
 from wheeld.ports import (
     ConnectionLostError,
     HostClock,
@@ -28,22 +39,22 @@ REFUSED_RETRY_S = 5.0
 """A message that the broker refuses (access list, quota) is published again after this time: the list may change."""
 
 
-class ResendError(WheeldError):
-    """A resend that cannot be done, because no message has that `seq`; `last_seq` is the last one."""
-
-    def __init__(self, from_seq: int, last_seq: int) -> None:
-        self.last_seq = last_seq
-        super().__init__(f"there is no message {from_seq}: the last one is {last_seq}")
-
-
 class Outbox:
     """Publishes what `store` owes through `publisher`, under `root` (`wheel/v1/{site}/{table}/`).
 
-    With `settlement_ack`, sequenced messages stay owed until the settlement core's `ack`.
+    With `settlement_ack`, sequenced messages stay owed until the settlement core's `ack`. `sparing_log` gets what
+    others cause.
     """
 
     def __init__(
-        self, *, store: Store, publisher: Publisher, clock: HostClock, root: str, settlement_ack: bool
+        self,
+        *,
+        store: Store,
+        publisher: Publisher,
+        clock: HostClock,
+        root: str,
+        settlement_ack: bool,
+        sparing_log: SparingLog | None = None,
     ) -> None:
         self._store = store
         self._publisher = publisher
@@ -51,10 +62,14 @@ class Outbox:
         self._root = root
         self._settlement_ack = settlement_ack
         self._cursor = 0
-        # Held for a batch: when the position moves back in the middle of one, the batch would move it on again.
-        self._position = asyncio.Lock()
+        self._resends = Resends()
+        self._asked = asyncio.Event()
+        self._resend_from_ns = 0
+        """Nothing is published again before then, host time."""
         self._log = structlog.get_logger("outbox")
+        self._sparing_log = sparing_log or SparingLog(clock)
         self.counters = {"published": 0, "refused": 0, "interrupted": 0, "acks": 0, "acks_refused": 0, "resends": 0}
+        self.counters["resent"] = 0
 
     async def run(self) -> None:
         """Publish what is owed; ends only by cancellation or by the store's error."""
@@ -72,58 +87,109 @@ class Outbox:
         last_seq = await self._store.last_seq()
         if seq > last_seq:
             self.counters["acks_refused"] += 1
-            self._log.error("ack.refused", seq=seq, last_seq=last_seq, why="it acknowledges what was never sent")
+            self._sparing_log.error(
+                "ack.refused", seq=seq, last_seq=last_seq, why="it acknowledges what was never sent"
+            )
             return
         self.counters["acks"] += 1
         await self._store.settle(seq)
 
-    async def resend(self, from_seq: int) -> int:
-        """Publish every sequenced message from `from_seq` again; returns the last `seq`. Raises ResendError."""
-        async with self._position:
-            last_seq = await self._store.last_seq()
-            first_id = await self._store.reopen(from_seq)
-            if first_id == 0:
-                raise ResendError(from_seq, last_seq)
-            self._cursor = min(self._cursor, first_id - 1)
-            self.counters["resends"] += 1
-        return last_seq
+    async def resend(self, from_seq: int, answered: Answered) -> None:
+        """Publish every sequenced message from `from_seq` again, then call `answered`. Raises ResendError."""
+        last_seq = await self._store.last_seq()
+        if not await self._store.again(from_seq, 1):
+            raise no_such_message(from_seq, last_seq)
+        self._resends.ask(Question(from_seq, answered), last_seq)
+        self.counters["resends"] += 1
+        self._asked.set()
 
     async def depth(self) -> int:
         """How many messages are owed."""
         return await self._store.depth()
 
     async def _start_over(self) -> None:
-        async with self._position:
-            await self._store.reopen_retained()
-            self._cursor = 0
+        await self._store.reopen_retained()
+        self._cursor = 0
 
     async def _serve(self, session: int) -> None:
         """Publish over connection `session` until it is lost; always ends by ConnectionLostError."""
         while True:
             try:
-                if not await self._publish_next(session):
+                if not await self._publish_next(session) and not await self._resend_some(session):
                     await self._wait_for_work(session)
             except PublishRefusedError as error:
-                self.counters["refused"] += 1
-                self._log.error("publication.refused", why=str(error), retry_s=REFUSED_RETRY_S)
+                self._note_refused(error)
                 await self._clock.sleep(REFUSED_RETRY_S)
 
     async def _publish_next(self, session: int) -> bool:
-        async with self._position:
-            batch = await self._store.owed(self._cursor, BATCH_MAX)
-            await self._publish_batch(batch, session)
+        if self._store.has_news():
+            await self._store.wait_news()  # noted; what it is about is read below
+        batch = await self._store.owed(self._cursor, BATCH_MAX)
+        await self._publish_batch(batch, session)
         return bool(batch)
 
     async def _wait_for_work(self, session: int) -> None:
+        work = self._pause() if self._resends.is_under_way else self._until_asked()
         news = asyncio.create_task(self._store.wait_news(), name="outbox-news")
         lost = asyncio.create_task(self._publisher.lost(session), name="outbox-lost")
+        resend = asyncio.ensure_future(work)
         try:
-            await asyncio.wait({news, lost}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({news, lost, resend}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            news.cancel()
-            lost.cancel()
+            for task in (news, lost, resend):
+                task.cancel()
         if lost.done():
             raise ConnectionLostError("the connection ended while nothing was owed")
+
+    # --- what is published again ---------------------------------------------------------------------------------
+
+    async def _resend_some(self, session: int) -> bool:
+        """Go on with the present pass until something else is to be published; returns whether to go on at once."""
+        if not self._resends.is_under_way or self._pause_s() > 0:
+            return False
+        # Read anew each time: whether a message is the newest of its topic, and so retained, may have changed.
+        messages = await self._store.again(self._resends.next_seq, RESEND_BATCH)
+        for message in messages:
+            if self._store.has_news():
+                return True
+            try:
+                await self._publish(message, session)
+            except PublishRefusedError as error:
+                self._note_refused(error)
+                self._resend_not_for_s(REFUSED_RETRY_S)
+                return False
+            assert message.seq is not None, "only sequenced messages are published again"
+            self._resends.sent(message.seq)
+            self.counters["resent"] += 1
+        if messages:
+            self._resend_not_for_s(RESEND_PAUSE_S)
+        else:
+            await self._end_pass()
+        return False
+
+    async def _end_pass(self) -> None:
+        self._asked.clear()
+        last_seq = await self._store.last_seq()
+        for question in self._resends.end():
+            await question.answered(last_seq)
+
+    def _resend_not_for_s(self, seconds: float) -> None:
+        self._resend_from_ns = self._clock.monotonic_ns() + round(seconds * 1e9)
+
+    def _pause_s(self) -> float:
+        return max(0, self._resend_from_ns - self._clock.monotonic_ns()) / 1e9
+
+    async def _until_asked(self) -> None:
+        await self._asked.wait()
+
+    async def _pause(self) -> None:
+        await self._clock.sleep(self._pause_s())
+
+    # --- one message ---------------------------------------------------------------------------------------------
+
+    def _note_refused(self, error: PublishRefusedError) -> None:
+        self.counters["refused"] += 1
+        self._log.error("publication.refused", why=str(error), retry_s=REFUSED_RETRY_S)
 
     async def _publish_batch(self, batch: list[OwedMessage], session: int) -> None:
         sent: list[int] = []
@@ -154,4 +220,4 @@ class Outbox:
             await self._publisher.publish(copy, session=session)
         except PublishRefusedError as error:
             self.counters["refused"] += 1
-            self._log.warning("response.refused", topic=copy.topic, why=str(error))
+            self._sparing_log.warning("response.refused", topic=copy.topic, why=str(error))

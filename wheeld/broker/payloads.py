@@ -48,19 +48,19 @@ class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/bouler`: `who` launches from now on."""
+    """`bouler`: `who` launches from now on."""
 
     who: Name
 
 
 class RienVaPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/rien_va`: the chef declares the coup void; `case`: which of the five cases of C11 it is, if he says so."""
+    """`rien_va`: the chef declares the coup void; `case`: which of the five cases of C11 it is, if he says so."""
 
     case: Case | None = None
 
 
 class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this, or gives
+    """`confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this, or gives
     the `number` in its place."""
 
     coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
@@ -68,13 +68,13 @@ class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 class ResumePayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/resume` and `cmd/open`: `without` names the failing sensors that the table goes on without."""
+    """`resume` and `open`: `without` names the failing sensors that the table goes on without."""
 
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
 
 
 class ResendPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/resend`: publish every sequenced message from `from_seq` again."""
+    """`resend`: publish every sequenced message from `from_seq` again."""
 
     from_seq: Annotated[int, Meta(ge=1, le=WHOLE_MAX)]
 
@@ -110,6 +110,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
 
     `troubles`: what is wrong with which sensor, or with the line to them, most telling first; empty when nothing is.
+    `program`: the digest of the installed program's files, read once at the start; null until they have been read.
     """
 
     schema: Literal["health/1"] = "health/1"
@@ -117,6 +118,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     boot_id: str
     uptime_s: float
     state: str
+    program: str | None = None
     sensors: dict[str, bool]
     troubles: dict[str, tuple[Trouble, ...]] = {}
     clock: ClockHealth
@@ -133,9 +135,10 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
     "open": ResumePayload,
+    "program": CommandPayload,
     "resend": ResendPayload,
     "rien_va": RienVaPayload,
     "resume": ResumePayload,
     "seal": CommandPayload,
 }
-"""The payload that each `cmd/{name}` takes; a name that is not here is refused."""
+"""The payload that each `cmd/{user}/{name}` takes; a name that is not here is refused."""

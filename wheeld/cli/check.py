@@ -138,6 +138,8 @@ def _mqtt(config: Config) -> Iterator[str]:
     who = f"as {mqtt.username}" if mqtt.username else "anonymously"
     yield f"broker: {mqtt.host}:{mqtt.port} {who}, {secured}, MQTT {mqtt.protocol}"
     yield f"topics: wheel/v1/{table.site}/{table.table}/…"
+    for user, role in mqtt.users.items():
+        yield f"{user} at the broker: {role}"
     confirmed = "the settlement core acknowledges it" if mqtt.settlement_ack else "the broker has confirmed it"
     yield f"a message is owed until {confirmed}"
 

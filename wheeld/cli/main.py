@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks; returns the exit code."""
     options = parser().parse_args(argv)
     try:
-        code: Exit = options.do(options)
+        code: Exit = _version(options) if options.version else options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.
@@ -34,6 +35,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     return code
+
+
+def _version(options: argparse.Namespace) -> Exit:
+    from wheeld.cli.version import version  # noqa: PLC0415  what it imports takes long
+
+    return version(options)
 
 
 def _fail(why: str, code: Exit) -> Exit:

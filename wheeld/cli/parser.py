@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
+from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
+from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
+
+RELEASE_KEY = Path("/etc/wheeld/release.pub")
+"""Where a wheel keeps the public key of who releases: not beside the program, which it does not come with."""
 
 _ABOUT = """\
 wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
@@ -23,8 +27,9 @@ _EXITS = """
 exit codes:
   0   done
   2   the command line is wrong
-  65  the data is wrong: a malformed log, a journal with a fault
+  65  the data is wrong: a malformed log, a journal with a fault, a program that is not its release's
   66  a file that was named does not exist or cannot be read
+  69  the program has no manifest of a release: there is nothing to verify it with
   73  the journal cannot be used (another table's, edited, …), or another daemon uses it
   74  a file, or the journal, could not be read or written (disk full, failing); nothing more was published
   78  the configuration is wrong: where and why is on standard error
@@ -39,6 +44,7 @@ examples:
   wheeld replay evening.jsonl.gz                     what the regulation says of a recorded evening
   wheeld journal verify journal.sqlite               is all there that was ever published?
   wheeld journal export journal.sqlite --coup 812 | wheeld replay -
+  wheeld --version --verify                          is this program the one that was released?
 """
     + _EXITS
 )
@@ -123,17 +129,43 @@ examples:
 )
 
 
+_ACL = """\
+Print the access list of the broker (mosquitto) for one table or several: who may publish and subscribe to
+what. With -c also those whom a configuration gives a role ([mqtt] users). Every table of a broker must be in
+the same list.
+"""
+
+_ACL_EXAMPLES = (
+    """\
+examples:
+  wheeld acl campione/campione-03 campione/campione-04 -o /etc/mosquitto/wheeld.acl
+  wheeld acl -c /etc/wheeld/campione-03.toml -o /etc/mosquitto/wheeld.acl
+"""
+    + _EXITS
+)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line, with all its commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
-    whole.add_argument("--version", action="version", version=f"wheeld {version('wheeld')}")
-    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="store_true", help="print the version")
+    whole.add_argument("--verify", action="store_true", help="with --version: is the program that of a release?")
+    whole.add_argument(
+        "--release-key",
+        metavar="FILE",
+        type=Path,
+        default=RELEASE_KEY,
+        help=f"with --verify: the public key of who releases (default: {RELEASE_KEY})",
+    )
+    whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     _add_run(commands)
     _add_check(commands)
     _add_replay(commands)
     _add_journal(commands)
     _add_watch(commands)
     _add_doctor(commands)
+    _add_acl(commands)
     return whole
 
 
@@ -264,6 +296,16 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.set_defaults(do=_doctor)
 
 
+def _add_acl(commands: Commands[_Parser]) -> None:
+    acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
+    acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
+    acl.add_argument(
+        "-c", "--config", metavar="FILE", type=Path, action="append", default=[], help="a wheel's (may be repeated)"
+    )
+    acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+    acl.set_defaults(do=cli_acl.acl)
+
+
 def _pocket(text: str) -> int:
     if not text.isdecimal() or int(text) > 36:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of the wheel, 0 to 36")
@@ -273,6 +315,13 @@ def _pocket(text: str) -> int:
 def _table(text: str) -> str:
     """No wildcards: a feed is one table's."""
     if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
+    return text
+
+
+def _named_table(text: str) -> str:
+    """As `[table]` accepts them: they are written into a file that grants rights."""
+    if not re.fullmatch(f"{NAME_PATTERN}/{NAME_PATTERN}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
     return text
 

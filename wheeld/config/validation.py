@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from wheeld.broker.roles import users_at
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.paths import SECRETS, trouble
 from wheeld.config.problems import Problem
@@ -20,7 +21,7 @@ def problems_of(config: Config) -> list[Problem]:
     """Everything that is wrong with a configuration whose values are of the right types."""
     table = _table(config)
     # What must see the wheel follows from the table, so a wrong table has no sources to validate.
-    return [*table, *([] if table else _sources(config)), *_files(config), *_broker(config.mqtt)]
+    return [*table, *([] if table else _sources(config)), *_files(config), *_broker(config.mqtt), *_users(config)]
 
 
 def _table(config: Config) -> list[Problem]:
@@ -80,3 +81,13 @@ def _broker(mqtt: MqttSettings) -> list[Problem]:
         missing = "cert_file" if mqtt.cert_file is None else "key_file"
         problems.append(Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together"))
     return problems
+
+
+def _users(config: Config) -> list[Problem]:
+    """A name that has its role already must not get another: the access list and the wheel would differ on it."""
+    known = users_at(config.table.table, {})
+    return [
+        Problem("mqtt.users", f"gives {user} a role, which is the {known[user].name} of this table already")
+        for user in config.mqtt.users
+        if user in known
+    ]

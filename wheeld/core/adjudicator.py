@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.catalogue import translatable
-from wheeld.core.facts import Case, Cause, Fact
+from wheeld.core.facts import Case, Cause, Fact, Person
 from wheeld.core.instants import ClockState
 from wheeld.core.law.breakdown import said_of
 from wheeld.core.law.guards import Known
@@ -19,7 +19,7 @@ from wheeld.core.law.people import cited, fact_of, missing, reasons_of, word_for
 from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.standing import move, standing_evidence
 from wheeld.core.law.table import rule, ruling
-from wheeld.core.messages.writer import MessageWriter, Person
+from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
@@ -234,7 +234,7 @@ class Adjudicator:
 
     def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
         """A button shows no reply, so that a command from one that is refused is published as a notice."""
-        self._pending.replies.append(Reply(now_us, command.id, command.name, command.by, done, why))
+        self._pending.replies.append(Reply(now_us, command.id, command.name, command.by, done, why, user=command.user))
         if command.id is None and not done:
             name = command_name(command.name, self._catalogue)
             text = self._catalogue.say('"{command}" refused: {why}', command=name, why=why)
@@ -243,7 +243,7 @@ class Adjudicator:
     def _publish_notice(
         self, command: Command, now_us: int, kind: str, text: str, figures: Figures | None = None
     ) -> None:
-        notice = self._writer.notice(now_us, kind, text, figures or {}, (command.by, command.reason))
+        notice = self._writer.notice(now_us, kind, text, figures or {}, command.person)
         self._pending.messages.append(notice)
 
     def _use_sensors(self, command: Command, now_us: int) -> None:
@@ -283,7 +283,7 @@ class Adjudicator:
         if command.number not in (None, called.number):
             unproven = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=unproven)
-        self._result(called, now_us, (command.by, command.reason))
+        self._result(called, now_us, command.person)
         self._take_word_for_place()
 
     def _take_word_for_place(self) -> None:
@@ -294,7 +294,7 @@ class Adjudicator:
         if number is not None:
             self._observer.take_word(self._pockets.index_of[number])
 
-    def _result(self, called: Called, now_us: int, person: Person) -> None:
+    def _result(self, called: Called, now_us: int, person: Person | None) -> None:
         """Publish the number just called, or the one that awaited the chef."""
         number = called.number
         assert number is not None, "a result has a number"
@@ -306,7 +306,7 @@ class Adjudicator:
         """Publish the coup as void. The margin of a launch that came too early is by how long."""
         if early_us := too_early_us(row, evidence, self._state.history):
             evidence = msgspec.structs.replace(evidence, margin=margin.early(early_us))
-        person, case = ((command.by, command.reason), command.case) if command else (None, None)
+        person, case = (command.person, command.case) if command else (None, None)
         why = self._cited(row, case)
         self._pending.messages.append(self._writer.void(now_us, cause, why, evidence, person, case))
         self._decide("void", cause.value, evidence.margin, now_us)
@@ -323,7 +323,7 @@ class Adjudicator:
         self._pending.verdicts.append((self._state.coup, verdict))
 
     def _notice(self, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        person = (command.by, command.reason) if command else None
+        person = command.person if command else None
         said = map(self._catalogue.say_text, said_of(evidence))
         text = self._catalogue.joined((*said, self._cited(row)))
         self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, evidence.figures, person))
@@ -347,4 +347,4 @@ class Adjudicator:
             state.state = moved.state
             state.history.move(since_us, moved.state, state.coup)
             state.since_at = self._clock.text(now_us)
-            state.moved_by = (command.by, command.reason) if command else None
+            state.moved_by = command.person if command else None

@@ -1,9 +1,9 @@
-"""The terms of the law: where a table stands, what can be proven or asked for, why a coup is void."""
+"""The terms of the law: where a table stands, what can be proven or asked for, why a coup is void, and who said it."""
 
 from __future__ import annotations
 
 from enum import Enum, unique
-from typing import Literal, Self, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 StateName: TypeAlias = Literal[
     "closed",
@@ -341,3 +341,11 @@ class Awaited(Enum):
     CONFIRM = "confirm"
     """The chef confirms the number, or declares the coup void."""
     RESUME = "resume"
+
+
+class Person(NamedTuple):
+    """Who said something, and why. `user`: the sender's name at the broker; None where it did not come from there."""
+
+    by: str
+    reason: str
+    user: str | None = None

@@ -24,7 +24,8 @@ MIRROR_DEG = 20.0
 STRAYS_MAX = 3
 MANY_BEAMS = 4
 """From so many beams on two strays are tolerated: the two gaps more that this costs are short there."""
-_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+NAME_PATTERN = r"[a-z0-9][a-z0-9_-]{0,63}"
+"""Of a site and a table: both go into topics."""
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -235,7 +236,7 @@ def _article(setting: TableSetting, rule: str) -> str:
 
 def _names(setting: TableSetting) -> Iterator[tuple[str, str]]:
     for key, value in (("site", setting.site), ("table", setting.table)):
-        if not _SLUG.fullmatch(value):
+        if not re.fullmatch(NAME_PATTERN, value):
             yield key, f"{value!r} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most"
     if (setting.house, setting.game) not in PROFILES:
         known = ", ".join(f"{house}/{game}" for house, game in PROFILES)

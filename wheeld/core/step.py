@@ -37,6 +37,8 @@ class Message(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     """The answer to one command: done, or refused and why. `id` is None for a button: logged, not published.
 
+    `user`: the sender's name at the broker, None for a button.
+
     `last_seq`, of an answer to `resend`: up to where the feed goes, so that the asker knows when it has all.
     """
 
@@ -47,12 +49,13 @@ class Reply(msgspec.Struct, frozen=True):
     done: bool
     why: str = ""
     last_seq: int | None = None
+    user: str | None = None
 
     @property
     def payload(self) -> bytes:
         """The JSON to publish."""
         last_seq = msgspec.UNSET if self.last_seq is None else self.last_seq
-        answer = ReplyPayload("reply/1", self.id, self.name, self.by, self.done, self.why, last_seq)
+        answer = ReplyPayload("reply/1", self.id, self.name, self.by, self.user, self.done, self.why, last_seq)
         return msgspec.json.encode(answer)
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from wheeld.core.adjudicator import Adjudicator
 from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
-from wheeld.core.facts import Fact
+from wheeld.core.facts import Fact, Person
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.guards import Known
 from wheeld.core.law.history import History
@@ -22,7 +22,7 @@ from wheeld.core.law.standing import is_closed, is_running, may_run_still
 from wheeld.core.law.standstill import evidence_of
 from wheeld.core.law.waiting import held_until_us, questions
 from wheeld.core.messages.payloads import Gap
-from wheeld.core.messages.writer import MessageWriter, Person
+from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
@@ -157,7 +157,7 @@ class Table:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
         return self._recorder.header(self._now_us)
 
-    def remark(self, kind: str, text: str, figures: Figures, person: Person = None) -> Step:
+    def remark(self, kind: str, text: str, figures: Figures, person: Person | None = None) -> Step:
         """A notice from around the table, dated now. It changes nothing here, so no replay of a log repeats it."""
         return Step((self._writer.notice(self._now_us, kind, text, figures, person),))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.bouler import Bouler
-from wheeld.core.facts import LastCoup, ObjectLevel, State
+from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
 from wheeld.core.law.history import History
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
@@ -94,7 +94,7 @@ class TableState(msgspec.Struct):
     state: State = State.CLOSED
     resume_to: State = State.CLOSED
     since_at: str = ""
-    moved_by: tuple[str, str] | None = None
+    moved_by: Person | None = None
     history: History = msgspec.field(default_factory=lambda: History.starting_in(State.CLOSED, 0, is_void=False))
     head_game: HeadGameKept | None = None
     coup: int = 0

@@ -8,7 +8,6 @@ import signal
 import uuid
 from collections.abc import Awaitable, Coroutine
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
@@ -21,6 +20,7 @@ from wheeld.broker.health import HealthReporter
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability
+from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
 from wheeld.core.messages.payloads import Gap
@@ -38,6 +38,7 @@ from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
 from wheeld.service.logs import log_to_stderr
 from wheeld.service.notify import ServiceNotifier
+from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watched
 
@@ -128,9 +129,10 @@ class Daemon:
         resume_at: Position | None = None,
         gap: StoredAdoption | None = None,
     ) -> None:
-        self._root = f"wheel/v1/{config.table.site}/{config.table.table}/"
+        self._access = TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
         self._catalogue = config.table.catalogue
-        self._journal, self._clock, self._version = journal, clock, version("wheeld")
+        self._program = Program()
+        self._journal, self._clock, self._version = journal, clock, self._program.version
         self._table, self._opening = Table.start(
             config.table,
             boot_id=uuid.uuid4().hex,
@@ -162,10 +164,10 @@ class Daemon:
 
     def _join_network(self, setting: MqttSettings) -> None:
         """The connection to the broker, and all that speaks or listens through it."""
-        journal, clock, root = self._journal, self._clock, self._root
+        journal, clock, root = self._journal, self._clock, self._access.root
         self._mqtt = MqttConnection(
             setting,
-            root=root,
+            access=self._access,
             online=self._availability("online"),
             offline=self._availability("offline"),
             clock=clock,
@@ -179,6 +181,7 @@ class Daemon:
             clock=clock,
             root=root,
             settlement_ack=setting.settlement_ack,
+            sparing_log=self._mqtt.sparing_log,
         )
         self.status = DaemonStatus(
             self._table,
@@ -186,6 +189,7 @@ class Daemon:
             self._time_sync,
             clock=clock,
             outbox=self._outbox,
+            program=self._program,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -194,10 +198,11 @@ class Daemon:
             journal=journal,
             outbox=self._outbox,
             seal=self._keeper.seal,
+            program=self._program,
             table=self._loop,
             catalogue=self._catalogue,
-            root=root,
-            utc_us=clock.utc_us,
+            network=self._mqtt,
+            clock=clock,
         )
 
     async def run(self) -> None:
@@ -233,6 +238,7 @@ class Daemon:
                 state=lambda: self._table.state,
             ),
             "health": self._health.run(),
+            "program": self._program.read(),
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
@@ -253,6 +259,7 @@ class Daemon:
             "mqtt": self._mqtt.counters,
             "outbox": self._outbox.counters,
             "commands": self._intake.counters,
+            "lanes": self._mqtt.inbox.counters,
         }
 
     async def _hear(self, since_ns: int) -> None:
@@ -261,7 +268,7 @@ class Daemon:
 
     def _under_way(self) -> Awaitable[None] | None:
         """The words that have come and are not yet handed on."""
-        return self._intake.under_way()
+        return self._mqtt.inbox.under_way()
 
     def _on_change(self) -> None:
         """Something happened that people see."""

@@ -11,6 +11,7 @@ from wheeld.core.instants import to_text
 from wheeld.core.table import Table
 from wheeld.daemon.sources import Source
 from wheeld.ports import HostClock
+from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 
 
@@ -25,10 +26,12 @@ class DaemonStatus:
         *,
         clock: HostClock,
         outbox: Outbox,
+        program: Program,
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
         self._clock, self._outbox, self._counters = clock, outbox, counters
+        self._program = program
         self._started_ns = clock.monotonic_ns()
 
     @property
@@ -46,6 +49,7 @@ class DaemonStatus:
             boot_id=self._table.boot_id,
             uptime_s=round((now_ns - self._started_ns) / 1e9, 1),
             state=self._table.state,
+            program=self._program.digest,
             sensors=self._source.sensors,
             troubles=self._source.troubles,
             clock=self._clock_health(now_ns),

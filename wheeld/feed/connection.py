@@ -29,6 +29,8 @@ REFUSED = 0x80
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
 """Each ack is a write to the wheel's disk and covers all before it: a long backlog must not cost one for each."""
+SETTLEMENT = "settlement"
+"""The user name of the role that may ask for what is missing."""
 FAREWELL_S = 2.0
 """How long leaving waits for the last ack to reach the broker."""
 
@@ -37,6 +39,8 @@ FAREWELL_S = 2.0
 class Login:
     """How to log in to the broker; TLS is on when any of its three files is given. Files are read at each connection.
 
+    `username`: the name at the broker, with a client certificate the common name in it. What is missing is asked for
+    under this name, which the broker's access list demands; without one under the name of the role, `settlement`.
     With a `client_id` of your own the broker keeps what comes while you are away, as long as it can.
     """
 
@@ -249,6 +253,7 @@ class Feed:
 
     async def _talk(self, client: aiomqtt.Client) -> None:
         clock = asyncio.get_running_loop().time
+        user = self._login.username or SETTLEMENT
         while True:
             self._work.clear()
             if self._ack_wait_s(clock()) == 0.0:
@@ -257,7 +262,7 @@ class Feed:
             may_ask = len(self._ready) < READY_MAX and not len(client.messages)
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
-                await client.publish(f"{self._root}/cmd/resend", question, qos=1)
+                await client.publish(f"{self._root}/cmd/{user}/resend", question, qos=1)
             waits_s = [self._ack_wait_s(clock()), self._order.wait_s(clock()) if may_ask else None]
             with suppress(TimeoutError):
                 async with asyncio.timeout(min((wait_s for wait_s in waits_s if wait_s is not None), default=None)):

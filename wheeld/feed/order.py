@@ -22,6 +22,8 @@ class Manner:
     """How to ask the wheel for what is missing (`by` whom), how long to wait, and where to report trouble (`tell`).
 
     Without `ask` nothing is asked for: what is missing is reported and skipped. Only for systems that only look on.
+    After `quiet_s` without a message the wheel is asked whether there is one: the broker may have kept the last one
+    back, and a reply is not signed, so that a false one may have said that there is none.
     """
 
     by: str = "wheeld.feed"
@@ -30,6 +32,7 @@ class Manner:
     every_s: float = 1.0
     answer_s: float = 10.0
     answer_s_max: float = 300.0
+    quiet_s: float = 600.0
     retry_s: float = 0.5
     retry_s_max: float = 30.0
 
@@ -51,8 +54,10 @@ class Order:
         self._asked_from = 0
         self._asked_s = -manner.answer_s
         self._due_s = 0.0
+        self._quiet_until_s = manner.quiet_s
         self._tries = 0
         self._silences = 0
+        self._rolled_back: tuple[int, int] | None = None  # what was raised: reported once, not at each quiet question
 
     def connected(self, now_s: float) -> None:
         """A new connection: messages and an answer may be lost, so ask when what the broker kept has come."""
@@ -116,6 +121,8 @@ class Order:
 
     def question(self, now_s: float) -> bytes | None:
         """The command `resend` that is due now, if one is."""
+        if now_s >= self._quiet_until_s and not self._is_wanting:
+            self._unsure, self._due_s = True, now_s
         if not self._is_wanting or now_s < self._due_s or self.seq is None:
             return None
         if self._asked is not None:
@@ -128,6 +135,7 @@ class Order:
         self.counters["questions"] += 1
         self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
         self._due_s = now_s + self._patience_s()
+        self._quiet_until_s = now_s + self._manner.quiet_s
         self._tries += 1
         missing = f"seq {self.seq + 1} is missing" if self._beyond > self.seq else f"is there more than seq {self.seq}?"
         asked = {"id": self._asked, "by": self._manner.by, "reason": missing, "from_seq": self._asked_from}
@@ -135,7 +143,9 @@ class Order:
 
     def wait_s(self, now_s: float) -> float | None:
         """How long until the next question is due; None when there is none to ask."""
-        return max(0.0, self._due_s - now_s) if self._is_wanting else None
+        if self.seq is None or not self._manner.ask:
+            return None
+        return max(0.0, (self._due_s if self._is_wanting else self._quiet_until_s) - now_s)
 
     @property
     def _is_wanting(self) -> bool:
@@ -165,7 +175,10 @@ class Order:
         if not self._manner.ask:
             self._hash = None
             return False
-        self._want(now_s, spacing_s=self._manner.every_s)
+        # Where the last question brought nothing, another is not urgent. Else a broker that shows a later message and
+        # answers falsely that there is none could have us ask each second.
+        spacing_s = self._manner.answer_s if self._tries else self._manner.every_s
+        self._want(now_s, spacing_s=spacing_s)
         self._beyond = max(self._beyond, seq)
         return True
 
@@ -175,6 +188,7 @@ class Order:
         self._known[message.seq] = message.hash
         self._known.pop(message.seq - REMEMBERED, None)
         self._tries = 0
+        self._quiet_until_s = now_s + self._manner.quiet_s
         if self._asked is not None:  # the answer comes after all that it brings
             self._due_s = now_s + self._patience_s()
 
@@ -187,6 +201,9 @@ class Order:
                 f"it was handed out, and the wheel reports that its last one is {last}: its journal was replaced or cut"
             )
             self._beyond = 0
+            if self._rolled_back == (seq, last):
+                return
+            self._rolled_back = (seq, last)
             raise FeedError("rolled_back", seq, why)
         if not done and self._beyond > last and self._tries >= CONTRADICTIONS_MAX:
             self._manner.tell(

@@ -70,10 +70,11 @@ COMMAND = Kind(
     "commands",
     ("row", "id", "name", "by", "reason", "details", "response_topic", "correlation", "received_utc_us"),
 )
+SENDER = Kind("sender", "senders", ("row", "user"))
 ANSWER = Kind("answer", "answers", ("row", "answered_utc_us", "done", "why"))
 PRUNING = Kind("pruning", "prunings", ("coup", "at_utc_us", "why"))
 SEAL = Kind("seal", "heads", ("n", "head", "at_utc_us", "by", "why", "key_id", "signature"))
-KINDS = {kind.name: kind for kind in (ORIGIN, ADOPTION, MESSAGE, EVIDENCE, COMMAND, ANSWER, PRUNING, SEAL)}
+KINDS = {kind.name: kind for kind in (ORIGIN, ADOPTION, MESSAGE, EVIDENCE, COMMAND, SENDER, ANSWER, PRUNING, SEAL)}
 
 
 class Link(NamedTuple):

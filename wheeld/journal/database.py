@@ -10,7 +10,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -21,6 +21,11 @@ from wheeld.journal.watch import FileWatch
 
 CHECKPOINT_EVERY = 100
 """Transactions between two checkpoints: some ten pages each, so that the WAL stays at the 4 MB of SQLite's default."""
+
+
+FILE_MODE = 0o640
+"""Of the journal, its backups and its lock: an auditor of the service's group may read them, nobody else, whatever the
+umask of who started the daemon. SQLite gives the files beside it (-wal, -shm) the mode of the journal."""
 
 
 class Bound(Protocol):
@@ -161,6 +166,7 @@ class Database:
     def copy_to(self, path: Path) -> None:
         """Copy what is stored now to a new file, whatever is written meanwhile; after this returns it is on disk."""
         with self._guard():
+            self._close_to_others(path)
             try:
                 with closing(sqlite3.connect(path)) as copy:
                     self._db.backup(copy)
@@ -200,7 +206,7 @@ class Database:
         """A lock file beside the journal: SQLite's own locks would shut out `wheeld journal` too."""
         path = self.path.with_name(self.path.name + ".lock")
         try:
-            lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+            lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         except OSError as error:
             fault: Fault = "full" if is_full(path) else "io"
             raise JournalError(fault, self.path, f"cannot create its lock {path}: {error.strerror}") from error
@@ -219,6 +225,8 @@ class Database:
 
     def _connect(self, *, read_only: bool) -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc"
+        if not read_only:
+            self._close_to_others(self.path)
         with self._guard():
             self._db = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
         try:
@@ -228,6 +236,17 @@ class Database:
             self._db.close()
             raise
         return self._db
+
+    def _close_to_others(self, path: Path) -> None:
+        """Make the file where there is none, and give it and those beside it their mode, before anything is in them."""
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
+            for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}.lock"):
+                with suppress(FileNotFoundError):
+                    path.with_name(name).chmod(FILE_MODE)
+        except OSError as error:
+            fault: Fault = "full" if is_full(path) else "io"
+            raise JournalError(fault, path, f"cannot be made, or closed to others: {error.strerror}") from error
 
     def _prepare(self, *, read_only: bool) -> None:
         self._db.execute("PRAGMA cell_size_check = ON")

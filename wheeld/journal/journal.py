@@ -41,7 +41,6 @@ class Journal:
         self.answer = self._with_news(writer.answer)
         self.refuse = self._with_news(writer.refuse)
         self.answer_unfinished = self._with_news(writer.answer_unfinished)
-        self.reopen = self._with_news(writer.reopen)
         self.reopen_retained = self._with_news(writer.reopen_retained)
         # After these there is not.
         self.mark_sent = self._on_thread(writer.mark_sent)
@@ -55,6 +54,7 @@ class Journal:
         self.memory = self._on_thread(writer.reader.memory)
         self.position = self._on_thread(writer.reader.position)
         self.owed = self._on_thread(writer.owed)
+        self.again = self._on_thread(writer.again)
         self.last_seq = self._on_thread(writer.reader.last_seq)
         self.depth = self._on_thread(writer.reader.depth)
 
@@ -86,6 +86,10 @@ class Journal:
         """Finish the calls already made, then close the file."""
         await self._on_thread(self._writer.close)()
         self._thread.shutdown()
+
+    def has_news(self) -> bool:
+        """See `Store.has_news`."""
+        return self._news.is_set()
 
     async def wait_news(self) -> None:
         """See `Store.wait_news`."""

@@ -14,6 +14,7 @@ from typing import NoReturn
 import msgspec
 import structlog
 
+from wheeld.core.facts import Person
 from wheeld.core.table import Table
 from wheeld.core.tracking.evidence import Figures
 from wheeld.journal.journal import Journal
@@ -76,8 +77,8 @@ class JournalKeeper:
         while True:
             await self.seal(by=DAEMON, why=await self._due.get())
 
-    async def seal(self, *, by: str, why: str) -> StoredSeal | None:
-        """Seal everything stored so far and publish the head; None without a key."""
+    async def seal(self, *, by: str, why: str, user: str | None = None) -> StoredSeal | None:
+        """Seal everything stored so far and publish the head; None without a key. `user` as in `Person`."""
         at_utc_us = self._clock.utc_us()
         sealed = await self._journal.seal(by=by, why=why, at_utc_us=at_utc_us)
         if sealed is None:
@@ -86,7 +87,7 @@ class JournalKeeper:
         figures: Figures = {"n": sealed.n, "head": sealed.head.hex(), "key_id": sealed.key_id, "seq": last_seq}
         self._log.info("journal.sealed", by=by, why=why, **figures)
         text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
-        step = self._table.remark("sealed", text, figures, (by, why))
+        step = self._table.remark("sealed", text, figures, Person(by, why, user))
         # The broker keeps the last one: an older copy of the journal is then known by it.
         kept = tuple(msgspec.structs.replace(message, retained=True) for message in step.messages)
         await self._journal.append(msgspec.structs.replace(step, messages=kept), at_utc_us)

@@ -30,11 +30,14 @@ _PACKED = "ifnull(CAST(packed AS BLOB), x'')"
 
 _MESSAGE = "messages.*, CASE WHEN debts.id IS NULL THEN 2 ELSE confirmed END AS state"
 
-_OWED = (
-    "SELECT debts.id, topic, payload, messages.seq, retained AND debts.id = (SELECT max(id)"
+_TO_PUBLISH = (
+    "SELECT messages.id, topic, payload, messages.seq, retained AND messages.id = (SELECT max(id)"
     " FROM messages AS newer WHERE newer.topic = messages.topic AND newer.retained = 1),"
-    " response_topic, correlation FROM debts JOIN messages ON messages.id = debts.id"
+    " response_topic, correlation FROM messages"
 )
+_NOT_ADOPTED = "NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
+"""Others have numbers that were adopted under other messages: what stands here under them is never sent again."""
+
 _NEWEST_ANSWERS = (
     "debts.id IN (SELECT id FROM debts WHERE id > ? ORDER BY id DESC LIMIT 64) AND topic = 'reply'"
     " AND json_extract(CAST(payload AS TEXT), '$.name') IS NOT 'resend' ORDER BY debts.id"
@@ -136,6 +139,11 @@ class JournalReader:
         answers = self._owed(_NEWEST_ANSWERS, in_order[-1].id)
         return [*(msgspec.structs.replace(answer, ahead=True) for answer in answers), *in_order]
 
+    def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
+        """See `Store.again`."""
+        condition = f"seq >= ? AND {_NOT_ADOPTED} ORDER BY seq LIMIT ?"
+        return _to_publish(self.database.rows(f"{_TO_PUBLISH} WHERE {condition}", from_seq, limit))
+
     def depth(self) -> int:
         """See `Store.depth`."""
         return self.database.integer("SELECT count(*) FROM debts")
@@ -169,7 +177,10 @@ class JournalReader:
     def commands(self, after_row: int, limit: int) -> list[StoredCommand]:
         """Up to `limit` commands from the log after row `after_row`, oldest first."""
         rows = self.database.named_rows(
-            "SELECT * FROM commands LEFT JOIN answers USING (row) WHERE row > ? ORDER BY row LIMIT ?", after_row, limit
+            "SELECT * FROM commands LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
+            " WHERE row > ? ORDER BY row LIMIT ?",
+            after_row,
+            limit,
         )
         return [msgspec.convert(row, StoredCommand, strict=False) for row in rows]
 
@@ -266,11 +277,7 @@ class JournalReader:
             raise JournalError("corrupt", self.database.path, f"a row is damaged ({error})") from error
 
     def _owed(self, condition: str, *values: object) -> list[OwedMessage]:
-        rows = self.database.rows(f"{_OWED} WHERE {condition}", *values)
-        return [
-            OwedMessage(id=i, topic=topic, payload=payload, seq=seq, retain=bool(r), response_topic=to, correlation=c)
-            for i, topic, payload, seq, r, to, c in rows
-        ]
+        return _to_publish(self.database.rows(f"{_TO_PUBLISH} JOIN debts USING (id) WHERE {condition}", *values))
 
     def _messages(self, condition: str, start: int, limit: int) -> list[StoredMessage]:
         rows = self.database.named_rows(
@@ -279,3 +286,10 @@ class JournalReader:
             limit,
         )
         return [msgspec.convert(row, StoredMessage, strict=False) for row in rows]
+
+
+def _to_publish(rows: list[tuple[Any, ...]]) -> list[OwedMessage]:
+    return [
+        OwedMessage(id=i, topic=topic, payload=payload, seq=seq, retain=bool(r), response_topic=to, correlation=c)
+        for i, topic, payload, seq, r, to, c in rows
+    ]

@@ -63,11 +63,13 @@ class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the command log; `done` is None while it is undecided."""
+    """One row of the command log; `done` is None while it is undecided. `user` and `by` as in `CommandRecord`;
+    `user` is None too in what schema 1 has stored."""
 
     row: int
     id: str | None
     name: str
+    user: str | None
     by: str
     reason: str
     details: str

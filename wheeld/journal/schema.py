@@ -1,9 +1,9 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
-`origins`, `adoptions`, `messages`, `evidence`, `commands`, `answers`, `prunings` and `heads` are written once and
-never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the broker or the
-settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one row of `tail`;
-and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
+`origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings` and `heads` are written
+once and never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the broker or
+the settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one row of
+`tail`; and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
 
 The shape of the file is part of what is verified: a table, column, index, view or trigger that is not below was put
 there by somebody else.
@@ -18,16 +18,13 @@ from contextlib import closing
 from functools import cache
 from typing import TypeAlias
 
-VERSION = 1
+VERSION = 2
 """Stored in each journal as `user_version`. A change of the tables makes it one higher."""
 
 APPLICATION_ID = 0x77686C31
 """Marks the file as ours ("whl1"), so that another program's database is refused rather than written to."""
 
 Migration: TypeAlias = Callable[[sqlite3.Connection], None]
-
-MIGRATIONS: dict[int, Migration] = {}
-"""For each earlier version the step to the next one. It runs inside a transaction and must not end it."""
 
 TABLES = """
 CREATE TABLE origins (
@@ -70,6 +67,7 @@ CREATE TABLE commands (
     received_utc_us INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX commands_id ON commands (id, row);
+CREATE TABLE senders (row INTEGER PRIMARY KEY, user TEXT NOT NULL) STRICT;
 CREATE TABLE kept (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 CREATE TABLE debts (id INTEGER PRIMARY KEY, seq INTEGER, confirmed INTEGER NOT NULL) STRICT;
 CREATE INDEX debts_seq ON debts (seq) WHERE seq IS NOT NULL;
@@ -131,6 +129,21 @@ def create(db: sqlite3.Connection) -> None:
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _from_1(db: sqlite3.Connection) -> None:
+    """Until then nobody knew the user names of those who sent commands."""
+    db.execute(_statement("senders"))
+
+
+MIGRATIONS: dict[int, Migration] = {1: _from_1}
+"""For each earlier version the step to the next one. It runs inside a transaction and must not end it. What is a record
+already must stay as it is: its digest is signed. So a new property of a record is a record of another table."""
+
+
+def _statement(table: str) -> str:
+    """The statement that makes one of the tables."""
+    return next(text for text in TABLES.split(";") if f"CREATE TABLE {table} " in text)
 
 
 def missing_step(version: int) -> int | None:

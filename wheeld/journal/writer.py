@@ -16,7 +16,18 @@ from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.messages.chain import GENESIS, ChainError, unsigned
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
-from wheeld.journal.chain import ADOPTION, ANSWER, COMMAND, EVIDENCE, MESSAGE, PRUNING, SEAL, Value, seal_bytes
+from wheeld.journal.chain import (
+    ADOPTION,
+    ANSWER,
+    COMMAND,
+    EVIDENCE,
+    MESSAGE,
+    PRUNING,
+    SEAL,
+    SENDER,
+    Value,
+    seal_bytes,
+)
 from wheeld.journal.database import Database
 from wheeld.journal.elsewhere import refuse_behind
 from wheeld.journal.reader import JournalReader
@@ -36,9 +47,6 @@ UNFINISHED = translatable(
 
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
-
-_FROM_SEQ = "seq >= ? AND NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
-"""Others have numbers that were adopted under other messages: what stands here under them is never sent."""
 
 _SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
@@ -87,11 +95,11 @@ class JournalWriter:
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
         """See `Store.owed`. Where there is a key, no message goes out that it did not sign."""
-        owed = self.reader.owed(after_id, limit)
-        for message in owed:
-            if message.seq is not None and message.id < self._trusted_from:
-                self._refuse_unsigned(message.seq, message.payload)
-        return owed
+        return self._signed(self.reader.owed(after_id, limit))
+
+    def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
+        """See `Store.again`."""
+        return self._signed(self.reader.again(from_seq, limit))
 
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """See `Store.mark_sent`."""
@@ -108,20 +116,17 @@ class JournalWriter:
     def settle(self, seq: int) -> int:
         """See `Store.settle`."""
         with self.database.transaction():
-            self._settle(max(seq, self.reader.settled()))
+            if seq > self.reader.settled():  # an ack that is repeated costs no write
+                self._keep("settled", b"%d" % seq)
             return self.database.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", seq)
-
-    def reopen(self, from_seq: int) -> int:
-        """See `Store.reopen`."""
-        with self.database.transaction():
-            self._settle(min(from_seq - 1, self.reader.settled()))
-            self._owe(_FROM_SEQ, from_seq)
-            return self.database.integer(f"SELECT coalesce(min(id), 0) FROM messages WHERE {_FROM_SEQ}", from_seq)  # noqa: S608
 
     def reopen_retained(self) -> None:
         """See `Store.reopen_retained`."""
         with self.database.transaction():
-            self._owe("id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)")
+            self.database.execute(
+                "INSERT OR REPLACE INTO debts SELECT id, seq, 0 FROM messages"
+                " WHERE id IN (SELECT max(id) FROM messages WHERE retained = 1 GROUP BY topic)"
+            )
 
     # --- what others have ----------------------------------------------------------------------------------------
 
@@ -245,20 +250,23 @@ class JournalWriter:
         """See `CommandLog.receive`."""
         with self.database.transaction():
             earlier = self.database.row(
-                "SELECT name, by, reason, details, done, why FROM commands LEFT JOIN answers USING (row)"
-                " WHERE id = ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
+                "SELECT name, by, reason, details, done, why FROM commands"
+                " LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
+                " WHERE id = ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
                 command.id,
+                command.user,
                 at_utc_us,
                 REPEAT_WINDOW_S * 1_000_000,
             )
             if earlier is None:
                 self._insert_command(command, at_utc_us)
                 return Receipt.NEW
-            if earlier[:4] != (command.name, command.by, command.reason, command.details):
+            *asked, done, why = earlier
+            if asked != [command.name, command.by, command.reason, command.details]:
                 return Receipt.CONFLICT
-            if earlier[4] is None:
+            if done is None:
                 return Receipt.PENDING
-            self._insert_reply(command, None, at_utc_us, done=bool(earlier[4]), why=earlier[5])
+            self._insert_reply(command, None, at_utc_us, done=bool(done), why=why)
             return Receipt.REPEATED
 
     def answer(self, reply: Reply, at_utc_us: int) -> None:
@@ -278,13 +286,21 @@ class JournalWriter:
         why = Catalogue(language).say(UNFINISHED)
         with self.database.transaction():
             rows = self.database.rows(
-                "SELECT id, name, by FROM commands WHERE row NOT IN (SELECT row FROM answers) ORDER BY row"
+                "SELECT id, name, user, by FROM commands LEFT JOIN senders USING (row)"
+                " WHERE row NOT IN (SELECT row FROM answers) ORDER BY row"
             )
-            for command_id, name, by in rows:
-                self._decide(Reply(0, command_id, name, by, done=False, why=why), at_utc_us)
+            for command_id, name, user, by in rows:
+                self._decide(Reply(0, command_id, name, by, done=False, why=why, user=user), at_utc_us)
             return len(rows)
 
     # --- inside ------------------------------------------------------------------------------------------------
+
+    def _signed(self, messages: list[OwedMessage]) -> list[OwedMessage]:
+        """The messages; raises JournalError when one that has to be signed is not."""
+        for message in messages:
+            if message.seq is not None and message.id < self._trusted_from:
+                self._refuse_unsigned(message.seq, message.payload)
+        return messages
 
     def _refuse_unsigned(self, seq: int, payload: bytes) -> None:
         if self._check is None:
@@ -296,19 +312,9 @@ class JournalWriter:
         if not is_ours:
             raise JournalError("edited", self.database.path, f"seq {seq}: not signed by this journal's key; {EXAMINE}")
 
-    def _settle(self, seq: int) -> None:
-        if seq != self.reader.settled():  # an ack that is repeated costs no write
-            self._keep("settled", b"%d" % seq)
-
     def _keep(self, name: str, value: bytes) -> None:
         self.database.execute(
             "INSERT INTO kept VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name, value
-        )
-
-    def _owe(self, condition: str, *values: object) -> None:
-        self.database.execute(
-            f"INSERT OR REPLACE INTO debts SELECT id, seq, 0 FROM messages WHERE {condition}",  # noqa: S608
-            *values,
         )
 
     def _insert(self, message: Message, at_utc_us: int) -> None:
@@ -363,15 +369,21 @@ class JournalWriter:
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
-        return self.database.record(COMMAND, **msgspec.structs.asdict(command), received_utc_us=at_utc_us)
+        columns = msgspec.structs.asdict(command)
+        user = columns.pop("user")
+        row = self.database.record(COMMAND, **columns, received_utc_us=at_utc_us)
+        if user is not None:
+            self.database.record(SENDER, row=row, user=user)
+        return row
 
     def _decide(self, reply: Reply, at_utc_us: int) -> None:
         found = self.database.named_rows(
-            "SELECT row, response_topic, correlation FROM commands"
-            " WHERE id = ? AND row NOT IN (SELECT row FROM answers) ORDER BY row DESC LIMIT 1",
+            "SELECT row, response_topic, correlation FROM commands LEFT JOIN senders USING (row)"
+            " WHERE id = ? AND user IS ? AND row NOT IN (SELECT row FROM answers) ORDER BY row DESC LIMIT 1",
             reply.id,
+            reply.user,
         )
-        command = CommandRecord(id=reply.id, name=reply.name, by=reply.by)
+        command = CommandRecord(id=reply.id, name=reply.name, user=reply.user, by=reply.by)
         if found:
             row = cast("int", found[0].pop("row"))
             command = msgspec.structs.replace(command, **found[0])
@@ -394,7 +406,7 @@ class JournalWriter:
         why: str,
         last_seq: int | None = None,
     ) -> None:
-        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq)
+        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq, command.user)
         self._insert_message(
             topic="reply",
             retained=False,

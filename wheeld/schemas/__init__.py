@@ -45,7 +45,7 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "command-rien_va": RienVaPayload,
     "command-resume": ResumePayload,
 }
-"""The structure of each payload, by the name of its schema file; `command` serves each `cmd/{name}` without its own."""
+"""The structure of each payload, by the name of its schema file; `command` serves each command without its own."""
 
 
 def document(name: str) -> dict[str, Any]:

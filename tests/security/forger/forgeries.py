@@ -363,6 +363,21 @@ def said_that_another_gave_the_command(db: sqlite3.Connection) -> None:
 
 
 @by_sql
+def said_that_another_user_sent_the_command(db: sqlite3.Connection) -> None:
+    """The name at the broker, which the sender did not choose."""
+    db.execute("UPDATE senders SET user = 'bouler-campione-03' WHERE row = 1")
+
+
+@by_sql
+def removed_who_sent_the_command(db: sqlite3.Connection) -> None:
+    """As if it had come from a button."""
+    db.execute("DELETE FROM senders WHERE row = (SELECT max(row) FROM senders)")
+    db.execute("DELETE FROM chain WHERE kind = 'sender' AND ref = (SELECT max(row) FROM commands)")
+    chain_anew(db)
+    bind_anew(db)
+
+
+@by_sql
 def added_a_command(db: sqlite3.Connection) -> None:
     """A command that nobody gave, chained behind the end."""
     db.execute("INSERT INTO commands SELECT NULL, 'x', 'close', 'chef', '', '', NULL, NULL, ?", (NOW,))

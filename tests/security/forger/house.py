@@ -37,6 +37,8 @@ COPIED_AFTER = 3
 """The older copy was made behind this coup."""
 PRUNED = 1
 """The coup whose log retention has removed."""
+CHEF = "chef-campione-03"
+"""The user who gives the commands."""
 
 
 @dataclass
@@ -94,12 +96,12 @@ def _play(house: House) -> None:
 
 def _play_coup(journal: JournalWriter, feed: Feed, coup: int) -> None:
     at_utc_us = NOW + coup * S_US
-    asked = CommandRecord(id=f"c{coup}", name="bouler", by="Zoé", reason="time", response_topic="desk")
+    asked = CommandRecord(id=f"c{coup}", name="bouler", user=CHEF, by="Zoé", reason="time", response_topic="desk")
     journal.receive(asked, at_utc_us)
     log = b'{"t":%d}\n' % coup * 40
     step = feed.step("result", "notice", "table", "board", evidence=CoupLog(coup, "result", log))
     journal.append(msgspec.structs.replace(step, memory=b'{"coup":%d}' % coup), at_utc_us, Position(3, coup))
-    journal.answer(Reply(coup, f"c{coup}", "bouler", "Zoé", done=True), at_utc_us)
+    journal.answer(Reply(coup, f"c{coup}", "bouler", "Zoé", done=True, user=CHEF), at_utc_us)
     sent = [message.id for message in journal.owed(0, 1000)][:-4]
     journal.mark_sent(sent, await_settlement=True)
     journal.settle(max(1, feed.seq - 3))
@@ -206,6 +208,7 @@ def cut_after(db: sqlite3.Connection, n: int) -> None:
     """Remove all records behind record `n`, and all traces of them."""
     tables = {"message": ("messages", "id"), "command": ("commands", "row"), "answer": ("answers", "row")}
     tables |= {"evidence": ("evidence", "coup"), "seal": ("heads", "n"), "pruning": ("prunings", "coup")}
+    tables["sender"] = ("senders", "row")
     for kind, ref in db.execute("SELECT kind, ref FROM chain WHERE n > ?", (n,)).fetchall():
         table, key = tables[kind]
         db.execute(f"DELETE FROM {table} WHERE {key} = ?", (ref,))

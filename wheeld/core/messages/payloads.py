@@ -50,7 +50,7 @@ class Result(Common, frozen=True, kw_only=True):
     `laps_needed` those that the table asks (R2).
 
     What no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove, for
-    which the chef answers (`confirmed_by`, `confirmed_reason`); empty where sensors proved all.
+    which the chef answers (`confirmed_by`, `confirmed_user`, `confirmed_reason`); empty where sensors proved all.
     `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
     `without`: the sensors that were left out, by name. `late_s`: how long after its number it is published, in seconds,
     where that is more than two.
@@ -82,6 +82,7 @@ class Result(Common, frozen=True, kw_only=True):
     sightings: tuple[SightingFigures, ...]
     unproven: tuple[str, ...]
     confirmed_by: str | None
+    confirmed_user: str | None
     confirmed_reason: str | None
     margin: float | None
     margin_of: Measure | None
@@ -92,7 +93,8 @@ class Result(Common, frozen=True, kw_only=True):
 
 
 class Void(Common, frozen=True, kw_only=True):
-    """A void coup: cause, rule, article, the moment and figures of the evidence, and who declared it if a person did.
+    """A void coup: cause, rule, article, the moment and figures of the evidence, and who declared it if a person did
+    (`by`, and `user`, the sender's name at the broker).
 
     `article` is null where no article of the house makes such a coup void: then `why` names the custom. `case`: which
     case of C11 the chef named (N7). `margin` as in a result; null where nothing measured decided. `without`: the
@@ -110,6 +112,7 @@ class Void(Common, frozen=True, kw_only=True):
     evidence_at: str
     evidence: Figures
     by: str | None
+    user: str | None
     reason: str | None
     margin: float | None
     margin_of: Measure | None
@@ -134,8 +137,8 @@ class Table(Common, frozen=True, kw_only=True):
     people at the table, `waiting_codes` says the same to programs. `failing`: the sensors that stop play now.
     `without`: those that are left out.
 
-    `by` and `reason`: whose word led to this state, and why; null when no person's did (A6). `gap`, in the first
-    message behind one: the numbers before it that no message has.
+    `by`, `user` and `reason`: whose word led to this state, under which name at the broker, and why; null when no
+    person's did (A6). `gap`, in the first message behind one: the numbers before it that no message has.
     """
 
     seq: int
@@ -150,6 +153,7 @@ class Table(Common, frozen=True, kw_only=True):
     failing: tuple[str, ...]
     without: tuple[str, ...]
     by: str | None
+    user: str | None
     reason: str | None
     gap: Gap | UnsetType = UNSET
     prev: str
@@ -158,12 +162,14 @@ class Table(Common, frozen=True, kw_only=True):
 
 
 class Notice(Common, frozen=True, kw_only=True):
-    """A fact that settles nothing; `notice` names its kind."""
+    """A fact that settles nothing; `notice` names its kind. `by`, `user`, `reason`: whose word it follows from, if a
+    person's, as in `Table`."""
 
     notice: str
     text: str
     figures: Figures
     by: str | None
+    user: str | None
     reason: str | None
 
 
@@ -189,7 +195,8 @@ class Board(Common, frozen=True, kw_only=True):
 
 
 class ReplyPayload(msgspec.Struct, frozen=True):
-    """The answer to one command: its `id` (null when it gave none), done or refused, and why.
+    """The answer to one command: its `id` (null when it gave none), done or refused, and why. `by`: the person whom its
+    sender named; `user`: the sender's name at the broker.
 
     `last_seq`, in answers to `resend` only: the highest number of the feed so far.
     """
@@ -198,6 +205,7 @@ class ReplyPayload(msgspec.Struct, frozen=True):
     id: str | None
     name: str
     by: str
+    user: str | None
     done: bool
     why: str
     last_seq: int | UnsetType = UNSET

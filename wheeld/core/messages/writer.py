@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from wheeld.core.catalogue import Language
-from wheeld.core.facts import Awaited, Case, Cause
+from wheeld.core.facts import Awaited, Case, Cause, Person
 from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
@@ -24,8 +24,6 @@ _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
 """Ours alone, and it must not change: a coup's identity follows from it and from site, table and coup."""
 LATE_US = 2_000_000
 """A result that is published longer after its number says so (docs/rulebook.md 7)."""
-Person: TypeAlias = tuple[str, str] | None
-"""Who asked, and why."""
 
 
 def coup_id(site: str, table: str, coup: int) -> str:
@@ -60,7 +58,7 @@ class MessageWriter:
             number: profile.announcements.announce(facts) for number, facts in profile.pockets.facts.items()
         }
 
-    def result(self, now_us: int, number: int, called: Called, confirmed: Person) -> Message:
+    def result(self, now_us: int, number: int, called: Called, confirmed: Person | None) -> Message:
         """The valid coup at hand, whose `number` came out; `confirmed` is who answers for what no sensor proved."""
         coup, sure = self._state.current, called.margin
         ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
@@ -87,8 +85,9 @@ class MessageWriter:
             late_s=_late_s(self._clock.published_us(now_us) - called.t_us),
             sightings=sightings,
             unproven=called.unproven,
-            confirmed_by=confirmed[0] if confirmed else None,
-            confirmed_reason=confirmed[1] if confirmed else None,
+            confirmed_by=confirmed.by if confirmed else None,
+            confirmed_user=confirmed.user if confirmed else None,
+            confirmed_reason=confirmed.reason if confirmed else None,
             margin=sure.value if sure else None,
             margin_of=sure.of if sure else None,
             without=tuple(self._state.left_out),
@@ -98,7 +97,13 @@ class MessageWriter:
         return message
 
     def void(
-        self, now_us: int, cause: Cause, why: str, evidence: Evidence, person: Person = None, case: Case | None = None
+        self,
+        now_us: int,
+        cause: Cause,
+        why: str,
+        evidence: Evidence,
+        person: Person | None = None,
+        case: Case | None = None,
     ) -> Message:
         """The coup at hand, void; `person` is who declared it and why, and `case` which of C11's cases he named."""
         state, sure = self._state, evidence.margin
@@ -117,8 +122,9 @@ class MessageWriter:
             laps_needed=self._setting.min_laps,
             evidence_at=evidence_at,
             evidence=evidence.figures,
-            by=person[0] if person else None,
-            reason=person[1] if person else None,
+            by=person.by if person else None,
+            user=person.user if person else None,
+            reason=person.reason if person else None,
             margin=sure.value if sure else None,
             margin_of=sure.of if sure else None,
             without=tuple(self._state.left_out),
@@ -152,8 +158,9 @@ class MessageWriter:
             waiting_codes=codes,
             failing=tuple(failing),
             without=tuple(state.left_out),
-            by=state.moved_by[0] if state.moved_by else None,
-            reason=state.moved_by[1] if state.moved_by else None,
+            by=state.moved_by.by if state.moved_by else None,
+            user=state.moved_by.user if state.moved_by else None,
+            reason=state.moved_by.reason if state.moved_by else None,
             gap=self._gap,
             prev=state.prev,
         )
@@ -172,7 +179,7 @@ class MessageWriter:
         )
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
 
-    def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person = None) -> Message:
+    def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
         """A fact that settles nothing; `person` is who asked, and why."""
         common, _ = self._common("notice", now_us)
         payload = messages.Notice(
@@ -180,8 +187,9 @@ class MessageWriter:
             notice=kind,
             text=text,
             figures=figures,
-            by=person[0] if person else None,
-            reason=person[1] if person else None,
+            by=person.by if person else None,
+            user=person.user if person else None,
+            reason=person.reason if person else None,
         )
         return Message(now_us, "notice", msgspec.json.encode(payload))
 

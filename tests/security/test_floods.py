@@ -1,0 +1,240 @@
+"""A flood from each role in turn, against the daemon at a real broker, beside a chef and live coups.
+
+Short here; `make floods` gives each flood a minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiomqtt
+import pytest
+
+from tests.cli.live import Daemon
+from tests.live.bench import FEED, ROOT, TABLE_TOPICS, Subscriber, Wheel, table
+from tests.mosquitto import Mosquitto
+from tests.security.flooder import WRONG_COUP
+
+IS_LONG = "WHEELD_FLOOD_S" in os.environ
+FLOOD_S = float(os.environ.get("WHEELD_FLOOD_S", "3"))
+"""How long each flood lasts."""
+PER_S = 10_000 if IS_LONG else 2_000
+"""The short form runs beside other tests, on machines that others use too: it shows that nothing is lost, not how fast
+a machine is."""
+LATE_S_MAX = 0.5 if IS_LONG else 10.0
+COMMANDS = max(10, round(100 * FLOOD_S / 60))
+"""What the chef says meanwhile: a hundred words in a minute."""
+SPEED = 10.0
+"""The wheel plays so much faster than life: a coup in a few seconds."""
+MEMORY_KB_MAX = 100_000
+ANSWER_S_MAX = 30.0
+"""More than any answer takes; what is not there then never comes."""
+
+WORDS = ("rien_va", "confirm", "tout_va", "close", "suspend")
+"""What the chef says, about another coup, so that the table refuses it and the play goes on."""
+
+
+CAUSED = ("ack.", "command.", "message.", "response.", "response_topic.", "correlation.", "library")
+"""The lines of the log that a flood causes, or could."""
+
+
+class Flood(NamedTuple):
+    """Who sends it, to which leaf, and what."""
+
+    role: str
+    leaf: str
+    kind: str
+
+
+FLOODS = (
+    Flood("settlement", "ack", "ack"),
+    Flood("settlement", "ack", "garbage"),
+    Flood("settlement", "cmd/settlement/resend", "resend"),
+    Flood("bouler", "cmd/bouler-wheel-1/last_coup", "word"),
+    Flood("chef", "cmd/chef-wheel-1/bouler", "bouler"),
+    Flood("table system", "cmd/table-system-wheel-1/operations_done", "word"),
+    Flood("direction", "cmd/direction/resume", "word"),
+    Flood("control office", "cmd/control-office/seal", "word"),
+    Flood("anybody", "cmd/anybody/dance", "garbage"),
+)
+
+
+class Chef:
+    """Says his words one by one, and keeps how long each answer took."""
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self._client = client
+        self._asked_s: dict[str, float] = {}
+        self.answered_s: dict[str, float] = {}
+        self.whys: set[str] = set()
+
+    async def hear(self) -> None:
+        await self._client.subscribe(ROOT + "reply", qos=1)
+        async for message in self._client.messages:
+            reply = json.loads(message.payload)
+            if reply["id"] in self._asked_s:
+                self.answered_s[reply["id"]] = time.monotonic() - self._asked_s[reply["id"]]
+                self.whys.add(reply["why"])
+
+    async def say(self, count: int, seconds: float) -> None:
+        """So many words, evenly over that time."""
+        began_s, first = time.monotonic(), len(self._asked_s)
+        for number in range(first, first + count):
+            word = WORDS[number % len(WORDS)]
+            asked = {"id": f"chef-{number}", "by": "chef", "reason": "a test", "coup": WRONG_COUP}
+            asked |= {"number": 7} if word == "confirm" else {}
+            self._asked_s[f"chef-{number}"] = time.monotonic()
+            await self._client.publish(f"{ROOT}cmd/chef-wheel-1/{word}", json.dumps(asked), qos=1)
+            await asyncio.sleep(max(0.0, began_s + (number - first + 1) * seconds / count - time.monotonic()))
+
+    @property
+    def unanswered(self) -> set[str]:
+        return self._asked_s.keys() - self.answered_s.keys()
+
+
+class Timed(Subscriber):
+    """Keeps when each message of the feed came, in UTC, by its number."""
+
+    leaves = TABLE_TOPICS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came_s: dict[int, float] = {}
+
+    def note(self, leaf: str, payload: bytes) -> None:
+        if leaf in FEED:
+            self.came_s.setdefault(json.loads(payload)["seq"], time.time())
+
+
+@pytest.fixture
+async def playing(tmp_path: Path) -> AsyncIterator[tuple[int, Daemon, Timed, Wheel, Chef]]:
+    shipped = ("max_queued_messages 10000", "max_inflight_messages 1000")
+    with Mosquitto(tmp_path, *shipped, log_type="information") as broker:
+        async with (
+            table(tmp_path, broker.port, seed=3, speed=SPEED, subscriber=(timed := Timed())) as (wheel, _, daemon),
+            aiomqtt.Client("127.0.0.1", broker.port) as client,
+        ):
+            chef = Chef(client)
+            async with working(chef.hear(), coups(wheel)):
+                yield broker.port, daemon, timed, wheel, chef
+
+
+@asynccontextmanager
+async def working(*works: Any) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield
+        assert not any(task.done() for task in tasks), tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+
+async def coups(wheel: Wheel) -> None:
+    while True:
+        await wheel.play("valid")
+
+
+async def flooded(port: int, flood: Flood) -> int:
+    """Run it to its end; returns how many messages were sent."""
+    arguments = (str(port), ROOT + flood.leaf, str(PER_S), str(FLOOD_S), flood.kind)
+    module = (sys.executable, "-m", "tests.security.flooder")
+    process = await asyncio.create_subprocess_exec(*module, *arguments, stdout=asyncio.subprocess.PIPE)
+    printed, _ = await process.communicate()
+    assert process.returncode == 0, flood
+    return int(printed)
+
+
+def memory_kb(daemon: Daemon) -> int:
+    """The most that the process has ever had in memory."""
+    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0])
+
+
+def stored_at_us(journal: Path, first_seq: int) -> dict[int, int]:
+    """When each message of the feed was stored, from that one on, in UTC."""
+    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as db:
+        return dict(db.execute("SELECT seq, at_utc_us FROM messages WHERE seq >= ?", (first_seq,)).fetchall())
+
+
+async def until(holds: Callable[[], bool], what: Callable[[], object]) -> None:
+    """Wait until it is so; else fail with `what`."""
+    try:
+        async with asyncio.timeout(ANSWER_S_MAX):
+            while not holds():  # noqa: ASYNC110  there is no event to wait for
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(what()) from None
+
+
+def p99(values: list[float]) -> float:
+    return sorted(values)[int(len(values) * 0.99)]
+
+
+def processor_s(daemon: Daemon) -> float:
+    """How long the process has used a processor."""
+    fields = Path(f"/proc/{daemon.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Outcome(NamedTuple):
+    """What one flood did; the times in seconds."""
+
+    flood: Flood
+    sent: int
+    answers_s: list[float]
+    messages_s: list[float]
+    processor_s: float
+    memory_kb: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.flood.role}, {self.flood.leaf}, {self.flood.kind}: {self.sent} in {FLOOD_S} s; "
+            f"{len(self.answers_s)} answers, p99 {p99(self.answers_s):.3f} s; "
+            f"{len(self.messages_s)} messages, p99 {p99(self.messages_s):.3f} s; "
+            f"processor {self.processor_s:.1f} s, memory {self.memory_kb} kB"
+        )
+
+
+async def outcome_of(flood: Flood, port: int, daemon: Daemon, timed: Timed, chef: Chef, journal: Path) -> Outcome:
+    """One flood, with the chef's words and the coups beside it, to the last answer and the last message."""
+    first_seq, before, used_s = max(timed.came_s), set(chef.answered_s), processor_s(daemon)
+    sent, _ = await asyncio.gather(flooded(port, flood), chef.say(COMMANDS, FLOOD_S))
+    used_s = processor_s(daemon) - used_s
+    await until(lambda: not chef.unanswered, lambda: (flood, "unanswered", chef.unanswered))
+    stored = stored_at_us(journal, first_seq)
+    await until(lambda: stored.keys() <= timed.came_s.keys(), lambda: (flood, stored.keys() - timed.came_s.keys()))
+    messages_s = [timed.came_s[seq] - at_us / 1e6 for seq, at_us in stored.items()]
+    answers_s = [took_s for each, took_s in chef.answered_s.items() if each not in before]
+    return Outcome(flood, sent, answers_s, messages_s, used_s, memory_kb(daemon))
+
+
+@pytest.mark.timeout(len(FLOODS) * (FLOOD_S + ANSWER_S_MAX) + 120)
+async def test_a_flood_keeps_nobody_waiting(
+    tmp_path: Path, playing: tuple[int, Daemon, Timed, Wheel, Chef], capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, daemon, timed, _, chef = playing
+    said = len(daemon.logs)
+    outcomes = [await outcome_of(flood, port, daemon, timed, chef, tmp_path / "journal.sqlite") for flood in FLOODS]
+    report = "\n".join(map(str, outcomes))
+    with capsys.disabled():
+        sys.stdout.write(f"\n{report}\n")
+    assert all(p99(one.messages_s) <= LATE_S_MAX for one in outcomes), report
+    assert all(p99(one.answers_s) <= LATE_S_MAX for one in outcomes), report
+    assert outcomes[-1].memory_kb <= MEMORY_KB_MAX, report
+    assert not any("too many" in why for why in chef.whys), report
+    caused = [log for log in daemon.logs[said:] if str(log["event"]).startswith(CAUSED)]
+    ats_s = [datetime.fromisoformat(str(log["at"])).timestamp() for log in caused]
+    assert all(later - at >= 0.9 for at, later in pairwise(ats_s)), caused

@@ -1,0 +1,52 @@
+"""The access list of a mosquitto broker, made from the roles: every right is named, and all else is forbidden.
+
+mosquitto can put the sender's name in a topic by itself (`pattern write …/cmd/%u/…`), but it gives a pattern to every
+user. So there are no patterns: each user has a block, with its own name written out in each topic. That binds both, who
+sends and what he may send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from wheeld.broker.roles import Role, TableAccess
+
+HEAD = """\
+# Who may publish and subscribe to what, for mosquitto 2.0. Made by `wheeld acl`, for {tables}.
+# Do not edit it: make it anew, with every table of this broker, and then: systemctl reload mosquitto
+#
+# A user name is the common name of a certificate (wheeld.conf). Each user may publish commands below cmd/ and its own
+# name only, so that a wheel knows who sent one. Whatever is not allowed here is forbidden.
+#
+# The broker acknowledges a forbidden publication, too (MQTT 5 gives the reason, 3.1.1 does not). Who sends a command
+# must wait for the reply.
+"""
+
+
+def access_list(tables: Sequence[TableAccess]) -> str:
+    """The text of the file for these tables. A user in several blocks has the rights of all of them."""
+    names = [f"{each.site}/{each.table}" for each in tables]
+    listed = set[tuple[str, str, str]]()
+    lines = [HEAD.format(tables=", ".join(names))]
+    for name, table in zip(names, tables, strict=True):
+        lines.append(f"# --- {name}\n")
+        for user, role in table.users.items():
+            # A right that holds at every table stands at the first one only.
+            rights = [right for right in table.rights(user) if (user, *right) not in listed]
+            listed |= {(user, *right) for right in rights}
+            lines += _block(user, role, rights)
+    return "\n".join(lines)
+
+
+def same_names(tables: Sequence[TableAccess]) -> Iterator[str]:
+    """The tables whose name another one has too: the users at both would be the same, and each could act at both."""
+    names = [each.table for each in tables]
+    yield from dict.fromkeys(name for name in names if names.count(name) > 1)
+
+
+def _block(user: str, role: Role, rights: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if rights:
+        yield f"# {role.about}"
+        yield f"user {user}"
+        yield from (f"topic {access} {topic}" for access, topic in rights)
+        yield ""

@@ -1,0 +1,208 @@
+"""What arrives from the broker, in lanes: each kind of message waits in its own, with a budget of its own.
+
+So nobody who floods the wheel delays or displaces the words of another, or a live message. The words come first. An
+ack says what every lower one says, so only the highest waits. A command over its budget is answered, and what is over
+the budget of those answers is dropped and counted; each is decided by the topic alone, before anything is decoded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Collection
+from enum import Enum
+from typing import NamedTuple
+
+import msgspec
+
+from wheeld.broker.budget import Allowance, Budget, SparingLog
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload
+from wheeld.ports import HostClock
+
+COMMAND_BYTES_MAX = 4096
+"""Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
+
+LANE_MAX = 500
+"""Of one lane, while the intake waits for the disk. Its budgets fill it in half a minute; then all is refused."""
+
+REFUSED_PER_NAME = Budget(at_once=20, per_s=2.0)
+"""Answers to commands that are over their budget. A panel that repeats itself learns of it by the first ones."""
+
+
+class Lane(Enum):
+    """Where a message waits, in the order in which the lanes are emptied."""
+
+    WORDS = "words"
+    """What people and the table system say to the table; and `seal`, which a chef gives among them. All in one lane, so
+    that the words of one sender keep their order."""
+    REQUESTS = "requests"
+    """What the settlement core asks for: `resend`."""
+    OTHERS = "others"
+    """What is no command at all; it is answered too."""
+    REFUSALS = "refusals"
+    """Commands over their budget, to be answered."""
+
+
+BUDGETS = {
+    Lane.WORDS: Budget(at_once=50, per_s=5.0),
+    Lane.REQUESTS: Budget(at_once=10, per_s=1.0),
+    Lane.OTHERS: Budget(at_once=20, per_s=2.0),
+}
+"""Of each user and name. People give a command a few times a minute, and fifty at once are what the broker may have
+kept of a minute of them. A feed asks for what it misses at most once a second. A command costs a write to disk of some
+ms, and a row that stays."""
+
+
+class Place(NamedTuple):
+    """The lane of a message, and with which others it shares a budget."""
+
+    lane: Lane
+    budget: str
+
+
+_OTHERS = Place(Lane.OTHERS, "")
+
+
+def place_of(leaf: str, users: Collection[str]) -> Place:
+    """Where a message on this topic below the root belongs, at a table that knows these users."""
+    kind, _, said = leaf.partition("/")
+    user, _, name = said.partition("/")
+    # One budget for all that is unknown: whoever invents names must not get a budget for each.
+    if kind != "cmd" or user not in users or name not in COMMANDS:
+        return _OTHERS
+    return Place(Lane.REQUESTS if name == "resend" else Lane.WORDS, said)
+
+
+class Incoming(msgspec.Struct, frozen=True, kw_only=True):
+    """One message from the broker; `leaf` is the topic below the root: `cmd/{user}/{name}`."""
+
+    leaf: str
+    payload: bytes
+    retained: bool = False
+    response_topic: str | None = None
+    correlation: bytes | None = None
+    came_ns: int | None = None
+    """When it came, host time and UTC."""
+    came_utc_us: int | None = None
+    is_over_budget: bool = False
+    """It is only to be answered."""
+
+
+class Acks:
+    """The highest number that the settlement core has acknowledged since the last one was taken."""
+
+    def __init__(self, log: SparingLog, counters: dict[str, int]) -> None:
+        self._log, self._counters = log, counters
+        self._highest: int | None = None
+        self._news = asyncio.Event()
+
+    def put(self, payload: bytes) -> None:
+        """An ack has come; one that can't be read is counted, and its sender has to correct it."""
+        try:
+            if len(payload) > COMMAND_BYTES_MAX:
+                raise msgspec.ValidationError(f"{len(payload)} bytes")
+            seq = msgspec.json.decode(payload, type=AckPayload).seq
+        except UNREADABLE as error:
+            self._counters["acks_malformed"] += 1
+            self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
+            return
+        self._counters["acks"] += 1
+        if self._highest is None or seq > self._highest:
+            self._highest = seq
+        self._news.set()
+
+    async def get(self) -> int:
+        """The highest number acknowledged since the last call returned; waits for one."""
+        while self._highest is None:
+            self._news.clear()
+            await self._news.wait()
+        seq, self._highest = self._highest, None
+        return seq
+
+
+class Inbox:
+    """The lanes: the connection puts in what arrives, the intake takes it out. One taker only. `users`: whom the table
+    knows; what others send is no command."""
+
+    def __init__(self, clock: HostClock, log: SparingLog, users: Collection[str]) -> None:
+        outcomes = ("taken", "refused", "dropped")
+        self.counters = {f"{lane.value}_{outcome}": 0 for lane in BUDGETS for outcome in outcomes}
+        self.counters |= {"acks": 0, "acks_malformed": 0}
+        self.acks = Acks(log, self.counters)
+        self._clock, self._log, self._users = clock, log, users
+        self._lanes: dict[Lane, deque[Incoming]] = {lane: deque() for lane in Lane}
+        self._allowances: dict[Place, tuple[Allowance, Allowance]] = {}
+        self._news = asyncio.Event()
+        self._words_put = self._words_handled = 0
+        self._is_word = False
+        """Whether what was taken last is a word."""
+        self._handled = asyncio.Event()
+
+    def has_room(self, leaf: str) -> bool:
+        """Whether a command with this topic would be taken or answered; if not, it is dropped and counted here."""
+        place = place_of(leaf, self._users)
+        taken, refused = self._allowances_of(place)
+        now_ns = self._clock.monotonic_ns()
+        if taken.has_one(now_ns) or refused.has_one(now_ns):
+            return True
+        self._drop(place, leaf)
+        return False
+
+    def put(self, incoming: Incoming) -> None:
+        """Put a command in its lane; one over its budget among those that are only answered, or nowhere."""
+        place = place_of(incoming.leaf, self._users)
+        taken, refused = self._allowances_of(place)
+        now_ns = self._clock.monotonic_ns()
+        if len(self._lanes[place.lane]) < LANE_MAX and taken.take_one(now_ns):
+            self._enqueue(place.lane, incoming)
+            self.counters[f"{place.lane.value}_taken"] += 1
+            self._words_put += place.lane is Lane.WORDS
+        elif len(self._lanes[Lane.REFUSALS]) < LANE_MAX and refused.take_one(now_ns):
+            self._enqueue(Lane.REFUSALS, msgspec.structs.replace(incoming, is_over_budget=True))
+            self.counters[f"{place.lane.value}_refused"] += 1
+            self._log.warning("command.over_budget", topic=incoming.leaf, then="refused; its sender sends too many")
+        else:
+            self._drop(place, incoming.leaf)
+
+    async def get(self) -> Incoming:
+        """The next command, of the first lane that has one; waits for it."""
+        while True:
+            for lane, waiting in self._lanes.items():
+                if waiting:
+                    self._is_word = lane is Lane.WORDS
+                    return waiting.popleft()
+            self._news.clear()
+            await self._news.wait()
+
+    def task_done(self) -> None:
+        """What `get` returned last has been handled."""
+        self._words_handled += self._is_word
+        self._handled.set()
+
+    async def join(self) -> None:
+        """Return when every word that was put before now has been handled."""
+        await self._until(self._words_put)
+
+    def under_way(self) -> Awaitable[None] | None:
+        """None, or what returns when every word that was put before now has been handled."""
+        return None if self._words_handled == self._words_put else self._until(self._words_put)
+
+    async def _until(self, words: int) -> None:
+        while self._words_handled < words:
+            self._handled.clear()
+            await self._handled.wait()
+
+    def _enqueue(self, lane: Lane, incoming: Incoming) -> None:
+        self._lanes[lane].append(incoming)
+        self._news.set()
+
+    def _drop(self, place: Place, leaf: str) -> None:
+        self.counters[f"{place.lane.value}_dropped"] += 1
+        self._log.error("command.dropped", topic=leaf[:64], why="its sender sends too many to answer each")
+
+    def _allowances_of(self, place: Place) -> tuple[Allowance, Allowance]:
+        """What is left for commands of this place, and for the answers to those that are too many."""
+        found = self._allowances.get(place)
+        if found is None:
+            found = self._allowances[place] = Allowance(BUDGETS[place.lane]), Allowance(REFUSED_PER_NAME)
+        return found

@@ -1,0 +1,90 @@
+"""What is to be published again: one pass over the stored messages at a time, for all who have asked for it.
+
+Who asks for what the present pass has yet to send joins it. Who asks for more waits for the next pass, which begins at
+the lowest number that was asked for: so every question is answered after two passes at most, however often somebody
+asks, and each gets its messages in order and without a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import msgspec
+
+from wheeld.core.catalogue import Text, translatable
+from wheeld.errors import WheeldError
+
+QUESTIONS_MAX = 20
+"""Who ask at one time: some feeds that ask again before they are answered. Each question waits in memory and, as a
+command that is not answered, in the journal."""
+
+RESEND_BATCH = 25
+"""Messages of a pass that are read, and published, before the pause."""
+RESEND_PAUSE_S = 0.05
+"""With the batch at most 500 messages a second: a day of coups takes ten seconds, a year of them an hour, and neither
+the disk nor a slow subscriber is kept from what is live."""
+
+Answered: TypeAlias = Callable[[int], Awaitable[None]]
+"""Called when all that was asked for has been published, with the last number there is."""
+
+
+class ResendError(WheeldError):
+    """A resend that cannot be done; `last_seq` is the last number there is."""
+
+    def __init__(self, text: Text, last_seq: int) -> None:
+        self.text, self.last_seq = text, last_seq
+        super().__init__(text.english.format(**text.parts))
+
+
+def no_such_message(from_seq: int, last_seq: int) -> ResendError:
+    """Nobody has that message yet."""
+    words = translatable("there is no message {first}: the last one is {last}")
+    return ResendError(Text(words, {"first": from_seq, "last": last_seq}), last_seq)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """Somebody misses all from `from_seq` on."""
+
+    from_seq: int
+    answered: Answered
+
+
+class Resends:
+    """The present pass, and the questions of the next one."""
+
+    def __init__(self) -> None:
+        self.next_seq = 0
+        """The next number of the present pass."""
+        self._served: list[Question] = []
+        self._waiting: list[Question] = []
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether there is a pass to go on with."""
+        return bool(self._served)
+
+    def ask(self, question: Question, last_seq: int) -> None:
+        """Add a question. Raises ResendError when too many wait."""
+        if len(self._served) + len(self._waiting) >= QUESTIONS_MAX:
+            words = translatable(
+                "{most} who asked before are still being served: ask again when one of them is answered"
+            )
+            raise ResendError(Text(words, {"most": QUESTIONS_MAX}), last_seq)
+        if self._served and question.from_seq < self.next_seq:
+            self._waiting.append(question)
+        else:
+            self._served.append(question)
+            if len(self._served) == 1:
+                self.next_seq = question.from_seq
+
+    def sent(self, seq: int) -> None:
+        """The present pass has come past that number."""
+        self.next_seq = seq + 1
+
+    def end(self) -> list[Question]:
+        """The present pass is over; returns whom it has served. The next one begins."""
+        served, self._served, self._waiting = self._served, self._waiting, []
+        if self._served:
+            self.next_seq = min(question.from_seq for question in self._served)
+        return served

@@ -1,0 +1,190 @@
+"""The roles of the house: how each is called at the broker, what it reads and publishes, and which commands it gives.
+
+This is the only place where that stands. The broker's access list is made from it (`acl`), the intake refuses by it
+(`commands`), and the tests are drawn from it; docs/interfaces.md shows it, and a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from wheeld.broker.refusals import RefusedError, quoted
+
+RoleName: TypeAlias = Literal[
+    "wheel",
+    "bouler",
+    "chef",
+    "table-system",
+    "display",
+    "inspector",
+    "direction",
+    "control-office",
+    "settlement",
+    "technician",
+    "auditor",
+]
+
+RESPONSE = "response"
+"""Stands for the MQTT 5 response topics of a table: a command may name one of them."""
+
+USER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
+"""A user name is a level of a topic and a word of the access list: nothing in it may have a meaning there."""
+
+
+class Role(msgspec.Struct, frozen=True, kw_only=True):
+    """One role. `reads` and `publishes` are topics below a table's root, or whole ones that begin with `wheel/`.
+
+    `is_at_table`: its device stands at one table, and its user name ends in that table's. The others serve every table
+    that names them. `commands`: what it may give, each on `cmd/{user}/{name}`. `about` is for people.
+    """
+
+    name: RoleName
+    about: str
+    is_at_table: bool = False
+    reads: tuple[str, ...] = ()
+    publishes: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+    def user(self, table: str) -> str:
+        """How it is called at the broker."""
+        return f"{self.name}-{table}" if self.is_at_table else self.name
+
+
+_FEED = ("result", "void", "table")
+_PANEL = (*_FEED, "notice", "board", "availability", "reply", RESPONSE)
+
+ROLES = (
+    Role(
+        name="wheel",
+        about="The wheel's daemon. It reads its own table and notice: an older copy of its journal is known by them.",
+        is_at_table=True,
+        reads=("ack", "table", "notice", "cmd/+/+"),
+        publishes=(*_FEED, "notice", "board", "health", "availability", "reply", RESPONSE),
+    ),
+    Role(
+        name="bouler",
+        about="The bouler's panel.",
+        is_at_table=True,
+        reads=_PANEL,
+        commands=("last_coup", "rien_ne_va_plus"),
+    ),
+    Role(
+        name="chef",
+        about="The chef's panel.",
+        is_at_table=True,
+        reads=_PANEL,
+        # Each is named: a command of a later version stays forbidden until somebody adds it.
+        commands=(
+            "bouler",
+            "close",
+            "confirm",
+            "last_coup",
+            "last_coup_off",
+            "open",
+            "operations_done",
+            "resume",
+            "rien_ne_va_plus",
+            "rien_va",
+            "seal",
+            "suspend",
+            "tout_va",
+        ),
+    ),
+    Role(
+        name="table-system",
+        about="The table system, which settles the bets at the table.",
+        is_at_table=True,
+        reads=(*_FEED, "notice", "availability", "reply", RESPONSE),
+        commands=("operations_done",),
+    ),
+    Role(name="display", about="A display for the public.", is_at_table=True, reads=("board", "availability")),
+    Role(
+        name="inspector",
+        about="The inspector learns of an early change of bouler, and of everything else that people see.",
+        reads=(*_FEED, "notice", "board", "availability", "reply"),
+    ),
+    Role(
+        name="direction",
+        about="The direction suspends and ends play.",
+        reads=_PANEL,
+        commands=("close", "last_coup", "last_coup_off", "resume", "suspend"),
+    ),
+    Role(
+        name="control-office",
+        about="The control office learns who suspended play, and why; it may have the journal sealed at any moment.",
+        reads=(*_FEED, "notice", "availability", "reply", RESPONSE),
+        commands=("seal",),
+    ),
+    Role(
+        name="settlement",
+        about="The settlement system: the messages that it pays by, and those that show whether it has all of them.",
+        reads=(*_FEED, "notice", "availability", "reply"),
+        publishes=("ack",),
+        commands=("resend",),
+    ),
+    Role(
+        name="technician",
+        about="A technician looks, and changes nothing.",
+        reads=("table", "notice", "health", "availability"),
+    ),
+    Role(name="auditor", about="The auditor reads everything at every table.", reads=("wheel/v1/#",)),
+)
+BY_NAME: Mapping[str, Role] = MappingProxyType({role.name: role for role in ROLES})
+NOBODY_ELSE: Mapping[str, RoleName] = MappingProxyType({})
+
+
+def users_at(table: str, more: Mapping[str, RoleName]) -> dict[str, Role]:
+    """Everybody whom one table knows: the users of all roles, and those that its configuration gives a role."""
+    return {role.user(table): role for role in ROLES} | {user: BY_NAME[name] for user, name in more.items()}
+
+
+class TableAccess(NamedTuple):
+    """One table at the broker, and everybody whom it knows there."""
+
+    site: str
+    table: str
+    users: Mapping[str, Role]
+
+    @classmethod
+    def of(cls, site: str, table: str, more: Mapping[str, RoleName] = NOBODY_ELSE) -> TableAccess:
+        """A table whose configuration gives the users of `more` a role, besides those of all roles."""
+        return cls(site, table, users_at(table, more))
+
+    @property
+    def root(self) -> str:
+        """What the topics of this table begin with."""
+        return f"wheel/v1/{self.site}/{self.table}/"
+
+    def rights(self, user: str) -> Iterator[tuple[str, str]]:
+        """What `user`, who has a role here, may do: "read" or "write", and a topic filter."""
+        role = self.users[user]
+        for leaf in role.reads:
+            yield "read", self._filter(leaf)
+        for leaf in (*role.publishes, *(f"cmd/{user}/{name}" for name in role.commands)):
+            yield "write", self._filter(leaf)
+
+    def check_sender(self, user: str, command: str) -> None:
+        """Raise RefusedError unless `user` has a role that may give `command`, whatever the broker has let through."""
+        role = self.users.get(user)
+        if role is None:
+            raise RefusedError(
+                'its sender is called "{user}" at the broker, and nobody of that name has a role here: a '
+                "technician has to give it one, or to correct the name in the topic",
+                user=quoted(user),
+            )
+        if command not in role.commands:
+            entitled = sorted(name for name, role in self.users.items() if command in role.commands)
+            raise RefusedError(
+                '"{user}" has no right to give this command; those who have it: {entitled}',
+                user=quoted(user),
+                entitled=", ".join(entitled),
+            )
+
+    def _filter(self, leaf: str) -> str:
+        if leaf == RESPONSE:
+            return f"reply/{self.site}/{self.table}/#"
+        return leaf if leaf.startswith("wheel/") else self.root + leaf

@@ -1,0 +1,37 @@
+"""`wheeld acl`: the access list of the broker, for tables that are named or described by their configurations."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from wheeld.broker.acl import access_list, same_names
+from wheeld.broker.roles import TableAccess
+from wheeld.config.reading import load
+from wheeld.exits import Exit
+
+
+def acl(options: argparse.Namespace) -> Exit:
+    """Write the list; raises ConfigError, KeyFileError or OSError."""
+    tables = [*map(_configured, options.config), *(TableAccess.of(*name.split("/")) for name in options.tables)]
+    if not tables:
+        return _usage("name a table, as SITE/TABLE, or its configuration with -c")
+    if same := ", ".join(same_names(tables)):
+        return _usage(f"two tables are called {same}: their users would have the same names; make a list for each")
+    text = access_list(tables)
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        options.output.write_text(text, encoding="utf-8")
+    return Exit.OK
+
+
+def _configured(path: Path) -> TableAccess:
+    config = load(path)
+    return TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
+
+
+def _usage(why: str) -> Exit:
+    sys.stderr.write(f"wheeld: {why}\n")
+    return Exit.USAGE

@@ -1,0 +1,61 @@
+"""`wheeld --version`, and with `--verify` whether the installed program is that of a release."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+from wheeld.exits import Exit
+from wheeld.journal.seal import public_key
+from wheeld.service.program import (
+    MANIFEST,
+    SIGNATURE,
+    ManifestError,
+    differences,
+    false_copies,
+    file_digests,
+    installed_at,
+    program_digest,
+    read_manifest,
+)
+
+
+def version(options: argparse.Namespace) -> Exit:
+    """Print the version; with `--verify` compare every file. Raises OSError, KeyFileError."""
+    if not options.verify:
+        sys.stdout.write(f"wheeld {version_of('wheeld')}\n")
+        return Exit.OK
+    return verify(installed_at(), options.release_key)
+
+
+def verify(root: Path, release_key: Path) -> Exit:
+    """Compare the program below `root` with the manifest of its release, and that with the release's key."""
+    files = file_digests(root)
+    sys.stdout.write(f"wheeld {version_of('wheeld')}, program {program_digest(files)}\n")
+    try:
+        found = read_manifest(root)
+    except ManifestError as wrong:
+        return _fail([str(wrong)])
+    if found is None:
+        why = f"there is no {MANIFEST} in {root}: no release made this program, and there is nothing to compare it with"
+        sys.stderr.write(f"wheeld: {why}\n")
+        return Exit.NOT_RELEASED
+    data, manifest = found
+    key_id, check = public_key(release_key)
+    signature = root / SIGNATURE
+    if not signature.exists() or not check(signature.read_bytes(), data):
+        return _fail([f"the key {key_id} ({release_key}) did not sign {MANIFEST}: it proves nothing"])
+    if different := [*differences(manifest, files), *false_copies(root)]:
+        return _fail(different)
+    sys.stdout.write(
+        f"all {len(files)} files are those of release {manifest.version} (commit {manifest.commit}), "
+        f"signed with key {key_id}\n"
+    )
+    return Exit.OK
+
+
+def _fail(why: list[str]) -> Exit:
+    sys.stderr.write("".join(f"wheeld: {line}\n" for line in why))
+    return Exit.BAD_DATA

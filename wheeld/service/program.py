@@ -1,0 +1,164 @@
+"""The files of the installed program: the digest of each, of all, and how they compare with the release's manifest.
+
+A program that somebody changed can say anything of itself. So what this finds is worth as much as the account that
+runs it: an inspector runs it from a medium of his own, or computes the same digest with `sha256sum` (docs/release.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import marshal
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import structlog
+
+from wheeld.errors import WheeldError
+
+PACKAGES = ("wheeld", "firmware_protocol")
+"""What a wheel installs of ours, side by side."""
+MANIFEST, SIGNATURE = "wheeld/manifest.json", "wheeld/manifest.sig"
+CACHE = "__pycache__"
+"""Python's compiled copies, made by the installer or at the first start: each computer has its own."""
+PYC_HEADER_BYTES = 16
+"""Magic, flags, and the time and size of the source, or its hash (PEP 552)."""
+MANIFEST_BYTES_MAX = 4_000_000
+"""A hundred times what ours has: nothing else is read into memory whole."""
+
+
+class ManifestError(WheeldError, ValueError):
+    """A manifest that cannot be read; the text says why."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a release installs: SHA-256 of each file by its path, and `program`, the digest of them all."""
+
+    schema: Literal["manifest/1"] = "manifest/1"
+    version: str
+    commit: str
+    program: str
+    files: dict[str, str]
+
+
+def installed_at() -> Path:
+    """The directory that holds the packages of the program that runs."""
+    return Path(__file__).parents[2]
+
+
+def file_digests(root: Path) -> dict[str, str]:
+    """SHA-256 of every file of the packages, by path; of a symbolic link that of where it points to."""
+    return {path.relative_to(root).as_posix(): _digest(path) for path in _files(root)}
+
+
+def program_digest(files: dict[str, str]) -> str:
+    """The digest of them all: SHA-256 of the lines that `sha256sum` prints of them, in the order of their paths."""
+    lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def manifest_of(root: Path, *, version: str, commit: str) -> bytes:
+    """The manifest of what stands below `root`."""
+    files = dict(sorted(file_digests(root).items()))
+    manifest = Manifest(version=version, commit=commit, program=program_digest(files), files=files)
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+
+
+def read_manifest(root: Path) -> tuple[bytes, Manifest] | None:
+    """The manifest's bytes and what they say; None where there is none. Raises OSError, ManifestError."""
+    path = root / MANIFEST
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        data = file.read(MANIFEST_BYTES_MAX)
+    try:
+        return data, msgspec.json.decode(data, type=Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise ManifestError(f"{path}: no manifest of a release: {wrong}") from wrong
+
+
+def differences(manifest: Manifest, files: dict[str, str]) -> Iterator[str]:
+    """What differs between a manifest and the files, a line each."""
+    for path in sorted({*manifest.files, *files}):
+        if path not in files:
+            yield f"missing: {path}"
+        elif path not in manifest.files:
+            yield f"not of the release: {path}"
+        elif files[path] != manifest.files[path]:
+            yield f"changed: {path}"
+    if program_digest(manifest.files) != manifest.program:
+        yield "the manifest's own digest of the program is wrong"
+
+
+def false_copies(root: Path) -> Iterator[str]:
+    """The compiled copies that this Python would run in place of a source that says something else."""
+    for source in _files(root):
+        if source.suffix == ".py":
+            for optimize, level in (("", 0), ("1", 1), ("2", 2)):
+                copy = Path(importlib.util.cache_from_source(str(source), optimization=optimize))
+                if copy.is_file() and _is_used(copy, source) and not _is_copy(copy, source, level):
+                    yield f"compiled from something else: {copy.relative_to(root).as_posix()}"
+
+
+class Program:
+    """What the daemon knows of its own files; `digest` is None until they have been read, once."""
+
+    def __init__(self) -> None:
+        self.version = version("wheeld")
+        self.digest: str | None = None
+        self.as_released: bool | None = None
+        """Whether the release's manifest has the same digest; None where there is no manifest."""
+
+    async def read(self) -> None:
+        """Read all files, in a thread: hundreds of them, and a slow card must not delay a verdict."""
+        log = structlog.get_logger("program")
+        try:
+            self.digest, self.as_released = await asyncio.to_thread(_compare, installed_at())
+        except (OSError, ManifestError) as wrong:
+            log.error("program.unreadable", why=str(wrong), then="health has no digest of the program")
+            return
+        log.info("program.read", version=self.version, digest=self.digest, as_released=self.as_released)
+
+
+def _compare(root: Path) -> tuple[str, bool | None]:
+    digest, manifest = program_digest(file_digests(root)), read_manifest(root)
+    return digest, None if manifest is None else manifest[1].program == digest
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*")):
+            is_ours = path.parent.name != CACHE and path.relative_to(root).as_posix() not in (MANIFEST, SIGNATURE)
+            if is_ours and (path.is_symlink() or path.is_file()):
+                yield path
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink():
+        return hashlib.sha256(f"link to {path.readlink()}".encode()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_used(copy: Path, source: Path) -> bool:
+    """Whether Python would run it: it is of this Python, and either does not check its source or was made from it."""
+    header = copy.read_bytes()[:PYC_HEADER_BYTES]
+    if header[:4] != importlib.util.MAGIC_NUMBER:
+        return False
+    flags, of_source = int.from_bytes(header[4:8], "little"), source.stat()
+    if flags:
+        return True
+    made_of = int.from_bytes(header[8:12], "little"), int.from_bytes(header[12:16], "little")
+    return made_of == (int(of_source.st_mtime) & 0xFFFFFFFF, of_source.st_size & 0xFFFFFFFF)
+
+
+def _is_copy(copy: Path, source: Path, level: int) -> bool:
+    try:
+        code = marshal.loads(copy.read_bytes()[PYC_HEADER_BYTES:])  # noqa: S302  compared, never run
+    except (ValueError, EOFError, TypeError):
+        return False
+    return bool(code == compile(source.read_bytes(), str(source), "exec", dont_inherit=True, optimize=level))
