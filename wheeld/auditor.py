@@ -42,8 +42,9 @@ KINDS = {
     "answer": ("answers", "row answered_utc_us done why"),
     "pruning": ("prunings", "coup at_utc_us why"),
     "seal": ("heads", "n head at_utc_us by why key_id signature"),
+    "event": ("events", "row event by why details at_utc_us"),
 }
-SCHEMA = "9412002edfc51e4db5524b39ea7a133618b3af81fa9ee9afab8c045c792744b6"
+SCHEMA = "e63b63440f4f7c25dc95c58d48ee042a13c7b8ff1715cfefc7484c2668e1177a"
 """SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
 
 KEPT = "SELECT name, value FROM kept ORDER BY name"
@@ -61,8 +62,7 @@ def main(journal: str, public_key: str, noted: str = "") -> str:
     """Verify the journal; returns what was verified. Raises Fault."""
     lines = Path(public_key).read_text().splitlines()
     raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # PEM has a prefix before them
-    address = Path(journal).absolute().as_uri() + "?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
+    with closing(sqlite3.connect(Path(journal).absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         size = Path(journal).stat().st_size
         db.execute("BEGIN")  # one state of it, whatever is written meanwhile

@@ -193,10 +193,12 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         help="a key that seals (may be repeated)",
     )
     verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
-    show = _add_part(parts, "show", cli_journal.show, "list the stored messages, oldest first")
+    show = _add_part(parts, "show", cli_journal.show, "list the stored messages and events, oldest first")
     show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
     show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
-    show.add_argument("--topic", metavar="TOPIC", action="append", help="of this topic only (may be repeated)")
+    show.add_argument(
+        "--topic", metavar="TOPIC", action="append", help='of this topic only, or "event" (may be repeated)'
+    )
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")

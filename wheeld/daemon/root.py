@@ -25,6 +25,8 @@ from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.table import Table
+from wheeld.daemon.event_recorder import EventRecorder
+from wheeld.daemon.identity import Identity, program_digest
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
 from wheeld.daemon.table_loop import TableLoop
@@ -51,13 +53,14 @@ TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
 """Somebody's hand was in it: no start mends that, so systemd does not try again."""
 
 
-def run(config: Config) -> Exit:
-    """Run the wheel until SIGTERM or SIGINT; returns how it ended."""
+def run(config: Config, configuration_digest: str | None = None) -> Exit:
+    """Run the wheel until SIGTERM or SIGINT; returns how it ended. The digest is of the file that `config` was read
+    from."""
     log_to_stderr(config.log.level)
-    return asyncio.run(_run(config))
+    return asyncio.run(_run(config, configuration_digest))
 
 
-async def _run(config: Config) -> Exit:
+async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
     log = structlog.get_logger("daemon")
     clock = SystemClock()
     key_file = config.journal.signing_key_file
@@ -78,7 +81,7 @@ async def _run(config: Config) -> Exit:
         # Freeing space must be enough: systemd tries again. Every other fault needs a person.
         return Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
     try:
-        failure = await _serve(config, journal, clock)
+        failure = await _serve(config, journal, clock, configuration_digest)
     except UNREADABLE as wrong:
         why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
         log.critical("journal.memory_unreadable", why=why)
@@ -95,14 +98,24 @@ async def _run(config: Config) -> Exit:
     return Exit.OK
 
 
-async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
+async def _serve(
+    config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
+) -> JournalError | None:
     """Run to the end; returns the journal's error when that was the reason."""
     failures: list[JournalError] = []
     try:
         memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
     except JournalError as wrong:
         return wrong
-    daemon = Daemon(config, journal, clock, memory=memory, resume_at=resume_at, gap=gap)
+    daemon = Daemon(
+        config,
+        journal,
+        clock,
+        memory=memory,
+        resume_at=resume_at,
+        gap=gap,
+        configuration_digest=configuration_digest,
+    )
     try:
         await daemon.run()
     except* JournalError as wrongs:
@@ -114,7 +127,8 @@ class Daemon:
     """Everything of one wheel, built in the order in which it depends on each other.
 
     `memory` is the table's as the journal has it, None for a journal that is empty; `resume_at`: up to where the
-    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet.
+    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet;
+    `configuration_digest`: of the file that `config` was read from.
     Raises PinsError, and one of `UNREADABLE` for a memory of another version.
     """
 
@@ -127,10 +141,14 @@ class Daemon:
         memory: bytes | None,
         resume_at: Position | None = None,
         gap: StoredAdoption | None = None,
+        configuration_digest: str | None = None,
     ) -> None:
         self._root = f"wheel/v1/{config.table.site}/{config.table.table}/"
         self._catalogue = config.table.catalogue
-        self._journal, self._clock, self._version = journal, clock, version("wheeld")
+        self._journal, self._clock = journal, clock
+        self._identity = Identity(
+            version=version("wheeld"), program=program_digest(), configuration=configuration_digest
+        )
         self._table, self._opening = Table.start(
             config.table,
             boot_id=uuid.uuid4().hex,
@@ -142,6 +160,14 @@ class Daemon:
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
         self._time_sync = TimeSync(on_change=self._on_change)
+        self._events = EventRecorder(
+            journal,
+            clock=clock,
+            sensors=lambda: self._source.sensors,
+            troubles=lambda: self._source.troubles,
+            is_synchronised=lambda: self._time_sync.is_synchronised,
+            clock_set_s=lambda: self._loop.clock_set_s,
+        )
         self._keeper = JournalKeeper(
             journal,
             self._table,
@@ -202,6 +228,7 @@ class Daemon:
 
     async def run(self) -> None:
         """Until a signal asks to stop, or a task fails: then all stop, and the error is raised in a group."""
+        await self._events.power_up(self._identity, self._table.boot_id)
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
         stop = asyncio.Event()
@@ -212,6 +239,7 @@ class Daemon:
             self._report_ready()
             await stop.wait()
             self._notifier.stopping()
+            await self._events.stop()
             await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
             await self._await_confirmations()
             for task in tasks:
@@ -225,6 +253,8 @@ class Daemon:
             "outbox": self._outbox.run(),
             "mqtt": self._mqtt.run(),
             "earshot": self._earshot.run(),
+            "events": self._events.run(),
+            "broker_events": self._events.follow(self._mqtt),
             **self._source.tasks(
                 self._loop.say,
                 watched(self._loop.put, self._watch.table),
@@ -245,7 +275,8 @@ class Daemon:
         return tasks
 
     def _availability(self, state: Literal["online", "offline"]) -> bytes:
-        return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._table.boot_id))
+        version = self._identity.version
+        return msgspec.json.encode(Availability(state=state, version=version, boot_id=self._table.boot_id))
 
     def _broker_counters(self) -> dict[str, dict[str, int]]:
         return {
@@ -262,6 +293,7 @@ class Daemon:
     def _on_change(self) -> None:
         """Something happened that people see."""
         self._keeper.look()
+        self._events.look()
         self._health.changed()
         self._notifier.status(self.status.line)
 
@@ -270,7 +302,8 @@ class Daemon:
         self._notifier.ready(self.status.line)
         structlog.get_logger("daemon").info(
             "daemon.ready",
-            version=self._version,
+            version=self._identity.version,
+            program=self._identity.program,
             boot_id=table.boot_id,
             table=table.setting.table,
             house=table.setting.house,

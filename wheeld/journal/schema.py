@@ -1,7 +1,7 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
-`origins`, `adoptions`, `messages`, `evidence`, `commands`, `answers`, `prunings` and `heads` are written once and
-never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the broker or the
+`origins`, `adoptions`, `messages`, `evidence`, `commands`, `answers`, `prunings`, `heads` and `events` are written once
+and never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the broker or the
 settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one row of `tail`;
 and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
 
@@ -103,6 +103,14 @@ CREATE TABLE heads (
     why TEXT NOT NULL,
     key_id TEXT NOT NULL,
     signature BLOB NOT NULL
+) STRICT;
+CREATE TABLE events (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    event TEXT NOT NULL,
+    by TEXT,
+    why TEXT,
+    details TEXT NOT NULL,
+    at_utc_us INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE chain (
     n INTEGER PRIMARY KEY,
