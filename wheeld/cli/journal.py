@@ -17,6 +17,7 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.describe import describe
+from wheeld.cli.recall import recalled
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.exits import Exit
@@ -145,6 +146,8 @@ def noted_head(text: str) -> tuple[int, bytes]:
 
 def show(options: argparse.Namespace) -> Exit:
     """Print the stored messages and event records, oldest first; raises JournalError, OSError."""
+    if options.last is not None:
+        return _show_last(options)
     with _reading(options.file) as journal:
         events = list(_events(journal)) if _wants_events(options) else []
         for message in _records(journal):
@@ -154,6 +157,17 @@ def show(options: argparse.Namespace) -> Exit:
                 _print(message, as_json=options.jsonl)
         for _, event in events:
             _print_event(event, as_json=options.jsonl)
+    return Exit.OK
+
+
+def _show_last(options: argparse.Namespace) -> Exit:
+    """Print the last coups, each with its evidence drawn."""
+    if options.jsonl or options.topic or options.coup is not None or options.from_seq is not None:
+        sys.stderr.write("wheeld: --last stands alone: each of its coups is shown whole\n")
+        return Exit.USAGE
+    with _reading(options.file) as journal:
+        for line in recalled(journal, options.last):
+            sys.stdout.write(f"{line}\n")
     return Exit.OK
 
 

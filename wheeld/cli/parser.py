@@ -80,6 +80,7 @@ examples:
   wheeld journal verify /var/lib/wheeld/campione-03.sqlite --public-key campione.pub
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
+  wheeld journal show /var/lib/wheeld/campione-03.sqlite --last 10
   wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
   wheeld journal backup /var/lib/wheeld/campione-03.sqlite /mnt/backup/campione-03-monday.sqlite
   wheeld journal seal /var/lib/wheeld/campione-03.sqlite --key wheel.key --why inspection
@@ -121,6 +122,10 @@ examples:
 """
     + _EXITS
 )
+
+
+COUPS_MAX = 1_000
+"""Of `--last`: an evening. Each coup is replayed to show it."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -194,6 +199,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     )
     verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
     show = _add_part(parts, "show", cli_journal.show, "list the stored messages and events, oldest first")
+    show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last coups, with their evidence drawn")
     show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
     show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
     show.add_argument(

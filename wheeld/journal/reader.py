@@ -157,6 +157,12 @@ class JournalReader:
         """Up to `limit` sequenced messages from `from_seq` on, by sequence number."""
         return self._messages("messages.seq >= ? ORDER BY messages.seq", from_seq, limit)
 
+    def last_verdicts(self, limit: int) -> list[StoredMessage]:
+        """The last `limit` verdicts, oldest first."""
+        newest = "SELECT seq FROM messages WHERE topic IN ('result', 'void') ORDER BY seq DESC LIMIT ?"
+        (first,) = self.database.rows(f"SELECT coalesce(min(seq), 0) FROM ({newest})", limit)[0]  # noqa: S608
+        return self._messages("messages.seq >= ? AND topic IN ('result', 'void') ORDER BY messages.seq", first, limit)
+
     def records(self, after_id: int, limit: int) -> list[StoredMessage]:
         """Up to `limit` messages of every topic with an id above `after_id`, in publication order."""
         return self._messages("messages.id > ? ORDER BY messages.id", after_id, limit)
