@@ -60,6 +60,7 @@ class Bench:
             is_synchronised=lambda: self.synchronised,
             clock_set_s=lambda: self.set_s,
         )
+        self.recorder.begin()
 
     async def look(self) -> list[tuple[str, dict[str, Any]]]:
         """What is stored when it has looked."""

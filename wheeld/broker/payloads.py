@@ -106,6 +106,16 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
     synchronised: bool | None = None
 
 
+class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """How the self-test of this start ended: whether it `passed`, which lines had not answered then (`silent`), and
+    which sensors did not work (`failing`)."""
+
+    passed: bool
+    at: str
+    silent: tuple[str, ...]
+    failing: tuple[str, ...]
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
 
@@ -119,6 +129,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     sensors: dict[str, bool]
     troubles: dict[str, tuple[Trouble, ...]] = {}
+    self_test: SelfTestHealth | None = None
     clock: ClockHealth
     outbox_depth: int
     counters: dict[str, dict[str, int]]

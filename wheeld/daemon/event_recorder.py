@@ -80,6 +80,7 @@ class EventRecorder:
         self._journal, self._clock = journal, clock
         self._sensors, self._troubles, self._is_synchronised = sensors, troubles, is_synchronised
         self._clock_set_s, self._was_set_s = clock_set_s, 0.0
+        self._has_begun = False
         self._worked: dict[str, bool] = {}
         self._was_synchronised = is_synchronised()
         self._waiting: asyncio.Queue[tuple[EventRecord, int]] = asyncio.Queue(WAITING_MAX)
@@ -111,12 +112,25 @@ class EventRecorder:
             await self._store(*self._waiting.get_nowait())
         await self._store(EventRecord(event="stop"))
 
+    def begin(self) -> None:
+        """The self-test is over. Before that sensors that have not answered yet count neither as working nor as
+        failing."""
+        self._has_begun = True
+        self.look()
+
     def look(self) -> None:
         """Compare sensors and clock with what they were."""
+        if self._has_begun:
+            self._look_at_sensors()
+        self._look_at_clock()
+
+    def _look_at_sensors(self) -> None:
         for sensor, works in self._sensors().items():
             if works is not self._worked.setdefault(sensor, True):
                 self._worked[sensor] = works
                 self._note_sensor(sensor, works=works)
+
+    def _look_at_clock(self) -> None:
         synchronised = self._is_synchronised()
         if synchronised is not None and synchronised is not self._was_synchronised:
             self._put(EventRecord(event=_SYNCHRONISED[synchronised]))

@@ -27,6 +27,7 @@ from wheeld.core.messages.payloads import Gap
 from wheeld.core.table import Table
 from wheeld.daemon.event_recorder import EventRecorder
 from wheeld.daemon.identity import Identity, program_digest
+from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
 from wheeld.daemon.table_loop import TableLoop
@@ -160,6 +161,12 @@ class Daemon:
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
         self._time_sync = TimeSync(on_change=self._on_change)
+        self._self_test = SelfTest(
+            clock=clock,
+            silent=lambda: self._source.silent,
+            sensors=lambda: self._source.sensors,
+            is_synchronised=lambda: self._time_sync.is_synchronised,
+        )
         self._events = EventRecorder(
             journal,
             clock=clock,
@@ -212,6 +219,7 @@ class Daemon:
             self._time_sync,
             clock=clock,
             outbox=self._outbox,
+            self_test=self._self_test,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -251,7 +259,8 @@ class Daemon:
             "beat": self._loop.beat(),
             "commands": self._intake.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
-            "mqtt": self._mqtt.run(),
+            "self_test": self._test_itself(),
+            "mqtt": self._speak(),
             "earshot": self._earshot.run(),
             "events": self._events.run(),
             "broker_events": self._events.follow(self._mqtt),
@@ -273,6 +282,17 @@ class Daemon:
             tasks["watchdog"] = self._watch.run(watchdog_s)
             tasks["journal_asked"] = self._watch.ask_journal(self._journal.last_seq, watchdog_s)
         return tasks
+
+    async def _test_itself(self) -> None:
+        """The self-test; its outcome is stored before anything is published."""
+        await self._journal.note(await self._self_test.run(), self._clock.utc_us())
+        self._events.begin()
+        self._self_test.end()
+
+    async def _speak(self) -> None:
+        """Connect to the broker when the self-test is over: everything that is published goes through this."""
+        await self._self_test.over()
+        await self._mqtt.run()
 
     def _availability(self, state: Literal["online", "offline"]) -> bytes:
         version = self._identity.version

@@ -9,6 +9,7 @@ from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import ClockHealth, Health
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
+from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
 from wheeld.ports import HostClock
 from wheeld.service.time_sync import TimeSync
@@ -25,10 +26,12 @@ class DaemonStatus:
         *,
         clock: HostClock,
         outbox: Outbox,
+        self_test: SelfTest,
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
         self._clock, self._outbox, self._counters = clock, outbox, counters
+        self._self_test = self_test
         self._started_ns = clock.monotonic_ns()
 
     @property
@@ -48,6 +51,7 @@ class DaemonStatus:
             state=self._table.state,
             sensors=self._source.sensors,
             troubles=self._source.troubles,
+            self_test=self._self_test.outcome,
             clock=self._clock_health(now_ns),
             outbox_depth=await self._outbox.depth(),
             counters={"table": dict(self._table.counters), **self._source.counters, **self._counters()},

@@ -142,6 +142,11 @@ class Board:
         return {**link, **dict.fromkeys(self._chatter.chattering, (Trouble.CHATTERS,))}
 
     @property
+    def has_answered(self) -> bool:
+        """Whether it has said of its sensors whether they work, since this process' start."""
+        return bool(self._reported)
+
+    @property
     def identity(self) -> messages.Identity | None:
         """The board as it last identified itself; None while none is accepted."""
         return None if self._refused else self._session.identity
