@@ -24,7 +24,7 @@ from wheeld.ports import Publication, PublishRefusedError
 
 TABLES = ("campione-03", "campione-04")
 PUBLISHED = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
-PEOPLES = (*(f"cmd/{name}" for name in get_args(CommandName)), "cmd/seal")
+PEOPLES = (*(f"cmd/{name}" for name in get_args(CommandName)), "cmd/seal", "cmd/inspect")
 LEAVES = (*PUBLISHED, "ack", *PEOPLES, "cmd/resend", "cmd/dance", "cmd/open/now", "cmd", "other", "result/x")
 
 

@@ -15,14 +15,14 @@ import structlog
 
 from wheeld.broker.mqtt import Incoming
 from wheeld.broker.outbox import Outbox, ResendError
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, ResendPayload
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload, CommandPayload, InspectPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
-from wheeld.ports import CommandRecord, Receipt
+from wheeld.ports import CommandRecord, EventRecord, Receipt
 
 COMMAND_BYTES_MAX = 4096
 """Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
@@ -55,6 +55,10 @@ class CommandLog(Protocol):
 
     async def refuse(self, command: CommandRecord, why: str, at_utc_us: int) -> None:
         """Store a command that the intake refuses and owe its answer, in one transaction."""
+        ...
+
+    async def note(self, happened: EventRecord, at_utc_us: int) -> None:
+        """Store an event record."""
         ...
 
 
@@ -98,7 +102,7 @@ class Listener(Protocol):
 class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
-    Commands about the journal (`resend`, `seal`) are done here, and answered in the language of `catalogue`.
+    Commands about the journal (`resend`, `seal`, `inspect`) are done here, and answered in the language of `catalogue`.
     """
 
     def __init__(
@@ -171,6 +175,8 @@ class CommandIntake:
             await self._resend(payload, now_utc_us)
         elif name == "seal":
             await self._seal_journal(payload, now_utc_us)
+        elif isinstance(payload, InspectPayload):
+            await self._note_inspection(payload, now_utc_us)
         else:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
             await self._table.say(_observation(name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
@@ -232,6 +238,15 @@ class CommandIntake:
             head = f"{sealed.n}:{sealed.head.hex()}"
             why = self._catalogue.say("sealed; the head of its chain is {head}", head=head)
         await self._journal.answer(Reply(0, payload.id, "seal", payload.by, done=done, why=why), now_utc_us)
+
+    async def _note_inspection(self, payload: InspectPayload, now_utc_us: int) -> None:
+        """Stored apart from the commands, as what happens to the device is."""
+        parts = {"level": payload.level, "ball": payload.ball, "balance": payload.balance}
+        found: dict[str, object] = {name: what for name, what in parts.items() if what is not None}
+        inspection = EventRecord(event="inspection", by=payload.by, why=payload.reason, details=found)
+        await self._journal.note(inspection, now_utc_us)
+        why = self._catalogue.say("the inspection is in the journal")
+        await self._journal.answer(Reply(0, payload.id, "inspect", payload.by, done=True, why=why), now_utc_us)
 
     def _record(self, name: str, incoming: Incoming) -> CommandRecord:
         """What can be stored of a command before its payload is validated."""

@@ -73,6 +73,19 @@ class ResumePayload(CommandPayload, frozen=True, kw_only=True):
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
 
 
+Found: TypeAlias = Literal["good", "corrected", "faulty"]
+"""What an inspection found: in order, put in order, or not in order and left so."""
+
+
+class InspectPayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/inspect`: what a person found who inspected the wheel: its `level`, the `ball`, the `balance` of the rotor;
+    null for what was not looked at. Measures and remarks stand in `reason`."""
+
+    level: Found | None = None
+    ball: Found | None = None
+    balance: Found | None = None
+
+
 class ResendPayload(CommandPayload, frozen=True, kw_only=True):
     """`cmd/resend`: publish every sequenced message from `from_seq` again."""
 
@@ -143,6 +156,7 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
+    "inspect": InspectPayload,
     "open": ResumePayload,
     "resend": ResendPayload,
     "rien_va": RienVaPayload,
