@@ -42,6 +42,7 @@ KINDS = {
     "answer": ("answers", "row answered_utc_us done why"),
     "pruning": ("prunings", "coup at_utc_us why"),
     "seal": ("heads", "n head at_utc_us by why key_id signature"),
+    "event": ("events", "row event by why details at_utc_us"),
 }
 SCHEMA = "47ef8ebe2f4f627ee15a27ca7dbf7f27ce3b97d61ac0a97fa9052a97b7f985dd"
 """SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
@@ -61,8 +62,7 @@ def main(journal: str, public_key: str, noted: str = "") -> str:
     """Verify the journal; returns what was verified. Raises Fault."""
     lines = Path(public_key).read_text().splitlines()
     raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # PEM has a prefix before them
-    address = Path(journal).absolute().as_uri() + "?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as db:
+    with closing(sqlite3.connect(Path(journal).absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         size = Path(journal).stat().st_size
         db.execute("BEGIN")  # one state of it, whatever is written meanwhile

@@ -180,6 +180,36 @@ class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
     correlation: bytes | None = None
 
 
+EventName: TypeAlias = Literal[
+    "power_up",
+    "stop",
+    "configuration_changed",
+    "program_changed",
+    "self_test",
+    "sensor_failed",
+    "sensor_mended",
+    "link_lost",
+    "link_back",
+    "broker_lost",
+    "broker_back",
+    "clock_stepped",
+    "clock_synchronised",
+    "clock_not_synchronised",
+    "inspection",
+    "doctor",
+]
+"""What can happen to the device, beside what happens at the table (docs/standards.md)."""
+
+
+class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened to the device: who did it and why, where a person did, and its details."""
+
+    event: EventName
+    by: str | None = None
+    why: str | None = None
+    details: dict[str, object] = {}
+
+
 class Receipt(Enum):
     """What a received command is, beside those received before it."""
 

@@ -343,6 +343,21 @@ async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
     assert (answer["done"], answer["last_seq"]) == (False, 2)
 
 
+async def test_an_inspection_is_an_event_record(bench: Bench) -> None:
+    found = {"level": "good", "balance": "corrected"}
+    await bench.send("cmd/inspect", GOOD | found)
+    await bench.send("cmd/inspect", GOOD | found)  # delivered twice
+    await bench.send("cmd/inspect", GOOD | {"id": "c-2", "level": "crooked"})
+    assert bench.requests.empty(), "the table has nothing to decide"
+    answers = await bench.answers()
+    assert [answer["done"] for answer in answers] == [True, True, False]
+    assert answers[0]["why"] == "the inspection is in the journal"
+    last = await bench.journal.last_event("inspection")
+    assert last is not None
+    assert (last.row, last.by, last.why) == (1, "chef", "a test"), "stored once"
+    assert msgspec.json.decode(last.details) == found
+
+
 async def test_seal_is_done_here(bench: Bench) -> None:
     await bench.send("cmd/chef-3/seal", GOOD)
     assert "no signing key" in await bench.refusal()

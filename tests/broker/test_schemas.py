@@ -98,6 +98,8 @@ def edge_payloads() -> Iterator[tuple[str, object, bool]]:
     yield "command-bouler", base, False
     yield "command-rien_va", base | {"case": "foreign_object"}, True
     yield "command-rien_va", base | {"case": "chef"}, False
+    yield "command-inspect", base | {"level": "good", "ball": None}, True
+    yield "command-inspect", base | {"level": "crooked"}, False
     yield "command-resend", base | {"from_seq": 1}, True
     yield "command-resend", base | {"from_seq": 0}, False
     yield "command-resume", base, True
@@ -118,7 +120,7 @@ def test_asyncapi_names_every_topic_and_every_schema() -> None:
     named = {message["payload"]["$ref"] for message in messages}
     assert named == {file_of(name).name for name in PAYLOADS}
     assert set(document["channels"]["command"]["parameters"]["name"]["enum"]) == set(COMMANDS)
-    assert set(COMMANDS) == {*get_args(CommandName), "program", "resend", "seal"}
+    assert set(COMMANDS) == {*get_args(CommandName), "inspect", "program", "resend", "seal"}
 
 
 def test_asyncapi_tells_what_is_retained() -> None:

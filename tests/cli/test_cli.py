@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -20,9 +21,10 @@ import pytest
 
 from hw_sim import log as sim_log
 from hw_sim.evening import script
+from tests.broker.feed import Feed
 from tests.config.test_config import GOOD
 from tests.core.head_evening import CHEF, HeadEvening
-from tests.journal.journals import open_reader, open_writer, write_keys
+from tests.journal.journals import NOW, open_reader, open_writer, write_keys
 from wheeld.cli.describe import BETS, STATES, describe
 from wheeld.cli.main import main
 from wheeld.config.sections import Config
@@ -33,7 +35,9 @@ from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 from wheeld.daemon import root as daemon
 from wheeld.exits import Exit
+from wheeld.journal.opening import open_to_write
 from wheeld.journal.seal import public_key
+from wheeld.ports import EventRecord
 
 Captured = pytest.CaptureFixture[str]
 SEED = 3
@@ -140,15 +144,18 @@ def write(directory: Path, text: str) -> Path:
 
 
 def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    got: list[Config] = []
+    got: list[tuple[Config, str]] = []
 
-    def run(config: Config) -> Exit:
-        got.append(config)
+    def run(config: Config, configuration_digest: str) -> Exit:
+        got.append((config, configuration_digest))
         return Exit.IO_FAILED
 
     monkeypatch.setattr(daemon, "run", run)
-    assert main(["run", "-c", str(write(tmp_path, GOOD))]) == Exit.IO_FAILED
-    assert got[0].table.table == "campione-03"
+    path = write(tmp_path, GOOD)
+    assert main(["run", "-c", str(path)]) == Exit.IO_FAILED
+    ((config, digest),) = got
+    assert config.table.table == "campione-03"
+    assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("command", [["run", "-c"], ["check-config"]])
@@ -428,6 +435,41 @@ def test_show_chooses(journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal), "--from-seq", "4", "--jsonl"]) == Exit.OK
     printed = [json.loads(line)["payload"]["seq"] for line in capsys.readouterr().out.splitlines()]
     assert printed == list(range(4, 4 + len(printed)))
+
+
+def test_show_has_the_events_of_the_device_among_the_messages(journal: Path, capsys: Captured) -> None:
+    with closing(open_to_write(journal)) as file:
+        at_utc_us = file.reader.records(0, 1000)[-1].at_utc_us
+        details: dict[str, object] = {"sensor": "beam/1", "what": ["chatters"], "known": None, "first": False}
+        file.note(EventRecord(event="sensor_failed", details=details), at_utc_us)
+        file.note(EventRecord(event="inspection", by="Rossi", why="weekly"), at_utc_us)
+    assert main(["journal", "show", str(journal)]) == Exit.OK
+    *_, last, failed, inspection = capsys.readouterr().out.splitlines()
+    assert "  event" not in last
+    words = "sensor_failed (sensor beam/1, what chatters, known unknown, first no)"
+    assert failed[27:] == f"          event                {words}"
+    assert inspection.endswith("  event                inspection by Rossi: weekly")
+    assert main(["journal", "show", str(journal), "--topic", "event", "--jsonl"]) == Exit.OK
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["topic"], line["payload"]["event"]) for line in lines] == [
+        ("event", "sensor_failed"),
+        ("event", "inspection"),
+    ]
+    assert lines[0]["payload"]["details"] == details
+    for chosen in (["--coup", "1"], ["--from-seq", "1"], ["--topic", "void"]):
+        assert main(["journal", "show", str(journal), *chosen]) == Exit.OK
+        assert "sensor_failed" not in capsys.readouterr().out
+
+
+def test_an_event_stands_where_it_happened(journal: Path, tmp_path: Path, capsys: Captured) -> None:
+    with closing(open_writer(tmp_path / "new")) as file:
+        file.note(EventRecord(event="power_up"), NOW)
+        file.append(Feed().step("notice", "table"), NOW)
+        file.note(EventRecord(event="stop"), NOW)
+        file.note(EventRecord(event="power_up"), NOW)
+    assert main(["journal", "show", str(tmp_path / "new"), "--jsonl"]) == Exit.OK
+    topics = [json.loads(line)["topic"] for line in capsys.readouterr().out.splitlines()]
+    assert topics == ["event", "notice", "table", "event", "event"]
 
 
 def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:

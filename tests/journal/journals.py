@@ -20,7 +20,7 @@ from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import Signer, StoredSeal
 from wheeld.journal.seal import FileSigner, key_id
 from wheeld.journal.writer import JournalWriter
-from wheeld.ports import CommandRecord
+from wheeld.ports import CommandRecord, EventRecord
 
 NOW = 1_700_000_000_000_000
 OWNER = Owner("testsite", "table-1")
@@ -60,7 +60,7 @@ def write_keys(directory: Path, name: str = "wheel", seed: int = 7) -> tuple[Pat
 
 
 def write_journal(path: Path, key: Path) -> list[StoredSeal]:
-    """Nine coups with evidence (two pruned), commands, three seals, and some records after the last one."""
+    """Nine coups with evidence (two pruned), commands, events, three seals, and some records after the last one."""
     feed, seals = Feed(), []
     with closing(open_writer(path, signer=FileSigner(key))) as journal:
         for coup in range(1, 10):
@@ -71,6 +71,7 @@ def write_journal(path: Path, key: Path) -> list[StoredSeal]:
             journal.answer(Reply(coup, f"c{coup}", "open", "Zoé", done=True), at_utc_us)
             log = b'{"t":%d}\n' % coup * 20
             journal.append(feed.step("result", "board", evidence=CoupLog(coup, "result", log)), at_utc_us)
+            journal.note(EventRecord(event="inspection", by="Zoé", why="weekly", details={"level": "ok"}), at_utc_us)
             if coup % 3 == 2:
                 sealed = journal.seal(by="Zoé", why="shift change", at_utc_us=at_utc_us)
                 assert sealed is not None

@@ -125,7 +125,7 @@ def delete(db: sqlite3.Connection, kind: str, ref: int) -> None:
 def next_seal(db: sqlite3.Connection, n: int) -> str:
     """Where a change is found that the chain was made anew after: at the next seal, or at the tail."""
     row = db.execute("SELECT n, ref FROM chain WHERE kind = 'seal' AND n >= ? ORDER BY n LIMIT 1", (n,)).fetchone()
-    return "record 78: its head is not" if row is None else f"record {row[0]} (seal {row[1]}): "
+    return "record 87: its head is not" if row is None else f"record {row[0]} (seal {row[1]}): "
 
 
 def edited(db: sqlite3.Connection, rng: random.Random) -> str:
@@ -162,11 +162,11 @@ def removed_and_chained_anew(db: sqlite3.Connection, rng: random.Random) -> str:
     delete(db, "answer", ref)
     chain_anew(db)
     is_last = db.execute("SELECT max(row) FROM commands").fetchone()[0] < ref
-    return "record " if following else "command " if is_last else "records 77 to 78: cut off"
+    return "record " if following else "command " if is_last else "records 86 to 87: cut off"
 
 
 def edited_and_chained_anew(db: sqlite3.Connection, rng: random.Random) -> str:
-    n, kind, ref = some_link(db, rng, ("command", "answer", "pruning"))
+    n, kind, ref = some_link(db, rng, ("command", "answer", "pruning", "event"))
     seal = next_seal(db, n)
     change(db, rng, kind, ref)
     chain_anew(db)
@@ -222,7 +222,7 @@ def truncated(db: sqlite3.Connection, rng: random.Random) -> str:
             delete(db, kind, ref)
     db.execute("DELETE FROM chain WHERE n > ?", (keep,))
     if mind_counters:
-        for table, key in (("messages", "id"), ("commands", "row")):
+        for table, key in (("messages", "id"), ("commands", "row"), ("events", "row")):
             query = f"UPDATE sqlite_sequence SET seq = (SELECT coalesce(max({key}), 0) FROM {table}) WHERE name = ?"
             db.execute(query, (table,))
     kinds = {kind for kind, _ in cut}
@@ -232,7 +232,7 @@ def truncated(db: sqlite3.Connection, rng: random.Random) -> str:
             return "record "
     if leave_seals and "seal" in kinds:
         return ""
-    if not mind_counters and kinds & {"message", "command"}:
+    if not mind_counters and kinds & {"message", "command", "event"}:
         return ""
     if db.execute("SELECT 1 FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)").fetchone():
         return "log "
@@ -334,7 +334,7 @@ def test_a_noted_head_tells_what_no_key_can(auditor: ModuleType, whole: Path, jo
                 if kind == "evidence":
                     db.execute("DELETE FROM logs WHERE coup = ?", (ref,))
             db.execute("DELETE FROM chain WHERE n > ?", (first,))
-            for table, key in (("messages", "id"), ("commands", "row")):
+            for table, key in (("messages", "id"), ("commands", "row"), ("events", "row")):
                 db.execute(f"UPDATE sqlite_sequence SET seq = (SELECT max({key}) FROM {table}) WHERE name = '{table}'")
         else:
             db.execute("UPDATE answers SET why = 'other' WHERE row = 9")

@@ -21,6 +21,8 @@ from wheeld.exits import Exit
 SPEED = 7.0
 """No faster: at any speed a launch is dated a third of a second before its first line, and that must not be before the
 bets of the coup opened."""
+WAITING_SPEED = 0.5
+"""Until the table is open: a line a second, which is no silence, and no launch for nine seconds."""
 ANSWERS = {
     "closed": "open",
     "operations": "operations_done",
@@ -54,8 +56,8 @@ port = {broker_port}
 
 
 @asynccontextmanager
-async def served(wheel: SimHead, *, rfc: bool) -> AsyncIterator[tuple[str, Pace]]:
-    pace = Pace(wheel, speed=SPEED)
+async def served(wheel: SimHead, *, rfc: bool, speed: float = SPEED) -> AsyncIterator[tuple[str, Pace]]:
+    pace = Pace(wheel, speed=speed)
     async with on_tcp(pace, 0, rfc=rfc) as port:
         yield f"{'rfc2217' if rfc else 'socket'}://127.0.0.1:{port}", pace
 
@@ -79,9 +81,13 @@ async def test_a_mercury_s_coups_are_results(tmp_path: Path, rfc: bool) -> None:
         async with served(wheel, rfc=rfc) as (url, pace), subscribed(broker.port) as subscriber:
             async with running(write_config(tmp_path, broker.port, url)) as daemon:
                 await daemon.until("link.open")
+                waiting = Pace(wheel, speed=WAITING_SPEED)
+                waiting.ports = pace.ports
+                speaking = asyncio.create_task(waiting.run())
                 await subscriber.until_state("closed")
                 playing = [asyncio.create_task(people(subscriber))]
                 await subscriber.until_state("faites_vos_jeux")
+                speaking.cancel()
                 playing.append(asyncio.create_task(pace.run()))
                 try:
                     await subscriber.until_verdicts(3)
@@ -103,12 +109,13 @@ async def test_a_box_that_falls_silent_suspends_the_table(tmp_path: Path) -> Non
     with Mosquitto(tmp_path) as broker:
         async with (
             subscribed(broker.port) as subscriber,
-            served(wheel, rfc=False) as (url, pace),
+            served(wheel, rfc=False, speed=WAITING_SPEED) as (url, pace),
             running(write_config(tmp_path, broker.port, url)) as daemon,
         ):
-            await subscriber.until_state("closed")
+            await daemon.until("link.open")
             playing = asyncio.create_task(pace.run())
             try:
+                await subscriber.until_state("closed")
                 await subscriber.until(lambda: subscriber.of("health")[-1]["sensors"]["head"], "data from the head")
                 await subscriber.command_when_asked("open")
                 await subscriber.until_state("faites_vos_jeux")

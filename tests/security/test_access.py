@@ -26,7 +26,7 @@ from wheeld.core.observations import CommandName
 from wheeld.ports import Publication, PublishRefusedError
 
 PUBLISHED = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
-PEOPLES = (*get_args(CommandName), "program", "seal")
+PEOPLES = (*get_args(CommandName), "inspect", "program", "seal")
 LEAVES = (*PUBLISHED, "ack", "cmd/open", "cmd", "other", "result/x")
 TABLE_ACCESS = {table: TableAccess.of(SITE, table) for table in TABLES}
 NOBODY = ("nobody", "wheel", "chef-campione-0", "bouler", "chef")

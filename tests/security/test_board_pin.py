@@ -51,6 +51,8 @@ async def test_another_board_plays_a_whole_coup_for_nobody(tmp_path: Path, pin: 
                 await daemon.until("board.link_fault")
                 task.cancel()
                 await asyncio.wait({task})
+            # It never answered, and people have to be told why no game begins.
+            await daemon.until("broker.connected")
             assert await daemon.end() == 0
             await listener.until(lambda received: received.of("availability")[-1:] != [], "availability")
     assert refused["what"] == pin
@@ -65,7 +67,7 @@ async def test_the_pinned_board_is_used(tmp_path: Path) -> None:
     with Mosquitto(tmp_path) as broker:
         config = write_config(tmp_path, played, broker_port=broker.port, more=pinned())
         async with running(config) as daemon, listening(broker.port) as listener:
-            await daemon.until("broker.connected")
+            await daemon.until("daemon.ready")
             async with playing(played, SimBoard(setup), tmp_path / "board"):
                 identified = await daemon.until("board.identified")
                 await listener.until(lambda received: received.of("result") != [], "a result")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -10,11 +11,15 @@ import pytest
 
 from hw_sim.evening import drawable
 from hw_sim.whole.faults import Faults
+from hw_sim.whole.house import House
 from hw_sim.whole.plan import KINDS, LAYOUTS, NOT_OF_THE_WHOLE, OF_A_BOARD, Coup, Fault, Plan, from_text
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.witness import Published, Span, TrueCoup, Witness, Word
+from tests.journal.journals import open_reader
 from tests.whole import oracles
+from tests.whole.daemon import JOURNAL, play
 from tests.whole.evening import NOT_YET, SOURCES, plan_of, played, shrunk
+from wheeld.journal.verify import verify
 
 FOUND = [
     from_text(line) for line in Path(__file__).with_name("found.txt").read_text().splitlines() if line.startswith("{")
@@ -120,3 +125,25 @@ def test_the_settlement_core_stores_each_message_once_in_order_and_asks_for_what
         core.take("table", b'{"seq":%d}' % seq, 0.0)
     assert core.stored == [b'{"seq":1}', b'{"seq":2}', b'{"seq":3}']
     assert Counter(said) == {"ack": 5, "cmd/settlement/resend": 1}
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_what_happens_to_the_device_is_in_its_journal(index: int, tmp_path: Path) -> None:
+    house = House(plan_of("device", index))
+    play(house, tmp_path)
+    with closing(open_reader(tmp_path / JOURNAL)) as journal:
+        assert verify(journal).faults == []
+        names = [each.event for each in journal.events(0, 10_000)]
+        ups = [msgspec.json.decode(each.details) for each in journal.events(0, 10_000) if each.event == "power_up"]
+    logged = Counter(event for _, _, event in house.witness.logged)
+    assert names[0] == "power_up"
+    assert len(ups) >= logged["daemon.ready"] > 0
+    assert len({each["boot_id"] for each in ups}) == len(ups)
+    # Each start but the first says truly how the run before it ended.
+    before = [name for name in names if name in ("power_up", "stop")]
+    assert [up["stopped_in_order"] for up in ups] == [
+        None if n == 0 else before[n - 1] == "stop" for n, name in enumerate(before) if name == "power_up"
+    ]
+    assert Counter(names)["broker_back"] - Counter(names)["broker_lost"] <= len(ups)
+    assert names.count("broker_back") > 0
+    assert len(names) < 20 * len(ups) + 40, "a flood"

@@ -17,7 +17,7 @@ import msgspec
 from wheeld.broker.budget import SparingLog
 from wheeld.broker.lanes import COMMAND_BYTES_MAX, Acks, Inbox, Incoming
 from wheeld.broker.outbox import Outbox
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, ResendPayload
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, InspectPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
 from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess
@@ -26,7 +26,7 @@ from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
-from wheeld.ports import CommandRecord, HostClock, Publication, Receipt
+from wheeld.ports import CommandRecord, EventRecord, HostClock, Publication, Receipt
 
 ACK_GAP_S = 0.02
 """Acks are settled at most so often: of those that come in between only the highest counts."""
@@ -59,6 +59,10 @@ class CommandLog(Protocol):
 
     async def refuse(self, command: CommandRecord, why: str, at_utc_us: int) -> None:
         """Store a command that the intake refuses and owe its answer, in one transaction."""
+        ...
+
+    async def note(self, happened: EventRecord, at_utc_us: int) -> None:
+        """Store an event record."""
         ...
 
 
@@ -139,8 +143,8 @@ class Network(Protocol):
 class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
-    Commands that are not the table's (`resend`, `seal`, `program`) are done here, and answered in the language of
-    `catalogue`.
+    Commands that are not the table's (`resend`, `seal`, `program`, `inspect`) are done here, and answered in the
+    language of `catalogue`.
     """
 
     def __init__(  # noqa: PLR0913  one for each of those that it speaks to
@@ -234,6 +238,8 @@ class CommandIntake:
             await self._seal_journal(user, payload, now_utc_us)
         elif name == "program":
             await self._say_program(user, payload, now_utc_us)
+        elif isinstance(payload, InspectPayload):
+            await self._note_inspection(user, payload, now_utc_us)
         else:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
             await self._table.say(_observation(user, name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
@@ -306,7 +312,7 @@ class CommandIntake:
         program = self._program
         done = program.digest is not None
         if program.digest is None:
-            text = translatable("the files of the program have not been read yet: ask again, or see the log")
+            text = translatable("the files of the program could not be read: see the log")
         elif program.as_released is None:
             text = translatable("version {version}, program {digest}; it has no manifest of a release")
         elif program.as_released:
@@ -317,6 +323,17 @@ class CommandIntake:
         await self._journal.answer(
             Reply(0, payload.id, "program", payload.by, done=done, why=why, user=user), now_utc_us
         )
+
+    async def _note_inspection(self, user: str, payload: InspectPayload, now_utc_us: int) -> None:
+        """Stored apart from the commands, as what happens to the device is."""
+        parts = {"level": payload.level, "ball": payload.ball, "balance": payload.balance}
+        found: dict[str, object] = {name: what for name, what in parts.items() if what is not None}
+        details: dict[str, object] = {"user": user, **found}
+        inspection = EventRecord(event="inspection", by=payload.by, why=payload.reason, details=details)
+        await self._journal.note(inspection, now_utc_us)
+        why = self._catalogue.say("the inspection is in the journal")
+        reply = Reply(0, payload.id, "inspect", payload.by, done=True, why=why, user=user)
+        await self._journal.answer(reply, now_utc_us)
 
     def _record(self, user: str, name: str, incoming: Incoming) -> CommandRecord:
         """What can be stored of a command before its payload is validated."""

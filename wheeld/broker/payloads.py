@@ -73,6 +73,19 @@ class ResumePayload(CommandPayload, frozen=True, kw_only=True):
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
 
 
+Found: TypeAlias = Literal["good", "corrected", "faulty"]
+"""What an inspection found: in order, put in order, or not in order and left so."""
+
+
+class InspectPayload(CommandPayload, frozen=True, kw_only=True):
+    """`cmd/inspect`: what a person found who inspected the wheel: its `level`, the `ball`, the `balance` of the rotor;
+    null for what was not looked at. Measures and remarks stand in `reason`."""
+
+    level: Found | None = None
+    ball: Found | None = None
+    balance: Found | None = None
+
+
 class ResendPayload(CommandPayload, frozen=True, kw_only=True):
     """`resend`: publish every sequenced message from `from_seq` again."""
 
@@ -106,6 +119,16 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
     synchronised: bool | None = None
 
 
+class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """How the self-test of this start ended: whether it `passed`, which lines had not answered then (`silent`), and
+    which sensors did not work (`failing`)."""
+
+    passed: bool
+    at: str
+    silent: tuple[str, ...]
+    failing: tuple[str, ...]
+
+
 class Health(msgspec.Struct, frozen=True, kw_only=True):
     """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
 
@@ -121,6 +144,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     program: str | None = None
     sensors: dict[str, bool]
     troubles: dict[str, tuple[Trouble, ...]] = {}
+    self_test: SelfTestHealth | None = None
     clock: ClockHealth
     outbox_depth: int
     counters: dict[str, dict[str, int]]
@@ -134,6 +158,7 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
+    "inspect": InspectPayload,
     "open": ResumePayload,
     "program": CommandPayload,
     "resend": ResendPayload,

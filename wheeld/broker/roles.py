@@ -117,7 +117,7 @@ ROLES = (
         name="control-office",
         about="The control office learns who suspended play, and why; it may have the journal sealed at any moment.",
         reads=(*_FEED, "notice", "availability", "reply", RESPONSE),
-        commands=("seal",),
+        commands=("program", "seal"),
     ),
     Role(
         name="settlement",
@@ -128,8 +128,9 @@ ROLES = (
     ),
     Role(
         name="technician",
-        about="A technician looks, and changes nothing.",
-        reads=("table", "notice", "health", "availability"),
+        about="A technician looks, stores what an inspection found, and changes nothing of the game.",
+        reads=("table", "notice", "health", "availability", "reply", RESPONSE),
+        commands=("inspect",),
     ),
     Role(name="auditor", about="The auditor reads everything at every table.", reads=("wheel/v1/#",)),
 )

@@ -91,6 +91,8 @@ def _provable(config: Config) -> Iterator[str]:
     setting, english = config.table, Catalogue("en")
     for row in provable(setting):
         yield f"{setting.profile.cited((row.row,), row.what, english)}: {row.by or 'nothing here proves it'}"
+    if setting.confirm_numbers:
+        yield f"each number: {_BY_CHEF}"
     if setting.unproven is not None and setting.lacks:
         yield f"a coup that lacks only {' and '.join(setting.lacks)}: {_UNPROVEN[setting.unproven]}"
     elif setting.unproven is not None:

@@ -98,6 +98,22 @@ def _reply(body: Payload, _: Catalogue) -> str:
     return f"{body['name']} {'✓' if body['done'] else '✗'} {body['why']}".rstrip()
 
 
+def _event(body: Payload, _: Catalogue) -> str:
+    """For technicians and laboratories: in English, as they read the log of the service."""
+    who = f" by {body['by']}" if body["by"] else ""
+    why = f": {body['why']}" if body["why"] else ""
+    details = ", ".join(f"{name} {_plain(value)}" for name, value in body["details"].items())
+    return f"{body['event']}{who}{why}{f' ({details})' if details else ''}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_plain, value)) or "none"
+    if value is None:
+        return "unknown"
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
 def _fact(body: Payload, _: Catalogue) -> str:
     figures = ", ".join(f"{name} {value}" for name, value in body["figures"].items())
     return f"{body['text']} → {body['state']}{f' ({figures})' if figures else ''}"
@@ -111,4 +127,5 @@ _LINES: dict[str, Callable[[Payload, Catalogue], str]] = {
     "board": _board,
     "reply": _reply,
     "fact": _fact,
+    "event": _event,
 }

@@ -17,6 +17,7 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.describe import describe
+from wheeld.cli.recall import recalled
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.exits import Exit
@@ -24,7 +25,7 @@ from wheeld.journal import schema
 from wheeld.journal.database import Database
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import JournalError, StoredMessage
+from wheeld.journal.rows import JournalError, StoredEvent, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
@@ -32,6 +33,9 @@ from wheeld.service.host_clock import SystemClock
 
 PAGE = 1000
 """Rows read at a time."""
+
+EVENT_TOPIC = "event"
+"""Under this name event records stand among the messages. They are never published."""
 
 
 class _OfCoup(msgspec.Struct):
@@ -141,11 +145,29 @@ def noted_head(text: str) -> tuple[int, bytes]:
 
 
 def show(options: argparse.Namespace) -> Exit:
-    """Print the stored messages, oldest first; raises JournalError, OSError."""
+    """Print the stored messages and event records, oldest first; raises JournalError, OSError."""
+    if options.last is not None:
+        return _show_last(options)
     with _reading(options.file) as journal:
+        events = list(_events(journal)) if _wants_events(options) else []
         for message in _records(journal):
+            while events and events[0][0] < message.id:
+                _print_event(events.pop(0)[1], as_json=options.jsonl)
             if _is_wanted(message, options):
                 _print(message, as_json=options.jsonl)
+        for _, event in events:
+            _print_event(event, as_json=options.jsonl)
+    return Exit.OK
+
+
+def _show_last(options: argparse.Namespace) -> Exit:
+    """Print the last coups, each with its evidence drawn."""
+    if options.jsonl or options.topic or options.coup is not None or options.from_seq is not None:
+        sys.stderr.write("wheeld: --last stands alone: each of its coups is shown whole\n")
+        return Exit.USAGE
+    with _reading(options.file) as journal:
+        for line in recalled(journal, options.last):
+            sys.stdout.write(f"{line}\n")
     return Exit.OK
 
 
@@ -230,6 +252,20 @@ def _records(journal: JournalReader) -> Iterator[StoredMessage]:
         last_id = page[-1].id
 
 
+def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
+    """Every event record, and the id of the last message before it."""
+    last_row, places = 0, journal.places_of_events()
+    while page := journal.events(last_row, PAGE):
+        yield from ((places.get(event.row, 0), event) for event in page)
+        last_row = page[-1].row
+
+
+def _wants_events(options: argparse.Namespace) -> bool:
+    """They are of no coup, and not of the feed."""
+    is_of_feed = options.from_seq is not None or options.coup is not None
+    return not is_of_feed and (not options.topic or EVENT_TOPIC in options.topic)
+
+
 def _is_wanted(message: StoredMessage, options: argparse.Namespace) -> bool:
     if options.from_seq is not None and (message.seq is None or message.seq < options.from_seq):
         return False
@@ -243,6 +279,16 @@ def _coup(payload: bytes) -> int | None:
         return msgspec.json.decode(payload, type=_OfCoup).coup
     except UNREADABLE:
         return None
+
+
+def _print_event(event: StoredEvent, *, as_json: bool) -> None:
+    payload = {"event": event.event, "at": to_text(event.at_utc_us), "by": event.by, "why": event.why}
+    encoded = msgspec.json.encode(payload | {"details": msgspec.Raw(event.details.encode())})
+    if as_json:
+        line = {"t": None, "topic": EVENT_TOPIC, "payload": msgspec.Raw(encoded)}
+        sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
+        return
+    sys.stdout.write(f"{payload['at']} {'':>7}  {describe(EVENT_TOPIC, encoded)}\n")
 
 
 def _print(message: StoredMessage, *, as_json: bool) -> None:

@@ -86,6 +86,7 @@ examples:
   wheeld journal verify /var/lib/wheeld/campione-03.sqlite --public-key campione.pub
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
   wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
+  wheeld journal show /var/lib/wheeld/campione-03.sqlite --last 10
   wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
   wheeld journal backup /var/lib/wheeld/campione-03.sqlite /mnt/backup/campione-03-monday.sqlite
   wheeld journal seal /var/lib/wheeld/campione-03.sqlite --key wheel.key --why inspection
@@ -129,6 +130,8 @@ examples:
 )
 
 
+COUPS_MAX = 1_000
+"""Of `--last`: an evening. Each coup is replayed to show it."""
 _ACL = """\
 Print the access list of the broker (mosquitto) for one table or several: who may publish and subscribe to
 what. With -c also those whom a configuration gives a role ([mqtt] users). Every table of a broker must be in
@@ -225,10 +228,13 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         help="a key that seals (may be repeated)",
     )
     verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
-    show = _add_part(parts, "show", cli_journal.show, "list the stored messages, oldest first")
+    show = _add_part(parts, "show", cli_journal.show, "list the stored messages and events, oldest first")
+    show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last coups, with their evidence drawn")
     show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
     show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
-    show.add_argument("--topic", metavar="TOPIC", action="append", help="of this topic only (may be repeated)")
+    show.add_argument(
+        "--topic", metavar="TOPIC", action="append", help='of this topic only, or "event" (may be repeated)'
+    )
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")

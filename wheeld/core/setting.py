@@ -130,6 +130,9 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     pocket: Annotated[Source, _key("wheel.pocket", SOURCES)] = "sensors"
     unproven: Annotated[Unproven | None, _key("table.unproven", '"void" or "chef"')] = None
     """What becomes of a coup of which the sensors cannot prove all that R1 and R2 ask. None, with beams: it is void."""
+    confirm_numbers: Annotated[bool, _key("table.confirm_numbers", "true or false")] = False
+    """Whether the chef confirms each number before it is published, also where sensors have proven all of it. Some
+    jurisdictions ask that (docs/standards.md)."""
     void_words: Annotated[VoidWords | None, _key("table.void_words", '"rien va" or "nulla vale"')] = None
     """With which words a coup is declared void; None: those of the house."""
     language: Annotated[Language | None, _key("table.language", '"fr", "it" or "en"')] = None

@@ -10,7 +10,7 @@ from wheeld.core.catalogue import Catalogue, Text
 from wheeld.core.facts import Awaited, Trouble
 from wheeld.core.law.awaited import awaited
 from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_obstacle_open, must_rest_first
-from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_SEEN, NUMBER_UNSEEN
+from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.setting import TableSetting
@@ -104,6 +104,8 @@ def waiting_for(
             steps.append(catalogue.say_number("put the ball back in {number}", number))
         elif code is Awaited.CONFIRM and called is not None and "R3" in called.unproven:
             steps.append(say(NUMBER_SEEN if called.number is not None else NUMBER_UNSEEN, number=called.number))
+        elif code is Awaited.CONFIRM and called is not None and not called.unproven:
+            steps.append(say(NUMBER_PROVEN, number=called.number))
         elif code is Awaited.REPAIR:
             steps += map(catalogue.say_text, _repairs(faults, troubles))
         else:

@@ -25,6 +25,9 @@ from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.table import Table
+from wheeld.daemon.event_recorder import EventRecorder
+from wheeld.daemon.identity import Identity
+from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
 from wheeld.daemon.table_loop import Ears, TableLoop
@@ -52,13 +55,14 @@ TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
 """Somebody's hand was in it: no start mends that, so systemd does not try again."""
 
 
-def run(config: Config) -> Exit:
-    """Run the wheel until SIGTERM or SIGINT; returns how it ended."""
+def run(config: Config, configuration_digest: str | None = None) -> Exit:
+    """Run the wheel until SIGTERM or SIGINT; returns how it ended. The digest is of the file that `config` was read
+    from."""
     log_to_stderr(config.log.level)
-    return asyncio.run(_run(config))
+    return asyncio.run(_run(config, configuration_digest))
 
 
-async def _run(config: Config) -> Exit:
+async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
     log = structlog.get_logger("daemon")
     clock = SystemClock()
     key_file = config.journal.signing_key_file
@@ -79,7 +83,7 @@ async def _run(config: Config) -> Exit:
         # Freeing space must be enough: systemd tries again. Every other fault needs a person.
         return Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
     try:
-        failure = await _serve(config, journal, clock)
+        failure = await _serve(config, journal, clock, configuration_digest)
     except UNREADABLE as wrong:
         why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
         log.critical("journal.memory_unreadable", why=why)
@@ -96,14 +100,24 @@ async def _run(config: Config) -> Exit:
     return Exit.OK
 
 
-async def _serve(config: Config, journal: Journal, clock: SystemClock) -> JournalError | None:
+async def _serve(
+    config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
+) -> JournalError | None:
     """Run to the end; returns the journal's error when that was the reason."""
     failures: list[JournalError] = []
     try:
         memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
     except JournalError as wrong:
         return wrong
-    daemon = Daemon(config, journal, clock, memory=memory, resume_at=resume_at, gap=gap)
+    daemon = Daemon(
+        config,
+        journal,
+        clock,
+        memory=memory,
+        resume_at=resume_at,
+        gap=gap,
+        configuration_digest=configuration_digest,
+    )
     try:
         await daemon.run()
     except* JournalError as wrongs:
@@ -115,7 +129,8 @@ class Daemon:
     """Everything of one wheel, built in the order in which it depends on each other.
 
     `memory` is the table's as the journal has it, None for a journal that is empty; `resume_at`: up to where the
-    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet.
+    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet;
+    `configuration_digest`: of the file that `config` was read from.
     Raises PinsError, and one of `UNREADABLE` for a memory of another version.
     """
 
@@ -128,11 +143,13 @@ class Daemon:
         memory: bytes | None,
         resume_at: Position | None = None,
         gap: StoredAdoption | None = None,
+        configuration_digest: str | None = None,
     ) -> None:
         self._access = TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
         self._catalogue = config.table.catalogue
         self._program = Program()
-        self._journal, self._clock, self._version = journal, clock, self._program.version
+        self._journal, self._clock = journal, clock
+        self._configuration_digest = configuration_digest
         self._table, self._opening = Table.start(
             config.table,
             boot_id=uuid.uuid4().hex,
@@ -144,6 +161,20 @@ class Daemon:
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
         self._time_sync = TimeSync(on_change=self._on_change)
+        self._self_test = SelfTest(
+            clock=clock,
+            silent=lambda: self._source.silent,
+            sensors=lambda: self._source.sensors,
+            is_synchronised=lambda: self._time_sync.is_synchronised,
+        )
+        self._events = EventRecorder(
+            journal,
+            clock=clock,
+            sensors=lambda: self._source.sensors,
+            troubles=lambda: self._source.troubles,
+            is_synchronised=lambda: self._time_sync.is_synchronised,
+            clock_set_s=lambda: self._loop.clock_set_s,
+        )
         self._keeper = JournalKeeper(
             journal,
             self._table,
@@ -190,6 +221,7 @@ class Daemon:
             clock=clock,
             outbox=self._outbox,
             program=self._program,
+            self_test=self._self_test,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -207,6 +239,15 @@ class Daemon:
 
     async def run(self) -> None:
         """Until a signal asks to stop, or a task fails: then all stop, and the error is raised in a group."""
+        program = self._program
+        await program.read()
+        identity = Identity(
+            version=program.version,
+            program=program.digest,
+            as_released=program.as_released,
+            configuration=self._configuration_digest,
+        )
+        await self._events.power_up(identity, self._table.boot_id)
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
         stop = asyncio.Event()
@@ -217,6 +258,7 @@ class Daemon:
             self._report_ready()
             await stop.wait()
             self._notifier.stopping()
+            await self._events.stop()
             await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
             await self._await_confirmations()
             for task in tasks:
@@ -228,8 +270,11 @@ class Daemon:
             "beat": self._loop.beat(),
             "commands": self._intake.run(self._mqtt.inbox),
             "outbox": self._outbox.run(),
-            "mqtt": self._mqtt.run(),
+            "self_test": self._test_itself(),
+            "mqtt": self._speak(),
             "earshot": self._earshot.run(),
+            "events": self._events.run(),
+            "broker_events": self._events.follow(self._mqtt),
             **self._source.tasks(
                 self._loop.say,
                 watched(self._loop.put, self._watch.table),
@@ -238,7 +283,6 @@ class Daemon:
                 state=lambda: self._table.state,
             ),
             "health": self._health.run(),
-            "program": self._program.read(),
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
             "pruning": self._keeper.prune(),
@@ -250,8 +294,20 @@ class Daemon:
             tasks["journal_asked"] = self._watch.ask_journal(self._journal.last_seq, watchdog_s)
         return tasks
 
+    async def _test_itself(self) -> None:
+        """The self-test; its outcome is stored before anything is published."""
+        await self._journal.note(await self._self_test.run(), self._clock.utc_us())
+        self._events.begin()
+        self._self_test.end()
+
+    async def _speak(self) -> None:
+        """Connect to the broker when the self-test is over: everything that is published goes through this."""
+        await self._self_test.over()
+        await self._mqtt.run()
+
     def _availability(self, state: Literal["online", "offline"]) -> bytes:
-        return msgspec.json.encode(Availability(state=state, version=self._version, boot_id=self._table.boot_id))
+        version, boot_id = self._program.version, self._table.boot_id
+        return msgspec.json.encode(Availability(state=state, version=version, boot_id=boot_id))
 
     def _broker_counters(self) -> dict[str, dict[str, int]]:
         return {
@@ -273,6 +329,7 @@ class Daemon:
     def _on_change(self) -> None:
         """Something happened that people see."""
         self._keeper.look()
+        self._events.look()
         self._health.changed()
         self._notifier.status(self.status.line)
 
@@ -281,7 +338,8 @@ class Daemon:
         self._notifier.ready(self.status.line)
         structlog.get_logger("daemon").info(
             "daemon.ready",
-            version=self._version,
+            version=self._program.version,
+            program=self._program.digest,
             boot_id=table.boot_id,
             table=table.setting.table,
             house=table.setting.house,

@@ -71,6 +71,13 @@ class Source:
         return {"link": self.sensing.is_up, **self.sensing.sensors, **head}
 
     @property
+    def silent(self) -> tuple[str, ...]:
+        """The lines that have not answered since the start, by name. Pins answer as they are opened."""
+        board = () if self._board is None or self._board.board.has_answered else ("link",)
+        head = () if self._head is None or self._head.sensors["head"] else ("head",)
+        return (*board, *head)
+
+    @property
     def caught_up_s(self) -> float:
         """How long after a standstill every button has been heard that was pressed in it."""
         has_buttons_beside = self._pins is not None and self.sensing is not self._pins.source

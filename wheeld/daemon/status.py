@@ -9,6 +9,7 @@ from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import ClockHealth, Health
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
+from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
 from wheeld.ports import HostClock
 from wheeld.service.program import Program
@@ -18,7 +19,7 @@ from wheeld.service.time_sync import TimeSync
 class DaemonStatus:
     """The present state of all parts, read when asked. `counters` gives those of the broker's parts, by part."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one for each part that it asks
         self,
         table: Table,
         source: Source,
@@ -27,11 +28,13 @@ class DaemonStatus:
         clock: HostClock,
         outbox: Outbox,
         program: Program,
+        self_test: SelfTest,
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
         self._clock, self._outbox, self._counters = clock, outbox, counters
         self._program = program
+        self._self_test = self_test
         self._started_ns = clock.monotonic_ns()
 
     @property
@@ -52,6 +55,7 @@ class DaemonStatus:
             program=self._program.digest,
             sensors=self._source.sensors,
             troubles=self._source.troubles,
+            self_test=self._self_test.outcome,
             clock=self._clock_health(now_ns),
             outbox_depth=await self._outbox.depth(),
             counters={"table": dict(self._table.counters), **self._source.counters, **self._counters()},

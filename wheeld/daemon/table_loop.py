@@ -127,6 +127,8 @@ class TableLoop:
         self._stood: Gap | None = None
         self._slow: Moment | None = None
         self._stepped_us = 0
+        self.clock_set_s = 0.0
+        """By how many seconds the host's clock was set since the start, all in all."""
         self._unheard_us: int | None = None
         """Since when nobody can be heard over the network; and the same in UTC."""
         self._unheard_utc_us = 0
@@ -318,6 +320,7 @@ class TableLoop:
     async def _report_step(self) -> None:
         """A notice that the host's clock was set, for whoever reads dates."""
         seconds, self._stepped_us = round(self._stepped_us / 1e6, 1), 0
+        self.clock_set_s += seconds
         text = self._table.setting.catalogue.say(STEPPED, seconds=seconds)
         step = self._table.remark("utc_stepped", text, {"seconds": seconds})
         await self._store(step, self._clock.utc_us(), self._position)

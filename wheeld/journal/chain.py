@@ -74,7 +74,10 @@ SENDER = Kind("sender", "senders", ("row", "user"))
 ANSWER = Kind("answer", "answers", ("row", "answered_utc_us", "done", "why"))
 PRUNING = Kind("pruning", "prunings", ("coup", "at_utc_us", "why"))
 SEAL = Kind("seal", "heads", ("n", "head", "at_utc_us", "by", "why", "key_id", "signature"))
-KINDS = {kind.name: kind for kind in (ORIGIN, ADOPTION, MESSAGE, EVIDENCE, COMMAND, SENDER, ANSWER, PRUNING, SEAL)}
+EVENT = Kind("event", "events", ("row", "event", "by", "why", "details", "at_utc_us"))
+KINDS = {
+    kind.name: kind for kind in (ORIGIN, ADOPTION, MESSAGE, EVIDENCE, COMMAND, SENDER, ANSWER, PRUNING, SEAL, EVENT)
+}
 
 
 class Link(NamedTuple):

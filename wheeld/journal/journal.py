@@ -46,6 +46,8 @@ class Journal:
         self.mark_sent = self._on_thread(writer.mark_sent)
         self.settle = self._on_thread(writer.settle)
         self.seal = self._on_thread(writer.seal)
+        self.note = self._on_thread(writer.note)
+        self.last_event = self._on_thread(writer.reader.last_event)
         self.compare = self._on_thread(writer.compare)
         self.gap_due = self._on_thread(writer.reader.gap_due)
         self.look = self._on_thread(writer.database.look)

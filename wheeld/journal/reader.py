@@ -15,13 +15,14 @@ from wheeld.journal.rows import (
     JournalError,
     StoredAdoption,
     StoredCommand,
+    StoredEvent,
     StoredEvidence,
     StoredMessage,
     StoredOrigin,
     StoredPruning,
     StoredTail,
 )
-from wheeld.ports import OwedMessage
+from wheeld.ports import EventName, OwedMessage
 
 T = TypeVar("T")
 
@@ -164,6 +165,12 @@ class JournalReader:
         """Up to `limit` sequenced messages from `from_seq` on, by sequence number."""
         return self._messages("messages.seq >= ? ORDER BY messages.seq", from_seq, limit)
 
+    def last_verdicts(self, limit: int) -> list[StoredMessage]:
+        """The last `limit` verdicts, oldest first."""
+        newest = "SELECT seq FROM messages WHERE topic IN ('result', 'void') ORDER BY seq DESC LIMIT ?"
+        (first,) = self.database.rows(f"SELECT coalesce(min(seq), 0) FROM ({newest})", limit)[0]  # noqa: S608
+        return self._messages("messages.seq >= ? AND topic IN ('result', 'void') ORDER BY messages.seq", first, limit)
+
     def records(self, after_id: int, limit: int) -> list[StoredMessage]:
         """Up to `limit` messages of every topic with an id above `after_id`, in publication order."""
         return self._messages("messages.id > ? ORDER BY messages.id", after_id, limit)
@@ -215,6 +222,31 @@ class JournalReader:
         """When and why the evidence of one coup was removed, None when it was not."""
         rows = self.database.named_rows("SELECT * FROM prunings WHERE coup = ?", coup)
         return msgspec.convert(rows[0], StoredPruning) if rows else None
+
+    # --- what happened to the device -----------------------------------------------------------------------------
+
+    def events(self, after_row: int, limit: int) -> list[StoredEvent]:
+        """Up to `limit` event records after row `after_row`, oldest first."""
+        rows = self.database.named_rows("SELECT * FROM events WHERE row > ? ORDER BY row LIMIT ?", after_row, limit)
+        return [msgspec.convert(row, StoredEvent) for row in rows]
+
+    def places_of_events(self) -> dict[int, int]:
+        """By the row of each event record, the id of the last message before it in the chain."""
+        places: dict[int, int] = {}
+        before = "SELECT ref FROM chain WHERE n < ? AND kind = 'message' ORDER BY n DESC LIMIT 1"
+        for n, row in self.database.rows("SELECT n, ref FROM chain WHERE kind = 'event'"):
+            message = self.database.row(before, n)
+            places[row] = 0 if message is None else message[0]
+        return places
+
+    def last_event(self, *names: EventName) -> StoredEvent | None:
+        """The newest event record of one of these names; None when there is none."""
+        marks = ", ".join("?" * len(names))
+        rows = self.database.named_rows(
+            f"SELECT * FROM events WHERE event IN ({marks}) ORDER BY row DESC LIMIT 1",  # noqa: S608
+            *names,
+        )
+        return self._converted(rows, StoredEvent)
 
     # --- the chain ---------------------------------------------------------------------------------------------
 

@@ -101,6 +101,17 @@ class StoredPruning(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
+class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened to the device, as stored; `details` is JSON. A later version may know other events."""
+
+    row: int
+    event: str
+    by: str | None
+    why: str | None
+    details: str
+    at_utc_us: int
+
+
 class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
     """A signed head: what the journal held up to record `n` when `by` sealed it. `key_id` is the key that signed."""
 

@@ -1,9 +1,9 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
-`origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings` and `heads` are written
-once and never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the broker or
-the settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one row of
-`tail`; and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
+`origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings`, `heads` and `events` are
+written once and never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the
+broker or the settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one
+row of `tail`; and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
 
 The shape of the file is part of what is verified: a table, column, index, view or trigger that is not below was put
 there by somebody else.
@@ -102,6 +102,14 @@ CREATE TABLE heads (
     key_id TEXT NOT NULL,
     signature BLOB NOT NULL
 ) STRICT;
+CREATE TABLE events (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    event TEXT NOT NULL,
+    by TEXT,
+    why TEXT,
+    details TEXT NOT NULL,
+    at_utc_us INTEGER NOT NULL
+) STRICT;
 CREATE TABLE chain (
     n INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -132,8 +140,9 @@ def create(db: sqlite3.Connection) -> None:
 
 
 def _from_1(db: sqlite3.Connection) -> None:
-    """Until then nobody knew the user names of those who sent commands."""
+    """Until then the names of those who sent commands were not known, nor what happened to the device."""
     db.execute(_statement("senders"))
+    db.execute(_statement("events"))
 
 
 MIGRATIONS: dict[int, Migration] = {1: _from_1}

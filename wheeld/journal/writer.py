@@ -20,6 +20,7 @@ from wheeld.journal.chain import (
     ADOPTION,
     ANSWER,
     COMMAND,
+    EVENT,
     EVIDENCE,
     MESSAGE,
     PRUNING,
@@ -34,7 +35,7 @@ from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredAdoption, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
 from wheeld.journal.verify import Patrol
-from wheeld.ports import CommandRecord, OwedMessage, Receipt
+from wheeld.ports import CommandRecord, EventRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice, as MQTT QoS 1 may do.
@@ -243,6 +244,20 @@ class JournalWriter:
         if not goes_on:
             self._patrol = None
         return goes_on
+
+    # --- what happens to the device -----------------------------------------------------------------------------
+
+    def note(self, happened: EventRecord, at_utc_us: int) -> None:
+        """Store an event record. Retention never removes one."""
+        with self.database.transaction():
+            self.database.record(
+                EVENT,
+                event=happened.event,
+                by=happened.by,
+                why=happened.why,
+                details=msgspec.json.encode(happened.details).decode(),
+                at_utc_us=at_utc_us,
+            )
 
     # --- commands ----------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from wheeld.journal.rows import JournalError, Signer, StoredSeal
 from wheeld.journal.seal import FileSigner, public_key, sign_message
 from wheeld.journal.verify import verify
 from wheeld.journal.writer import JournalWriter
-from wheeld.ports import CommandRecord
+from wheeld.ports import CommandRecord, EventRecord
 
 S_US = 1_000_000
 COUPS = 8
@@ -102,6 +102,7 @@ def _play_coup(journal: JournalWriter, feed: Feed, coup: int) -> None:
     step = feed.step("result", "notice", "table", "board", evidence=CoupLog(coup, "result", log))
     journal.append(msgspec.structs.replace(step, memory=b'{"coup":%d}' % coup), at_utc_us, Position(3, coup))
     journal.answer(Reply(coup, f"c{coup}", "bouler", "Zoé", done=True, user=CHEF), at_utc_us)
+    journal.note(EventRecord(event="sensor_failed", details={"sensor": "beam/1"}), at_utc_us)
     sent = [message.id for message in journal.owed(0, 1000)][:-4]
     journal.mark_sent(sent, await_settlement=True)
     journal.settle(max(1, feed.seq - 3))
@@ -208,14 +209,14 @@ def cut_after(db: sqlite3.Connection, n: int) -> None:
     """Remove all records behind record `n`, and all traces of them."""
     tables = {"message": ("messages", "id"), "command": ("commands", "row"), "answer": ("answers", "row")}
     tables |= {"evidence": ("evidence", "coup"), "seal": ("heads", "n"), "pruning": ("prunings", "coup")}
-    tables["sender"] = ("senders", "row")
+    tables |= {"sender": ("senders", "row"), "event": ("events", "row")}
     for kind, ref in db.execute("SELECT kind, ref FROM chain WHERE n > ?", (n,)).fetchall():
         table, key = tables[kind]
         db.execute(f"DELETE FROM {table} WHERE {key} = ?", (ref,))
     db.execute("DELETE FROM chain WHERE n > ?", (n,))
     db.execute("DELETE FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)")
     db.execute("DELETE FROM debts WHERE id NOT IN (SELECT id FROM messages)")
-    for name, key in (("messages", "id"), ("commands", "row")):
+    for name, key in (("messages", "id"), ("commands", "row"), ("events", "row")):
         db.execute(f"UPDATE sqlite_sequence SET seq = (SELECT max({key}) FROM {name}) WHERE name = ?", (name,))
 
 

@@ -50,7 +50,8 @@ class Result(Common, frozen=True, kw_only=True):
     `laps_needed` those that the table asks (R2).
 
     What no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove, for
-    which the chef answers (`confirmed_by`, `confirmed_user`, `confirmed_reason`); empty where sensors proved all.
+    which the chef answers (`confirmed_by`, `confirmed_user`, `confirmed_reason`); empty where sensors proved all, also
+    where the chef confirms each number.
     `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
     `without`: the sensors that were left out, by name. `late_s`: how long after its number it is published, in seconds,
     where that is more than two.

@@ -40,6 +40,8 @@ NUMBER_SEEN = translatable(
 )
 NUMBER_UNSEEN = translatable('the number by the chef, for no sensor proves which one it is; otherwise "{void}"')
 """What `CONFIRM` is where the number itself is not proven (R3b)."""
+NUMBER_PROVEN = translatable('confirmation by the chef: the number {number}, or another; otherwise "{void}"')
+"""What `CONFIRM` is where all is proven, and the table is set so that the chef confirms each number."""
 
 
 class Announcements(msgspec.Struct, frozen=True, kw_only=True):

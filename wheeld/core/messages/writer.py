@@ -59,7 +59,8 @@ class MessageWriter:
         }
 
     def result(self, now_us: int, number: int, called: Called, confirmed: Person | None) -> Message:
-        """The valid coup at hand, whose `number` came out; `confirmed` is who answers for what no sensor proved."""
+        """The valid coup at hand, whose `number` came out; `confirmed` is who answers for what no sensor proved, or
+        for each number."""
         coup, sure = self._state.current, called.margin
         ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
         sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)

@@ -58,6 +58,7 @@ class PocketFromHead:
         self._head, self._ball, self._rotor, self._games = head, ball, rotor, games
         self._min_laps, self._ball_by_head = setting.min_laps, setting.ball == "head"
         self._confirmable = frozenset(setting.confirmable)
+        self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
 
     @property
     def sightings(self) -> list[Seen]:
@@ -157,7 +158,8 @@ class PocketFromHead:
             return [Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
         open_rows = [row for row, is_open in (("R1", not self._ball.run.opposite), ("R2", short)) if is_open]
         if not open_rows:
-            return [Evidence(Fact.NUMBER, seen.t_us, figures, margin.run(laps, self._min_laps, record.lead_passes))]
+            sure = margin.run(laps, self._min_laps, record.lead_passes)
+            return [Evidence(self._proven, seen.t_us, figures, sure)]
         figures["unproven"] = " ".join(open_rows)
         if self._confirmable.issuperset(open_rows) and record.may_have(self._min_laps):
             return [Evidence(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]

@@ -180,6 +180,7 @@ class PocketFromReaders:
 
     def __init__(self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder) -> None:
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
+        self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
         self.state = state
         self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, state)
         self._ball, self._pulses, self._rotor, self._run = ball, ball.tracker, rotor, ball.run
@@ -263,10 +264,10 @@ class PocketFromReaders:
     def _not_proven(self, sightings: list[Seen]) -> Evidence:
         self._run.report(Fact.NUMBER_NOT_PROVEN)
         number = self._number(sightings)
-        unproven = {Fact.NUMBER: "R3", Fact.NUMBER_UNCONFIRMED: "R2 R3"}.get(number.fact)
-        if unproven is None:
+        if number.fact is Fact.NUMBER_UNPROVEN:
             return number
-        figures: Figures = {**number.figures, "unproven": unproven}
+        unproven = (*str(number.figures.get("unproven", "")).split(), "R3")
+        figures: Figures = {**number.figures, "unproven": " ".join(unproven)}
         return msgspec.structs.replace(number, fact=Fact.NUMBER_NOT_PROVEN, figures=figures)
 
     def _moved_by_hand(self) -> Evidence:
@@ -408,7 +409,7 @@ class PocketFromReaders:
             sure = margin.least(margin.direction(record.lead_passes or 0), margin.pocket(streak))
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
         sure = margin.least(margin.run(record.laps, self._min_laps, record.lead_passes), margin.pocket(streak))
-        return Evidence(Fact.NUMBER, t_us, figures, sure)
+        return Evidence(self._proven, t_us, figures, sure)
 
 
 def _placed(streak: list[Seen]) -> Figures:

@@ -138,6 +138,11 @@ class Board:
         return {**link, **self._chatter.troubles}
 
     @property
+    def has_answered(self) -> bool:
+        """Whether it has said of its sensors whether they work, since this process' start."""
+        return bool(self._chatter.sensors)
+
+    @property
     def identity(self) -> messages.Identity | None:
         """The board as it last identified itself; None while none is accepted."""
         return None if self._refused else self._session.identity

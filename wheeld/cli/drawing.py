@@ -1,0 +1,107 @@
+"""A coup's observations drawn as text, on one time axis: a row for each sensor, and one for the words of people.
+
+It is what a laboratory sees on a terminal at the wheel. `hw-sim draw` draws the same as a picture, elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from wheeld.core.observations import (
+    BallPass,
+    Command,
+    ForeignObject,
+    HeadReport,
+    Observation,
+    Rotor,
+    SensorState,
+    Sighting,
+)
+
+WIDTH = 80
+"""Columns of the time axis: with the names before it, a line of an ordinary terminal."""
+
+NAME_WIDTH = 10
+MANY = "+"
+"""Several marks of a kind fall in one column."""
+
+STEADY = ("rotor",)
+"""Rows where many marks of one kind in a column say no more than one."""
+
+HEAD_REPORTS = HeadReport.__args__
+
+_decoder: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
+
+
+def read(log: bytes) -> list[Observation]:
+    """The observations of a log, in the order of their times; lines of kinds that are unknown here are left out."""
+    return sorted(_known(log.splitlines()[1:]), key=lambda seen: seen.t_us)
+
+
+def _known(lines: Iterable[bytes]) -> Iterator[Observation]:
+    for line in lines:
+        try:
+            yield _decoder.decode(line)
+        except msgspec.ValidationError:
+            continue  # a later version's
+
+
+def draw(observations: Iterable[Observation], from_us: int, to_us: int) -> Iterator[str]:
+    """One line for each sensor that reported something between the two times, and an axis in seconds."""
+    rows: dict[str, dict[int, str]] = {}
+    for seen in observations:
+        mark = _mark(seen)
+        if mark is None or not from_us <= seen.t_us <= to_us:
+            continue
+        name, sign = mark
+        row = rows.setdefault(name, {})
+        column = (seen.t_us - from_us) * (WIDTH - 1) // max(1, to_us - from_us)
+        is_alone = column not in row or (name in STEADY and row[column] == sign)
+        row[column] = sign if is_alone else MANY
+    for name in sorted(rows, key=_place):
+        yield f"{name:<{NAME_WIDTH}} {''.join(rows[name].get(column, ' ') for column in range(WIDTH))}".rstrip()
+    yield f"{'seconds':<{NAME_WIDTH}} 0{f'{(to_us - from_us) / 1e6:.1f}':.>{WIDTH - 1}}"
+
+
+def _mark(seen: Observation) -> tuple[str, str] | None:
+    """In which row it stands, and by which sign."""
+    match seen:
+        case BallPass(beam=beam):
+            return f"beam {beam + 1}", "|"
+        case Sighting(reader=reader):
+            return f"reader {reader + 1}", "o"
+        case Rotor(direction=direction):
+            return "rotor", ">" if direction == "cw" else "<"
+        case ForeignObject(present=present):
+            return "object", "#" if present else "-"
+        case SensorState(ok=ok):
+            return "sensors", "v" if ok else "!"
+        case Command():
+            return "words", "*"
+        case _ if isinstance(seen, HEAD_REPORTS):
+            return "head", "h"
+        case _:
+            return None
+
+
+def _place(name: str) -> tuple[int, int]:
+    """Rows as the ball meets them."""
+    kind, _, number = name.partition(" ")
+    order = ("rotor", "beam", "head", "reader", "object", "sensors", "words")
+    return order.index(kind), int(number or 0)
+
+
+def said(observations: Iterable[Observation]) -> Iterator[tuple[int, str]]:
+    """When people said what, and what became of sensors, on the sensing clock."""
+    for seen in observations:
+        match seen:
+            case Command():
+                yield seen.t_us, f"{seen.by}: {seen.name}{f' ({seen.reason})' if seen.reason else ''}"
+            case SensorState(sensor=sensor, ok=ok):
+                yield seen.t_us, f"{sensor} {'works' if ok else 'fails'}"
+            case ForeignObject(present=present):
+                yield seen.t_us, "a foreign object is in the cylinder" if present else "the cylinder is clear"
+            case _:
+                pass

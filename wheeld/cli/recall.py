@@ -1,0 +1,97 @@
+"""`wheeld journal show --last N`: the last coups, each with its verdict, its figures, who answered for it, its evidence
+drawn, and the facts by which it was decided.
+
+The facts are those of a replay of the stored evidence, which must lead to the stored verdict again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from wheeld.cli.describe import describe
+from wheeld.cli.drawing import draw, read, said
+from wheeld.core.instants import to_text
+from wheeld.core.messages.chain import unsigned
+from wheeld.core.observations import Observation
+from wheeld.core.replay import LogError, Replay
+from wheeld.journal.reader import JournalReader
+from wheeld.journal.rows import StoredMessage
+
+BEFORE_US = 1_000_000
+"""What is drawn begins so long before the launch."""
+
+UNLAUNCHED_US = 20_000_000
+"""Where no launch was proven, so much before the verdict is drawn: a ball that was seen nowhere else has fallen."""
+
+BEGINNINGS = ("launched", "weak_launch")
+"""Facts that a coup begins with."""
+
+FIGURES = ("laps", "laps_needed", "ball_direction", "rotor_direction", "rotor_rpm", "margin", "margin_of")
+PEOPLE = ("confirmed_by", "confirmed_reason", "by", "reason")
+TIMES = ("launched_at", "left_track_at", "number_at", "evidence_at")
+
+
+class _Line(msgspec.Struct):
+    t: int
+    topic: str
+    payload: msgspec.Raw
+
+
+class _Fact(msgspec.Struct):
+    fact: str
+    evidence_us: int
+
+
+def recalled(journal: JournalReader, count: int) -> Iterator[str]:
+    """The last `count` verdicts, oldest first, as lines for people."""
+    for verdict in journal.last_verdicts(count):
+        yield from _coup(journal, verdict)
+        yield ""
+
+
+def _coup(journal: JournalReader, verdict: StoredMessage) -> Iterator[str]:
+    body: dict[str, Any] = msgspec.json.decode(verdict.payload)
+    yield f"{to_text(verdict.at_utc_us)} seq {verdict.seq}  {describe(verdict.topic, verdict.payload)}"
+    for title, names in (("figures", FIGURES), ("times", TIMES), ("people", PEOPLE)):
+        known = [f"{name} {body[name]}" for name in names if body.get(name) is not None]
+        if known:
+            yield f"  {title}: {', '.join(known)}"
+    if body.get("evidence"):
+        yield f"  evidence: {', '.join(f'{name} {value}' for name, value in body['evidence'].items())}"
+    coup = int(body["coup"])
+    evidence = journal.evidence(coup)
+    if evidence is None:
+        pruning = journal.pruning(coup)
+        gone = "" if pruning is None else f"; retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
+        yield f"  its observations are not stored{gone}"
+        return
+    yield from (f"  {line}".rstrip() for line in _evidence(evidence.log, verdict))
+
+
+def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
+    """The observations drawn, what was said, and the facts that a replay finds."""
+    observations = read(log)
+    try:
+        lines = [msgspec.json.decode(line, type=_Line) for line in Replay(facts=True).run(log.splitlines())]
+    except LogError as wrong:
+        yield f"its observations cannot be replayed: {wrong}"
+        return
+    facts = [(msgspec.json.decode(line.payload, type=_Fact), line) for line in lines if line.topic == "fact"]
+    from_us, to_us = _window([fact for fact, _ in facts], observations)
+    yield from draw(observations, from_us, to_us)
+    proven = [(fact.evidence_us, describe("fact", bytes(line.payload)).split(maxsplit=1)[1]) for fact, line in facts]
+    for t_us, what in sorted([*said(observations), *proven], key=lambda each: each[0]):
+        if t_us >= from_us:
+            yield f"{(t_us - from_us) / 1e6:8.3f} s  {what}"
+    same = any(bytes(line.payload) == unsigned(verdict.payload) for line in lines if line.topic == verdict.topic)
+    yield "replayed: the same verdict" if same else "replayed: NOT the same verdict"
+
+
+def _window(facts: list[_Fact], observations: list[Observation]) -> tuple[int, int]:
+    """From shortly before the launch to the verdict, on the sensing clock."""
+    end_us = max((seen.t_us for seen in observations), default=0)
+    begun_us = [fact.evidence_us for fact in facts if fact.fact in BEGINNINGS]
+    return (begun_us[-1] - BEFORE_US if begun_us else end_us - UNLAUNCHED_US), end_us
