@@ -345,9 +345,9 @@ async def test_a_resend_beyond_the_end_tells_the_end(bench: Bench) -> None:
 
 async def test_an_inspection_is_an_event_record(bench: Bench) -> None:
     found = {"level": "good", "balance": "corrected"}
-    await bench.send("cmd/inspect", GOOD | found)
-    await bench.send("cmd/inspect", GOOD | found)  # delivered twice
-    await bench.send("cmd/inspect", GOOD | {"id": "c-2", "level": "crooked"})
+    await bench.send("cmd/technician/inspect", GOOD | found)
+    await bench.send("cmd/technician/inspect", GOOD | found)  # delivered twice
+    await bench.send("cmd/technician/inspect", GOOD | {"id": "c-2", "level": "crooked"})
     assert bench.requests.empty(), "the table has nothing to decide"
     answers = await bench.answers()
     assert [answer["done"] for answer in answers] == [True, True, False]
@@ -355,7 +355,7 @@ async def test_an_inspection_is_an_event_record(bench: Bench) -> None:
     last = await bench.journal.last_event("inspection")
     assert last is not None
     assert (last.row, last.by, last.why) == (1, "chef", "a test"), "stored once"
-    assert msgspec.json.decode(last.details) == found
+    assert msgspec.json.decode(last.details) == {"user": "technician", **found}
 
 
 async def test_seal_is_done_here(bench: Bench) -> None:
@@ -376,13 +376,13 @@ async def test_seal_is_done_here(bench: Bench) -> None:
 
 
 async def test_the_program_is_named(bench: Bench) -> None:
-    await bench.send("cmd/program", GOOD)
-    assert "have not been read yet" in await bench.refusal()
+    await bench.send("cmd/control-office/program", GOOD)
+    assert "could not be read" in await bench.refusal()
     program = bench.intake._program = Program()
     said = []
     for number, (digest, as_released) in enumerate((("ab12", None), ("ab12", True), ("ab12", False))):
         program.digest, program.as_released = digest, as_released
-        await bench.send("cmd/program", GOOD | {"id": f"c-{number + 7}"})
+        await bench.send("cmd/control-office/program", GOOD | {"id": f"c-{number + 7}"})
         answer = (await bench.answers())[-1]
         assert answer["done"]
         said.append(answer["why"])
@@ -478,7 +478,7 @@ async def test_one_too_many_is_answered_and_not_stored(bench: Bench) -> None:
 
 
 async def test_other_topics_are_counted(bench: Bench) -> None:
-    for leaf in ("cmd", "cmd/chef-3/open", "cmd/chef-3/", "result"):
+    for leaf in ("cmd", "cmd/open", "cmd/chef-3/", "result"):
         await bench.send(leaf, GOOD)
     assert bench.intake.counters["unknown_topics"] == 4
     assert await bench.answers() == []
