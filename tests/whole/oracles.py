@@ -18,6 +18,8 @@ REST_KNOWN_US = 200_000
 """A word said so little before the ball's rest may be late."""
 SILENCE_US = 2_500_000
 """A silent line is a fault after 1 s; it is published and seen on a screen within 1.5 s more."""
+TOLD_LATE_US = 3_000_000
+"""A fault that is over may still be found out: a head's line counts as silent after 2 s."""
 HEAD_SILENCE_US = 1_000_000
 """A head speaks twice a second: by default its silence is a fault after 2 s."""
 STARTED_US = 5_000_000
@@ -158,7 +160,8 @@ def _quiet_rounds(house: House) -> Iterator[str]:
 
 def _is_disturbed(house: House, played: Round) -> bool:
     harmful = (n for n, fault in enumerate(house.plan.faults) if not KINDS[fault.kind].is_harmless)
-    if any(house.witness.was(f"fault {n}", played.from_us - 1e6, played.to_us) for n in harmful):
+    since_us = played.from_us - TOLD_LATE_US
+    if any(house.witness.was(f"fault {n}", since_us, played.to_us) for n in harmful):
         return True
     # A number that is owed while broker or network are away comes later than the people look.
     return house.witness.was("daemon unwell", played.from_us, played.to_us)
