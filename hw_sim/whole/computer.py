@@ -111,11 +111,18 @@ class Computer:
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def stall(self, seconds: float) -> None:
-        """The program stands still for so long."""
-        if self.runs:
-            self.stalled_until_us = self._timeline.now_us + round(seconds * 1e6)
-            self._witness.begins("stall", self._timeline.now_us)
-            self._timeline.after_s(seconds, lambda: self._witness.ends("stall", self._timeline.now_us))
+        """The program stands still for so long; two that overlap are one."""
+        if not self.runs:
+            return
+        now_us = self._timeline.now_us
+        if now_us >= self.stalled_until_us:
+            self._witness.begins("stall", now_us)
+        self.stalled_until_us = max(self.stalled_until_us, now_us + round(seconds * 1e6))
+        self._timeline.after_s(seconds, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._timeline.now_us >= self.stalled_until_us:
+            self._witness.ends("stall", self._timeline.now_us)
 
     def fill_disk(self, *, is_full: bool) -> None:
         """The disk takes no more, or has room again."""

@@ -59,7 +59,7 @@ class KeepingBoard:
     """A board whose clock is the host's; what happens at the wheel waits in it until it is read."""
 
     def __init__(self, seen: list[Observation]) -> None:
-        self.is_up = True
+        self.is_up = self.keeps_times = True
         self.seen = seen
         self._newest_us = 0
 
@@ -196,6 +196,20 @@ async def test_its_own_date_decides_when_it_carries_one(said_s: float, verdict: 
         await house.read()
         await house.play(house.now_us + 3 * SECOND_US)
     assert house.verdicts == [verdict]
+
+
+@pytest.mark.parametrize("said_s", [-1.0, 1.0])
+async def test_its_own_date_decides_nothing_where_what_was_seen_has_none(said_s: float) -> None:
+    """A wheel's own head does not say when it saw what it reports: nobody knows which was first, so it is void."""
+    house = House([*SEEN])
+    house.board.keeps_times = False
+    async with working(house.loop.run(), house.loop.beat()):
+        await house.play(NUMBER_US - 3 * SECOND_US)
+        house.unheard.append(("rien_va", round(NUMBER_US + said_s * SECOND_US)))
+        house.clock.stall(7)
+        await house.read()
+        await house.play(house.now_us + 3 * SECOND_US)
+    assert house.verdicts == ["void/1"]
 
 
 async def test_nobody_spoke_and_the_result_says_how_late_it_is() -> None:

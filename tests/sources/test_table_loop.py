@@ -30,7 +30,7 @@ class FakeBoard:
     """Up or not, and what was acknowledged to it."""
 
     def __init__(self) -> None:
-        self.is_up = True
+        self.is_up = self.keeps_times = True
         self.acknowledged: list[Position] = []
 
     def acknowledge(self, position: Position) -> None:

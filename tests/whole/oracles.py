@@ -10,7 +10,7 @@ from itertools import pairwise
 from hw_sim.whole.house import House
 from hw_sim.whole.plan import HEADS, KINDS
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.witness import Published, Round, TrueCoup, Witness, Word
+from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness, Word
 
 LAUNCH_KNOWN_US = 2_500_000
 """A launch has no deadline; several passes take less."""
@@ -211,6 +211,7 @@ def _untold(house: House) -> Iterator[str]:
             or house.plan.source != "board"
             or deaf is None
             or fault.for_s * 1e6 < DEAF_TOLD_US
+            or _is_deaf_already(house, number, deaf)
         ):
             continue
         until_us = deaf.from_us + DEAF_TOLD_US
@@ -219,6 +220,12 @@ def _untold(house: House) -> Iterator[str]:
             continue
         if not _has_notice(witness, "sensor_trouble", deaf.from_us, until_us):
             yield f"nobody told of the board that is deaf since {deaf.from_us}"
+
+
+def _is_deaf_already(house: House, number: int, deaf: Span) -> bool:
+    others = (n for n, fault in enumerate(house.plan.faults) if n != number and fault.kind == "board_deaf")
+    spans = (one for n in others for one in house.witness.spans.get(f"fault {n}", ()))
+    return any(one.from_us <= deaf.from_us <= one.to_us for one in spans)
 
 
 def _has_notice(witness: Witness, kind: str, from_us: float, to_us: float) -> bool:

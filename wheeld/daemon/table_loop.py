@@ -296,7 +296,16 @@ class TableLoop:
         still = self._standstill(Gap(gap.since, until), "machine")
         self._keep(still)
         while not self._words.empty():
-            self._keep(_heard_after(self._words.get_nowait(), still))
+            self._keep(self._heard_after(self._words.get_nowait(), still))
+
+    def _heard_after(self, word: Said, still: Standstill) -> Command:
+        """A word that was heard after a standstill. Where what was seen in it has no time of its own, nobody knows
+        which was first, whatever the word's sender says."""
+        if word.came_us < still.t_us or word.command.id is None:
+            return _heard(word)
+        since_us = still.t_us if word.since_us is None else min(still.t_us, word.since_us)
+        said_us = word.said_us if self._sensing.keeps_times else None
+        return heard_in(since_us, still.to_us, word.command, said_us)
 
     def _behind(self) -> list[Moment]:
         """Since when something has stood still that the table does not know of yet."""
@@ -346,11 +355,3 @@ def _heard(word: Said) -> Command:
     if word.since_us is None or word.command.id is None:
         return heard_at(word.command, word.came_us, word.said_us)
     return heard_in(word.since_us, word.came_us, word.command, word.said_us)
-
-
-def _heard_after(word: Said, still: Standstill) -> Command:
-    """A word that was heard after a standstill."""
-    if word.came_us < still.t_us or word.command.id is None:
-        return _heard(word)
-    since_us = still.t_us if word.since_us is None else min(still.t_us, word.since_us)
-    return heard_in(since_us, still.to_us, word.command, word.said_us)

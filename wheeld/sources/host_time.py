@@ -25,6 +25,8 @@ class HostTimeSource:
         self._read_ns = start_ns - READING_INTERVAL_NS
         self.is_up = True
         """Always: the silence of the head is a fault of the head."""
+        self.keeps_times = False
+        """A head does not say when it saw what it reports."""
         self.sensors: dict[str, bool] = {}
         self.troubles: dict[str, tuple[Trouble, ...]] = {}
 

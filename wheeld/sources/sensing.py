@@ -32,6 +32,12 @@ class Sensing(Protocol):
         """What is wrong now, by sensor, where that is known; the line to the sensors is `link`."""
         ...
 
+    @property
+    def keeps_times(self) -> bool:
+        """Whether what waited to be read has its own time. Else it is dated as it is read: after a standstill, by its
+        end."""
+        ...
+
     def now_us(self, host_ns: int) -> int:
         """The host's estimate of the sensing clock, never less than the newest observation."""
         ...

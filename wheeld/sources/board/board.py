@@ -127,6 +127,11 @@ class Board:
         return self._line.is_up
 
     @property
+    def keeps_times(self) -> bool:
+        """The board dates its events."""
+        return True
+
+    @property
     def sensors(self) -> dict[str, bool]:
         """Of each of its sensors, whether it works: by the board, and by how often it reports."""
         return self._chatter.sensors

@@ -71,12 +71,11 @@ class Hearing:
             return Trouble.NOTHING_HEARD if self.heard_ns < since_ns else Trouble.GARBAGE_HEARD
         if is_useless:
             return None
-        is_stuck = max(self.reported_ns, self._mute_ns) < host_ns - HEARD_FACTOR * self._silence_ns_max
-        if is_stuck and misses_events:
-            return Trouble.EVENTS_MISSING
-        if is_stuck or max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
-            return Trouble.NO_ANSWER
-        return None
+        if max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
+            return Trouble.NO_ANSWER  # then it does not hear either that events are asked for again
+        if max(self.reported_ns, self._mute_ns) >= host_ns - HEARD_FACTOR * self._silence_ns_max:
+            return None
+        return Trouble.EVENTS_MISSING if misses_events else Trouble.NO_ANSWER
 
     def drifted(self) -> None:
         """The board's clock was just found to drift."""

@@ -75,6 +75,11 @@ class GpioSource:
         return self._line.is_up
 
     @property
+    def keeps_times(self) -> bool:
+        """Whether the kernel dates edges, not the callback that a standstill delays."""
+        return self._pins.error_ns <= READ_AT_ONCE_NS
+
+    @property
     def sensors(self) -> dict[str, bool]:
         """Of each sensor, whether it works, as far as that can be observed."""
         return {**self._wiring.health, **self._chatter.sensors}
