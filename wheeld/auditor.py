@@ -44,7 +44,7 @@ KINDS = {
     "seal": ("heads", "n head at_utc_us by why key_id signature"),
     "event": ("events", "row event by why details at_utc_us"),
 }
-SCHEMA = "47ef8ebe2f4f627ee15a27ca7dbf7f27ce3b97d61ac0a97fa9052a97b7f985dd"
+SCHEMA = "688cc58621a9e70dd0dba77260384a38a678ea09e6971954f1e97a3f6bd66336"
 """SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
 
 KEPT = "SELECT name, value FROM kept ORDER BY name"

@@ -94,6 +94,7 @@ async def test_a_power_up_says_whether_the_run_before_was_stopped(bench: Bench) 
         "boot_id": "",
         "version": "1",
         "program": "a1",
+        "as_released": None,
         "configuration": "c1",
         "stopped_in_order": "",
     }

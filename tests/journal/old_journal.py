@@ -40,7 +40,8 @@ def write_version_0(path: Path, signer: Signer | None = None) -> Feed:
         answers = [(row, NOW + 1, 1, "") for row in range(1, COUPS)]
         db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", answers)
         db.execute("DROP TABLE chain")
-        db.execute("DROP TABLE senders")
+        for table in ("senders", "events"):
+            db.execute(f"DROP TABLE {table}")
         db.execute("PRAGMA user_version = 0")
     return feed
 
