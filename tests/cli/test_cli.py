@@ -166,6 +166,7 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
     assert captured.out == ""
     assert captured.err.splitlines() == [
         "wheeld: the configuration is wrong",
+        f"{path}:3: table.id: 'A 3' goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most",
         f"{path}:8: wheel.rotor_tick: is not a known key; did you mean rotor_ticks?",
     ]
 
@@ -459,6 +460,17 @@ def test_show_has_the_events_of_the_device_among_the_messages(journal: Path, cap
     for chosen in (["--coup", "1"], ["--from-seq", "1"], ["--topic", "void"]):
         assert main(["journal", "show", str(journal), *chosen]) == Exit.OK
         assert "sensor_failed" not in capsys.readouterr().out
+
+
+def test_details_of_many_things_can_be_told_apart(tmp_path: Path, capsys: Captured) -> None:
+    beams: list[dict[str, object]] = [{"index": 0, "deg": 90.5}, {"index": 1, "deg": None}]
+    with closing(open_writer(tmp_path / "new")) as file:
+        file.note(
+            EventRecord(event="doctor", by="Rossi", details={"beams": beams, "readers": [], "rpm": [17, 19]}), NOW
+        )
+    assert main(["journal", "show", str(tmp_path / "new")]) == Exit.OK
+    told = "beams index 0 deg 90.5; index 1 deg unknown, readers none, rpm 17 19"
+    assert capsys.readouterr().out.endswith(f"  doctor by Rossi ({told})\n")
 
 
 def test_an_event_stands_where_it_happened(journal: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -15,11 +15,12 @@ from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
 from tests.doctor.alignment import layout, spun, swapped
 from wheeld.cli import doctor as cli_doctor
-from wheeld.cli.doctor import Geometry, findings, live
+from wheeld.cli.doctor import findings, live
 from wheeld.config.reading import parse
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Level, Observation, SensorState
 from wheeld.doctor.bench import Bench
+from wheeld.doctor.geometry import Geometry
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
 from wheeld.ports import PinsError
@@ -117,7 +118,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> type[FakeBench]:
 
 def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Exit:
     path.write_text(GOOD)
-    return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball))
+    return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball, by=None))
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -164,7 +165,7 @@ def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
     monkeypatch.setattr(cli_doctor, "log_to_stderr", lambda _: None)
     path = tmp_path / "wheel.toml"
     path.write_text(GOOD)
-    asked = argparse.Namespace(config=path, seconds=1, learn=False, number=None, ball=None)
+    asked = argparse.Namespace(config=path, seconds=1, learn=False, number=None, ball=None, by=None)
     assert cli_doctor.doctor(asked) == Exit.BAD_CONFIG
     assert capsys.readouterr().err == "wheeld: pin 5 is in use\n"
 

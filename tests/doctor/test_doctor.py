@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from hw_sim.demo import LAYOUT
-from tests.cli.live import PATIENCE_S
+from tests.cli.live import PATIENCE_S, running
+from tests.journal.journals import open_reader, write_keys
 from tests.live.bench import Wheel, turning, write_config
+from tests.mosquitto import free_port
 from wheeld.cli.main import main
 from wheeld.config.reading import load
 from wheeld.doctor.geometry import apart_deg
@@ -56,6 +59,30 @@ async def test_a_board_that_is_not_there_is_said_to_be_wrong(tmp_path: Path) -> 
     assert code == Exit.BAD_DATA
     assert "wrong  link does not work, or says nothing" in out
     assert "the port is not there" in out + err
+
+
+async def test_a_daemon_starts_on_a_journal_that_the_doctor_wrote_in(tmp_path: Path) -> None:
+    key, public = write_keys(tmp_path)
+    key.chmod(0o600)
+    path, journal = write_config(tmp_path, free_port(), signing_key=key), tmp_path / "journal.sqlite"
+    async with running(path) as daemon:
+        await daemon.until("daemon.ready")
+        code, out, err = await doctor("-c", str(path), "--seconds", "1")
+        assert (code, "another wheeld has it open" in err) == (Exit.IO_FAILED, True), out + err
+        assert await daemon.end() == Exit.OK
+    code, out, err = await doctor("-c", str(path), "--seconds", "1", "--by", "Rossi")
+    assert (code, "what was found is stored, by Rossi" in out) == (Exit.BAD_DATA, True), out + err
+    async with running(path) as daemon:
+        await daemon.until("daemon.ready")
+        assert await daemon.end() == Exit.OK
+    assert main(["journal", "verify", str(journal), "--public-key", str(public)]) == Exit.OK
+    with closing(open_reader(journal)) as reader:
+        names = [(event.event, event.by) for event in reader.events(0, 100)]
+        boots = [event.details for event in reader.events(0, 100) if event.event == "power_up"]
+    kinds = [each for each in names if each[0] in ("power_up", "stop", "doctor")]
+    assert [kind for kind, _ in kinds] == ["power_up", "stop", "doctor", "power_up", "stop"]
+    assert ("doctor", "Rossi") in kinds
+    assert '"stopped_in_order":true' in boots[1]
 
 
 def test_what_is_connected_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,13 +13,13 @@ from msgspec import structs
 
 from tests.config.test_config import GOOD
 from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
-from wheeld.cli.doctor import Geometry, learn, write
+from wheeld.cli.doctor import learn, write
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
 from wheeld.doctor.findings import Finding, of_geometry, of_number
-from wheeld.doctor.geometry import Learned, apart_deg, order_of, pockets_off, real
+from wheeld.doctor.geometry import Geometry, Learned, apart_deg, order_of, pockets_off, real
 from wheeld.doctor.rewrite import replace_file
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
@@ -303,7 +303,7 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
     angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
     assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
     assert written(path, found, listed=angle) == Exit.OK
-    dead = Finding("wrong", "beam 3 pulsed 2 times, another 50", "its wire")
+    dead = Finding("wrong", "beam_dead", "beam 3 pulsed 2 times, another 50", "its wire")
     assert written(path, found, listed=[*angle, dead]) == Exit.BAD_DATA
     assert path.read_text() == TEXT
     assert "beam 3 pulsed 2 times, another 50; its wire. Nothing is written" in capsys.readouterr().err

@@ -107,8 +107,11 @@ def _event(body: Payload, _: Catalogue) -> str:
 
 
 def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name} {_plain(each)}" for name, each in value.items())
     if isinstance(value, list):
-        return " ".join(map(_plain, value)) or "none"
+        apart = "; " if any(isinstance(each, dict) for each in value) else " "
+        return apart.join(map(_plain, value)) or "none"
     if value is None:
         return "unknown"
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)

@@ -7,15 +7,16 @@ import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from serial.tools import list_ports
 
+from wheeld.cli.person import user
 from wheeld.config.paths import credentials_directory
 from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import index_of
+from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.findings import (
@@ -29,11 +30,14 @@ from wheeld.doctor.findings import (
     of_signals,
     of_way,
 )
-from wheeld.doctor.geometry import Learned, Spin, at_rest, learn_beams, learn_readers, spins_of
+from wheeld.doctor.geometry import Geometry, Learned, at_rest, learn_beams, learn_readers, spins_of
+from wheeld.doctor.record import found_record, store
 from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
-from wheeld.ports import PinsError
+from wheeld.journal.rows import JournalError
+from wheeld.journal.seal import KeyFileError
+from wheeld.ports import EventRecord, PinsError
 from wheeld.service.logs import log_to_stderr
 
 DEVICES = Path("/dev")
@@ -46,9 +50,10 @@ LINES = {"board": "link", "link": "link", "gpio": "link", "head": "head"}
 
 
 def doctor(options: argparse.Namespace) -> Exit:
-    """List what is connected; with a configuration, listen to its sensors and report what is wrong.
+    """List what is connected; with a configuration, listen to its sensors, report what is wrong, and store that in
+    its journal.
 
-    Raises ConfigError, OSError.
+    Raises ConfigError, JournalError, KeyFileError, OSError.
     """
     try:
         return _doctor(options)
@@ -70,13 +75,40 @@ def _doctor(options: argparse.Namespace) -> Exit:
         asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config), flush=True)))
     except KeyboardInterrupt:
         print()
-    learned = learn(signals, config, options)
+    learned, before = learn(signals, config, options), digest_of_file(options.config)
     found = list(findings(signals, bench, config, learned, ball_given=options.ball is not None))
+    try:
+        return tell(found, learned, config, options)
+    finally:  # whatever becomes of the file: what was found belongs into the journal
+        after = digest_of_file(options.config)
+        by = options.by or user()
+        keep(config, found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before))
+
+
+def tell(found: Sequence[Finding], learned: Geometry, config: Config, options: argparse.Namespace) -> Exit:
+    """Print what was found, and write what was learned if that is asked; raises OSError, ConfigError."""
     for each in found:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
     if options.learn:
         return write(options.config, config, learned, ball_given=options.ball is not None, found=found)
     return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
+
+
+def keep(config: Config, happened: EventRecord) -> None:
+    """Store it in the wheel's journal, once there is one, and say so.
+
+    Raises JournalError, KeyFileError, OSError: after a word that it is not stored.
+    """
+    path = config.journal.path
+    try:
+        if not path.exists():
+            print(f"not stored: there is no journal {path} yet, and the daemon begins it")
+            return
+        store(config, happened)
+    except (JournalError, KeyFileError, OSError):
+        sys.stderr.write("wheeld: what was found is not stored\n")
+        raise
+    print(f"{path}: what was found is stored, by {happened.by}")
 
 
 def connected() -> Iterator[str]:
@@ -122,16 +154,6 @@ def _buttons(signals: Signals, config: Config) -> list[str]:
     return sorted({*signals.buttons, *(() if config.gpio is None else config.gpio.buttons)})
 
 
-class Geometry(NamedTuple):
-    """What was learned, empty where too little was seen; of which spins, and of a ball in which pocket, if one was
-    named."""
-
-    beams: list[Learned]
-    readers: list[Learned]
-    spins: Sequence[Spin] = ()
-    number: int | None = None
-
-
 def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geometry:
     """Beams from the spins; readers only where the technician said in which pocket the ball lies."""
     wheel = config.table
@@ -150,7 +172,9 @@ def findings(
     wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
-            yield Finding("wrong", f"{name} does not work, or says nothing", "its cable, its supply, its port")
+            yield Finding(
+                "wrong", "sensor_silent", f"{name} does not work, or says nothing", "its cable, its supply, its port"
+            )
     yield from of_clock(bench.clock)
     for part, counters in bench.counters.items():
         heard = bench.sensors.get(LINES[part], True)

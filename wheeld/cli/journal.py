@@ -4,8 +4,6 @@ migrate."""
 from __future__ import annotations
 
 import argparse
-import getpass
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.describe import describe
+from wheeld.cli.person import user
 from wheeld.cli.recall import recalled
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import GENESIS
@@ -75,7 +74,7 @@ def seal(options: argparse.Namespace) -> Exit:
         return _refuse(str(wrong))
     _require(options.file)
     with closing(open_to_write(options.file, signer=signer)) as journal:
-        sealed = journal.seal(by=options.by or _user(), why=options.why, at_utc_us=SystemClock().utc_us())
+        sealed = journal.seal(by=options.by or user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
         return _refuse(f"{options.file}: nothing in it yet that could be sealed")
     sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
@@ -103,7 +102,7 @@ def adopt(options: argparse.Namespace) -> Exit:
     seq, last_hash = options.after
     with closing(open_to_write(options.file, signer=signer)) as journal:
         utc_us = SystemClock().utc_us()
-        adoption = journal.adopt(seq, last_hash, by=options.by or _user(), why=options.why, at_utc_us=utc_us)
+        adoption = journal.adopt(seq, last_hash, by=options.by or user(), why=options.why, at_utc_us=utc_us)
         here = journal.reader.messages(adoption.first_seq, 1)
     first, last = adoption.first_seq, adoption.last_seq
     sys.stdout.write(f"the next message is seq {last + 1}; it tells that {first} to {last} are not in this journal\n")
@@ -210,13 +209,6 @@ def _reading(path: Path) -> Iterator[JournalReader]:
 def _require(path: Path) -> None:
     """Raise OSError for what is no readable file: SQLite would say it less clearly, or make a new file."""
     path.open("rb").close()
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name: KeyError until Python 3.12
-        return f"uid {os.getuid()}"
 
 
 def _refuse(why: str) -> Exit:

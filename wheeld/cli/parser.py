@@ -11,6 +11,7 @@ from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
+from wheeld.cli.person import person
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
 
@@ -100,14 +101,15 @@ List serial ports and GPIO chips. With a configuration listen to that wheel's se
 they report, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
 against it, a few times: the angles of the beams follow from its laps. With the ball in a known pocket of a
 turning rotor, and --number, those of the readers follow. Angles are measured from beam 0, which keeps its
-own. The exit code is 65 when something is wrong.
+own. The exit code is 65 when something is wrong. What was found is stored in the wheel's journal, as soon as it
+has one.
 """
 
 _DOCTOR_EXAMPLES = (
     """\
 examples:
   wheeld doctor
-  wheeld doctor -c /etc/wheeld/campione-03.toml
+  wheeld doctor -c /etc/wheeld/campione-03.toml --by Rossi
   wheeld doctor -c /etc/wheeld/campione-03.toml --seconds 180 --learn
   wheeld doctor -c /etc/wheeld/campione-03.toml --number 0 --learn
 """
@@ -299,6 +301,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--learn", action="store_true", help="write the angles found into FILE")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
+    doctor.add_argument("--by", metavar="NAME", type=person, help="who looks (default: the user)")
     doctor.set_defaults(do=_doctor)
 
 

@@ -18,7 +18,7 @@ from msgspec import NODEFAULT, Meta
 
 from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, credentials_directory, resolve
 from wheeld.config.problems import ConfigError, Problem, located, syntax_problem
-from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, config_of
+from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
 from wheeld.config.validation import problems_of
 
 
@@ -45,14 +45,10 @@ def parse(
     except (ValueError, RecursionError) as wrong:  # a number of 5,000 digits, a thousand brackets
         raise ConfigError(name, [syntax_problem(str(wrong))]) from None
     reader = _Reader(directory, credentials)
-    values = reader.values(tree)
-    problems = reader.problems
-    if not problems:
-        config = config_of(values)
-        problems = problems_of(config)
-        if not problems:
-            return config
-    raise ConfigError(name, located(problems, text))
+    config = config_of(reader.values(tree))
+    if problems := [*reader.problems, *problems_of(config)]:
+        raise ConfigError(name, located(problems, text))
+    return config
 
 
 class _Reader:
@@ -61,41 +57,52 @@ class _Reader:
     def __init__(self, directory: Path, credentials: Path | None) -> None:
         self._directory = directory
         self._credentials = credentials
+        self._meant: set[str] = set()
+        """Sections and keys that something unknown may stand for: it is not known what they are left at."""
         self.problems: list[Problem] = []
 
-    def values(self, tree: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """By section and field; complete only when there are no problems."""
+    def values(self, tree: dict[str, Any]) -> dict[str, Values]:
+        """By section; nothing is unknown when there are no problems."""
         self._refuse_unknown("", tree, list(SECTIONS))
+        for name, keys in SECTIONS.items():
+            if isinstance(section := tree.get(name), dict):
+                self._refuse_unknown(name, section, list(keys))
         return {
             name: self._section(name, keys, tree.get(name, {}))
             for name, keys in SECTIONS.items()
-            if name in tree or name not in OPTIONAL
+            if name in tree or name in self._meant or name not in OPTIONAL
         }
 
-    def _section(self, name: str, keys: Keys, values: object) -> dict[str, Any]:
+    def _section(self, name: str, keys: Keys, values: object) -> Values:
         if not isinstance(values, dict):
             self.problems.append(Problem(name, f"must be a section: write [{name}] on a line of its own"))
-            return {}
-        self._refuse_unknown(name, values, list(keys))
-        good: dict[str, Any] = {}
+        if not isinstance(values, dict) or (name in self._meant and not values):
+            return Values({}, {key.field for key in keys.values()})
+        section = Values({}, set())
         for key_name, key in keys.items():
-            place = f"{name}.{key_name}"
-            if key_name in values:
-                good[key.field] = self._value(place, key, values[key_name])
-            elif key.required:
-                self.problems.append(Problem(place, f"is missing; expected {_expected(key.kind)}"))
-            elif key.default is not NODEFAULT:
-                good[key.field] = key.default
-        return good
+            self._key(section, f"{name}.{key_name}", key, values.get(key_name, NODEFAULT))
+        return section
 
-    def _value(self, place: str, key: Key, value: object) -> object:
+    def _key(self, section: Values, place: str, key: Key, value: object) -> None:
+        """Put the value into its `section`, `NODEFAULT` for one that is not there."""
+        if value is not NODEFAULT:
+            self._value(section, place, key, value)
+            return
+        if key.required:
+            self.problems.append(Problem(place, f"is missing; expected {_expected(key.kind)}"))
+        if key.required or place in self._meant:
+            section.unknown.add(key.field)
+        elif key.default is not NODEFAULT:
+            section.known[key.field] = key.default
+
+    def _value(self, section: Values, place: str, key: Key, value: object) -> None:
         try:
-            return msgspec.convert(value, key.kind, dec_hook=partial(self._path, place))
+            section.known[key.field] = msgspec.convert(value, key.kind, dec_hook=partial(self._path, place))
         except msgspec.ValidationError as wrong:
             is_credential = isinstance(value, str) and value.startswith(CREDENTIAL)
             said = str(wrong) if is_credential or place.endswith(SECRETS) else f"is {_shown(value)}"
             self.problems.append(Problem(place, f"{said}; expected {_expected(key.kind)}"))
-            return None
+            section.unknown.add(key.field)
 
     def _path(self, place: str, kind: type, value: object) -> Path:
         if kind is not Path or not isinstance(value, str):
@@ -108,20 +115,27 @@ class _Reader:
         for name in values:
             if name not in known:
                 key, kind = (f"{section}.{name}", "key") if section else (name, "section")
+                self._meant.update(_meant(section, name, known))
                 self.problems.append(Problem(key, f"is not a known {kind}; {_hint(section, name, known)}"))
 
 
+def _meant(section: str, name: str, known: list[str]) -> list[str]:
+    """What may be meant by an unknown name: the nearest known one; else that key in the sections that have it."""
+    if nearest := difflib.get_close_matches(name, known, n=1):
+        return [f"{section}.{nearest[0]}" if section else nearest[0]]
+    return [f"{home}.{name}" for home, keys in SECTIONS.items() if name in keys]
+
+
 def _hint(section: str, name: str, known: list[str]) -> str:
-    """Where secrets belong; the nearest known name; the section where the key would be right; all known here."""
+    """Where secrets belong; what may be meant; all known here."""
     if name in MISPLACED:
         files = " or ".join(key for key in known if key.endswith(SECRETS)) or "mqtt.password_file"
         return f"a secret does not belong in this file: write it to one of its own, and name that in {files}"
-    nearest = difflib.get_close_matches(name, known, n=1)
-    if nearest:
-        return f"did you mean {nearest[0]}?"
-    homes = [f"[{home}]" for home, keys in SECTIONS.items() if name in keys]
-    if homes:
-        return f"it belongs in {' or '.join(homes)}"
+    meant = [place.rpartition(".") for place in _meant(section, name, known)]
+    if meant and meant[0][0] == section:
+        return f"did you mean {meant[0][2]}?"
+    if meant:
+        return f"it belongs in {' or '.join(f'[{home}]' for home, _, _ in meant)}"
     where = f"[{section}]" if section else "the file"
     return f"{where} knows {', '.join(known)}"
 

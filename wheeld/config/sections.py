@@ -7,18 +7,24 @@ is expected in words. `[table]` and `[wheel]` are the two exceptions: their keys
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import NODEFAULT, structs
 
 from wheeld.broker.settings import MqttSettings
+from wheeld.config.unknown import UnknownError, without
 from wheeld.core.houses import PROFILES
-from wheeld.core.setting import SENSORS_OF, TableSetting, config_keys
+from wheeld.core.observations import Source
+from wheeld.core.setting import SENSORS_OF, Part, TableSetting, config_keys
 from wheeld.journal.setting import JournalSetting
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class LogSection(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,33 +89,64 @@ OPTIONAL = frozenset(name for name, field in _PARTS.items() if not field.require
 """Sections that may be left out; of the others the required keys are missing then."""
 
 
-def config_of(values: dict[str, dict[str, Any]]) -> Config:
-    """The configuration of these values, by section and field; every required one is there and of its type."""
-    parts: dict[str, Any] = {name: kind(**values[name]) for name, kind in _KINDS.items() if name in values}
-    given = {**values["table"], **values["wheel"]}
-    if given["object_sensor"] is None:
-        pins = parts.get("gpio")
-        given["object_sensor"] = "sensors" in parts or (pins is not None and pins.object_pin is not None)
-    table = _table_setting(given, parts.get("head"))
-    if parts["mqtt"].client_id is None:
-        parts["mqtt"] = structs.replace(parts["mqtt"], client_id=f"wheeld-{table.site}-{table.table}")
-    return Config(table=table, **parts)
+class Values(NamedTuple):
+    """Of one section, by field; `unknown`: the fields whose keys are wrong, or missing and required."""
+
+    known: dict[str, Any]
+    unknown: set[str]
 
 
-def _table_setting(given: dict[str, Any], head: HeadSetting | None) -> TableSetting:
-    """What the core needs. The wheel is the game's; of a game that nobody knows, what its rotor suggests.
+def config_of(sections: Mapping[str, Values]) -> Config:
+    """The configuration of these sections. Who reads what is not known in it gets UnknownError."""
+    table, wheel = sections["table"], sections["wheel"]
+    told = Values({**table.known, **wheel.known}, table.unknown | wheel.unknown)
+    client_id = f"wheeld-{told.known.get('site')}-{told.known.get('table')}"
+    mqtt = Values({"client_id": client_id, **sections["mqtt"].known}, sections["mqtt"].unknown)
+    given = {**sections, "mqtt": mqtt}
+    parts: dict[str, Any] = {name: _structure(kind, given[name]) for name, kind in _KINDS.items() if name in given}
+    return Config(table=_table_setting(told, parts), **parts)
 
-    Where the file does not say it, what has sensors is reported by them, and the rest by the head, if there is one.
-    Every source of this program tells levels.
-    """
-    profile = PROFILES.get((given["house"], given["game"]))
-    wheel = profile.wheel if profile else "fair" if given.get("rotor_direction") else "french"
-    if given["min_laps"] is None:
-        given["min_laps"] = profile.min_laps if profile else 0  # a game that nobody knows is refused
-    sources: dict[str, Any] = {
-        part: "sensors" if given[sensors] or head is None else "head"
-        for part, sensors in SENSORS_OF.items()
-        if part not in given
+
+def _structure(kind: type[S], values: Values) -> S:
+    return without(kind(**{**values.known, **dict.fromkeys(values.unknown)}), values.unknown)
+
+
+def _table_setting(told: Values, parts: Mapping[str, Any]) -> TableSetting:
+    """What the core needs: what was told, and what follows from that where it was not. Every source of this program
+    tells levels."""
+    table, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
+    follows: dict[str, Callable[[], object]] = {
+        "wheel": lambda: _wheel(table),
+        "min_laps": lambda: _min_laps(table),
+        "object_sensor": lambda: _has_object_sensor(parts),
+        "head": lambda: None if head is None else head.product,
+        **{part: partial(_source, table, part, head) for part in SENSORS_OF},
     }
-    product = None if head is None else head.product
-    return TableSetting(wheel=wheel, head=product, levels=True, **given, **sources)
+    values = Values({**told.known, "levels": True}, {*told.unknown})
+    for field in follows.keys() - told.unknown:
+        try:
+            if told.known.get(field) is None:
+                values.known[field] = follows[field]()
+        except UnknownError:
+            values.unknown.add(field)
+    return _structure(TableSetting, values)
+
+
+def _wheel(table: TableSetting) -> str:
+    """The game's; of a game that nobody knows, what its rotor suggests."""
+    profile = PROFILES.get((table.house, table.game))
+    return profile.wheel if profile else "fair" if table.rotor_direction else "french"
+
+
+def _min_laps(table: TableSetting) -> int:
+    profile = PROFILES.get((table.house, table.game))
+    return profile.min_laps if profile else 0  # a game that nobody knows is refused
+
+
+def _has_object_sensor(parts: Mapping[str, Any]) -> bool:
+    return "sensors" in parts or ("gpio" in parts and parts["gpio"].object_pin is not None)
+
+
+def _source(table: TableSetting, part: Part, head: HeadSetting | None) -> Source:
+    """What has sensors is reported by them, the rest by the head, if there is one."""
+    return "sensors" if head is None or getattr(table, SENSORS_OF[part]) else "head"

@@ -14,11 +14,25 @@ Wrong: TypeAlias = tuple[str, str]
 """A key of the section, and what is wrong with it."""
 
 
-def gpio_problems(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
-    """What is wrong with it. `has_board`: there is `[sensors]` too."""
-    yield from _used_twice(gpio)
+def gpio_rules(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Iterator[Wrong]]:
+    """Its rules; each yields what is wrong. `has_board`: there is `[sensors]` too."""
+    yield _used_twice(gpio)
+    yield _chip(gpio)
+    yield _who_sees(gpio, table, has_board=has_board)
+    if not has_board:
+        yield _encoder_pins(gpio, table)
+        yield _encoder(gpio, table)
+        yield _pins(gpio, table, "beam_pins", "beams_deg")
+        yield _pins(gpio, table, "reader_pins", "readers_deg")
+
+
+def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
     if gpio.provider == "rpi" and gpio.chip is not None:
         yield "chip", "does not apply to the original RPi.GPIO, which has the Pi's own chip only"
+
+
+def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
+    """One source for each part of the wheel."""
     seeing = [
         key for key in ("encoder", "encoder_pins", "beam_pins", "reader_pins", "object_pin") if getattr(gpio, key)
     ]
@@ -32,8 +46,6 @@ def gpio_problems(gpio: GpioSetting, table: TableSetting, *, has_board: bool) ->
         yield "encoder", 'is one too many: [head] reports the rotor; take it out, or set wheel.rotor = "sensors"'
     elif gpio.encoder is None and "rotor" not in by_head:
         yield from _no_encoder(seeing)
-    else:
-        yield from _incomplete(gpio, table)
 
 
 def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:
@@ -59,25 +71,34 @@ def _no_encoder(seeing: list[str]) -> Iterator[Wrong]:
         yield "encoder", "is missing; expected since there is no [sensors], and something must see the wheel"
 
 
-def _incomplete(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
-    """Pins that see the wheel: all that the wheel has must be wired."""
+def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
+    """Whether pins see this wheel, with an encoder where no head reports the rotor: all that it has must be wired."""
     if gpio.encoder is not None:
-        yield from _encoder(gpio, table.rotor_ticks)
-    elif gpio.encoder_pins is not None:
+        return table.rotor != "head"
+    return table.rotor == "head" and table.ball != "head"
+
+
+def _pins(gpio: GpioSetting, table: TableSetting, key: str, angles_key: str) -> Iterator[Wrong]:
+    if not _sees(gpio, table):
+        return
+    pins, angles = len(getattr(gpio, key)), len(getattr(table, angles_key))
+    if pins != angles:
+        where = f"wheel.{angles_key}"
+        yield key, f"has {pins} pins where {where} has {angles} angles; one for each, in the same order"
+
+
+def _encoder_pins(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
+    if _sees(gpio, table) and gpio.encoder is None and gpio.encoder_pins is not None:
         yield "encoder_pins", "belong to no encoder: set encoder, or take them out"
-    for key, where, angles in (
-        ("beam_pins", "wheel.beams_deg", len(table.beams_deg)),
-        ("reader_pins", "wheel.readers_deg", len(table.readers_deg)),
-    ):
-        pins = len(getattr(gpio, key))
-        if pins != angles:
-            yield key, f"has {pins} pins where {where} has {angles} angles; one for each, in the same order"
-
-
-def _encoder(gpio: GpioSetting, rotor_ticks: int) -> Iterator[Wrong]:
-    if gpio.encoder_pins is None:
+    if _sees(gpio, table) and gpio.encoder is not None and gpio.encoder_pins is None:
         yield "encoder_pins", "is missing; expected the GPIO numbers of its lines A, B and Z"
-    if gpio.encoder == "quadrature" and rotor_ticks % PERIOD:
-        yield "encoder", f"is quadrature, with four ticks a period; wheel.rotor_ticks = {rotor_ticks} is no multiple"
-    if gpio.index_tick >= rotor_ticks:
-        yield "index_tick", f"{gpio.index_tick} is not within 0…{rotor_ticks - 1}, as wheel.rotor_ticks has it"
+
+
+def _encoder(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
+    if not _sees(gpio, table) or gpio.encoder is None:
+        return
+    ticks = table.rotor_ticks
+    if gpio.encoder == "quadrature" and ticks % PERIOD:
+        yield "encoder", f"is quadrature, with four ticks a period; wheel.rotor_ticks = {ticks} is no multiple"
+    if gpio.index_tick >= ticks:
+        yield "index_tick", f"{gpio.index_tick} is not within 0…{ticks - 1}, as wheel.rotor_ticks has it"

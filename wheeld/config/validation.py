@@ -1,10 +1,13 @@
 """What the values of a configuration must mean together.
 
-What they mean for the law is validated in one place only, the core's `TableSetting.check`.
+What they mean for the law is validated in one place only, the core's `RULES` of a `TableSetting`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import msgspec
 from msgspec import structs
 
 from wheeld.broker.roles import users_at
@@ -12,82 +15,115 @@ from wheeld.broker.settings import MqttSettings
 from wheeld.config.paths import SECRETS, trouble
 from wheeld.config.problems import Problem
 from wheeld.config.sections import Config
-from wheeld.config.validate_gpio import gpio_problems
-from wheeld.config.validate_head import head_problems
-from wheeld.core.setting import config_keys
+from wheeld.config.unknown import judged, without
+from wheeld.config.validate_gpio import gpio_rules
+from wheeld.config.validate_head import head_rules
+from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
 
 
 def problems_of(config: Config) -> list[Problem]:
-    """Everything that is wrong with a configuration whose values are of the right types."""
-    table = _table(config)
-    # What must see the wheel follows from the table, so a wrong table has no sources to validate.
-    return [*table, *([] if table else _sources(config)), *_files(config), *_broker(config.mqtt), *_users(config)]
-
-
-def _table(config: Config) -> list[Problem]:
-    """The core's own validation of the table, in the file's keys; what is derived has none."""
+    """Everything that is wrong with a configuration, as far as it is known."""
     keys = config_keys()
-    places = {field: f"{key.section}.{key.name}" for field, key in keys.items()}
-    return [Problem(places[field], what) for field, what in config.table.check()]
+    of_table = [wrong for rule in RULES for wrong in judged(rule(config.table))]
+    table = [Problem(f"{keys[field].section}.{keys[field].name}", what) for field, what in of_table]
+    # What must see the wheel follows from the table, as far as that is right.
+    rest = structs.replace(config, table=without(config.table, _doubtful(config.table, {key for key, _ in of_table})))
+    return [*table, *(problem for rule in _rules(rest) for problem in judged(rule))]
 
 
-def _sources(config: Config) -> list[Problem]:
-    """Something must see the wheel: a head, and for what it does not report a board or pins, one of them."""
-    gpio, table = config.gpio, config.table
-    of_head = () if config.head is None else head_problems(config.head)
-    problems = [Problem(f"head.{key}", what) for key, what in of_head]
+def _doubtful(table: TableSetting, wrong: set[str]) -> set[str]:
+    """What is wrong in a table; of sensors that are one too many beside the head also who reports that part."""
+    return wrong | {part for part, sensors in SENSORS_OF.items() if sensors in wrong and getattr(table, part) == "head"}
+
+
+def _rules(config: Config) -> Iterator[Iterator[Problem]]:
+    """Each is judged alone: where it needs a key that is wrong itself, the others go on."""
+    yield _lines(config)
+    yield _use_of_board(config)
+    yield _something_sees(config)
+    yield _object_sensor(config)
+    if config.head is not None:
+        yield from (_in("head", rule) for rule in head_rules(config.head))
+    if config.gpio is not None:
+        rules = gpio_rules(config.gpio, config.table, has_board=config.sensors is not None)
+        yield from (_in("gpio", rule) for rule in rules)
+    yield from _files(config)
+    yield _host(config.mqtt)
+    yield _password(config.mqtt)
+    yield _certificate(config.mqtt)
+    yield _users(config)
+
+
+def _in(section: str, rule: Iterator[tuple[str, str]]) -> Iterator[Problem]:
+    for key, what in rule:
+        yield Problem(f"{section}.{key}", what)
+
+
+def _lines(config: Config) -> Iterator[Problem]:
     if config.head is not None and config.sensors is not None and config.head.port == config.sensors.port:
-        problems.append(Problem("head.port", "is the board's port too, in [sensors]; a line has one device at its end"))
-    by_head = tuple(key for key in ("rotor", "ball") if getattr(table, key) == "head")
-    if len(by_head) == 2 and config.sensors is not None:
-        problems.append(Problem("sensors.port", "is a board without use: [head] reports rotor and ball"))
-    by_sensors = [key for key in ("rotor", "ball", "pocket") if getattr(table, key) == "sensors"]
-    if by_sensors and gpio is None and config.sensors is None:
+        yield Problem("head.port", "is the board's port too, in [sensors]; a line has one device at its end")
+
+
+def _use_of_board(config: Config) -> Iterator[Problem]:
+    if config.sensors is not None and all(getattr(config.table, part) == "head" for part in SENSORS_OF):
+        yield Problem("sensors.port", "is a board without use: [head] reports rotor and ball")
+
+
+def _something_sees(config: Config) -> Iterator[Problem]:
+    """A head, and for what it does not report a board or pins."""
+    if config.gpio is not None or config.sensors is not None:
+        return
+    if by_sensors := [part for part in SENSORS_OF if getattr(config.table, part) == "sensors"]:
         what = (
             f"is missing; expected since sensors report {', '.join(by_sensors)}, and nothing in [gpio] sees the wheel"
         )
-        problems.append(Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]"))
-    has_pin = gpio is not None and gpio.object_pin is not None
-    if table.object_sensor and config.sensors is None and not has_pin:
-        problems.append(Problem("wheel.object_sensor", "is true, and neither a board nor gpio.object_pin is there"))
-    if has_pin and not table.object_sensor:
-        problems.append(Problem("wheel.object_sensor", "is false, and gpio.object_pin is one: leave it out"))
-    if gpio is None:
-        return problems
-    found = gpio_problems(gpio, table, has_board=config.sensors is not None)
-    return [*problems, *(Problem(f"gpio.{key}", what) for key, what in found)]
+        yield Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]")
 
 
-def _files(config: Config) -> list[Problem]:
+def _object_sensor(config: Config) -> Iterator[Problem]:
+    has_pin = config.gpio is not None and config.gpio.object_pin is not None
+    if config.table.object_sensor and config.sensors is None and not has_pin:
+        yield Problem("wheel.object_sensor", "is true, and neither a board nor gpio.object_pin is there")
+    if has_pin and not config.table.object_sensor:
+        yield Problem("wheel.object_sensor", "is false, and gpio.object_pin is one: leave it out")
+
+
+def _files(config: Config) -> Iterator[Iterator[Problem]]:
     """Files must exist, and those that hold secrets must be closed to others."""
-    problems: list[Problem] = []
-    for section in structs.fields(Config):
-        values = getattr(config, section.name)
-        for key, path in ({} if values is None else structs.asdict(values)).items():
-            if key.endswith("_file") and path is not None and (why := trouble(path, secret=key.endswith(SECRETS))):
-                problems.append(Problem(f"{section.name}.{key}", why))
-    return problems
+    for section in Config.__struct_fields__:
+        values = getattr(config, section)
+        for key in () if values is None else values.__struct_fields__:
+            if key.endswith("_file"):
+                yield _file(values, section, key)
 
 
-def _broker(mqtt: MqttSettings) -> list[Problem]:
-    """Keys that need each other, and a host without anything else."""
-    problems: list[Problem] = []
+def _file(values: msgspec.Struct, section: str, key: str) -> Iterator[Problem]:
+    path = getattr(values, key)
+    if path is not None and (why := trouble(path, secret=key.endswith(SECRETS))):
+        yield Problem(f"{section}.{key}", why)
+
+
+def _host(mqtt: MqttSettings) -> Iterator[Problem]:
     if set(mqtt.host) & set("@/ "):
         what = "is more than the name or the address of a host: user and password have keys of their own"
-        problems.append(Problem("mqtt.host", what))
+        yield Problem("mqtt.host", what)
+
+
+def _password(mqtt: MqttSettings) -> Iterator[Problem]:
     if mqtt.password_file is not None and mqtt.username is None:
-        problems.append(Problem("mqtt.username", "is missing; expected since password_file is given"))
+        yield Problem("mqtt.username", "is missing; expected since password_file is given")
+
+
+def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
     if (mqtt.cert_file is None) != (mqtt.key_file is None):
         missing = "cert_file" if mqtt.cert_file is None else "key_file"
-        problems.append(Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together"))
-    return problems
+        yield Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together")
 
 
-def _users(config: Config) -> list[Problem]:
+def _users(config: Config) -> Iterator[Problem]:
     """A name that has its role already must not get another: the access list and the wheel would differ on it."""
     known = users_at(config.table.table, {})
-    return [
-        Problem("mqtt.users", f"gives {user} a role, which is the {known[user].name} of this table already")
-        for user in config.mqtt.users
-        if user in known
-    ]
+    for user in config.mqtt.users:
+        if user in known:
+            what = f"gives {user} a role, which is the {known[user].name} of this table already"
+            yield Problem("mqtt.users", what)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, structs
@@ -50,8 +51,11 @@ HEADS: dict[HeadProduct, Head] = {
 of a SlingShot 2 does."""
 
 
-SENSORS_OF = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
+Part: TypeAlias = Literal["rotor", "ball", "pocket"]
+SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
 """Which field describes the sensors of our own for each part of the wheel; empty: there are none."""
+Problem: TypeAlias = tuple[str, str]
+"""A setting, and what is wrong with it."""
 TEXT = "a text that is not empty"
 SOURCES = '"sensors" or "head"'
 ANGLES = "a list of angles in degrees, clockwise seen from above, like [0, 90, 180, 270]"
@@ -189,9 +193,9 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         head = ("head", "head/sensors") if self.head is not None else ()
         return (*beams, *readers, "rotor", "object", "link", *head)
 
-    def check(self) -> list[tuple[str, str]]:
-        """What is wrong, as (key, problem) pairs; empty when this table can be adjudicated."""
-        return [*_names(self), *_wheel(self), *_sources(self), *_sensors(self), *_limits(self), *_policy(self)]
+    def check(self) -> list[Problem]:
+        """What is wrong; empty when this table can be adjudicated."""
+        return [problem for rule in RULES for problem in rule(self)]
 
 
 class Header(TableSetting, frozen=True, kw_only=True, tag_field="kind", tag="wheel", omit_defaults=True):
@@ -237,16 +241,19 @@ def _article(setting: TableSetting, rule: str) -> str:
     return rule if profile is None else profile.articles.get(rule, rule)
 
 
-def _names(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    for key, value in (("site", setting.site), ("table", setting.table)):
-        if not re.fullmatch(NAME_PATTERN, value):
-            yield key, f"{value!r} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most"
+def _name(key: Literal["site", "table"], setting: TableSetting) -> Iterator[Problem]:
+    value = getattr(setting, key)
+    if not re.fullmatch(NAME_PATTERN, value):
+        yield key, f"{value!r} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most"
+
+
+def _game(setting: TableSetting) -> Iterator[Problem]:
     if (setting.house, setting.game) not in PROFILES:
         known = ", ".join(f"{house}/{game}" for house, game in PROFILES)
         yield "game", f"no regulation for {setting.house}/{setting.game}; known: {known}"
 
 
-def _wheel(setting: TableSetting) -> Iterator[tuple[str, str]]:
+def _wheel(setting: TableSetting) -> Iterator[Problem]:
     profile = PROFILES.get((setting.house, setting.game))
     if profile is not None and profile.wheel != setting.wheel:
         yield "wheel", f"{setting.house}/{setting.game} is played on a {profile.wheel} wheel, not a {setting.wheel} one"
@@ -256,33 +263,30 @@ def _wheel(setting: TableSetting) -> Iterator[tuple[str, str]]:
         yield "rotor_direction", "a french rotor may turn either way (A7): leave it out"
 
 
-def _sources(setting: TableSetting) -> Iterator[tuple[str, str]]:
+def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
     """Each of rotor, ball and pocket from one source, and no sensor that is not used."""
-    by_head = {"rotor": setting.rotor, "ball": setting.ball, "pocket": setting.pocket}
-    given = {"rotor": setting.rotor_ticks, "ball": setting.beams_deg, "pocket": setting.readers_deg}
-    for key, source in by_head.items():
-        if source == "head" and setting.head is None:
-            yield key, 'is "head", and the wheel has none: describe it in a section [head], or leave this out'
-        elif source == "head" and given[key]:
-            yield SENSORS_OF[key], f'{key} = "head" leaves them without use: take them out, or set {key} = "sensors"'
+    if getattr(setting, key) != "head":
+        return
+    if setting.head is None:
+        yield key, 'is "head", and the wheel has none: describe it in a section [head], or leave this out'
+    elif getattr(setting, SENSORS_OF[key]):
+        yield SENSORS_OF[key], f'{key} = "head" leaves them without use: take them out, or set {key} = "sensors"'
+
+
+def _number(setting: TableSetting) -> Iterator[Problem]:
     if setting.head is not None and setting.pocket == "sensors":
         yield "pocket", 'is "sensors", and a head is there to give the number: set "head", or take the head away'
 
 
-def _sensors(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    """The sensors of our own, where they are to report something."""
+def _rotor_ticks(setting: TableSetting) -> Iterator[Problem]:
     if setting.rotor == "sensors" and setting.rotor_ticks == 0:
         yield "rotor_ticks", "is missing: how many ticks has the rotor's encoder?"
     elif setting.rotor == "sensors" and not POCKETS <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
         # fewer ticks than pockets can't place a ball in one
         yield "rotor_ticks", f"{setting.rotor_ticks} is not within {POCKETS}…{ROTOR_TICKS_MAX}"
-    if setting.ball == "sensors":
-        yield from _beams(setting)
-    if setting.pocket == "sensors" and setting.head is None:
-        yield from _readers(setting.readers_deg)
 
 
-def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
+def _policy(setting: TableSetting) -> Iterator[Problem]:
     article = _article(setting, "R2")
     if setting.lacks and setting.unproven is None:
         yield (
@@ -296,7 +300,7 @@ def _policy(setting: TableSetting) -> Iterator[tuple[str, str]]:
         yield "unproven", f'is "{setting.unproven}", and these sensors prove all of {article}: leave it out'
 
 
-def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tuple[str, str]]:
+def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[Problem]:
     if not 1 <= len(angles_deg) <= most:
         yield key, f"{len(angles_deg)} given, 1…{most} needed"
     if any(not 0 <= angle < 360 for angle in angles_deg):
@@ -305,41 +309,74 @@ def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[tupl
         yield key, "two of them stand at the same angle"
 
 
-def _beams(setting: TableSetting) -> Iterator[tuple[str, str]]:
-    beams_deg, article = setting.beams_deg, _article(setting, "R1")
+def _beams(setting: TableSetting) -> Iterator[Problem]:
+    beams_deg = setting.beams_deg
+    if setting.ball != "sensors":
+        return
     yield from _angles("beams_deg", beams_deg, BEAMS_MAX)
     if len(beams_deg) == 1:
-        yield "beams_deg", f"one beam can't show which way the ball runs, so no coup could ever be proven ({article})"
+        what = "one beam can't show which way the ball runs, so no coup could ever be proven"
+        yield "beams_deg", f"{what} ({_article(setting, 'R1')})"
     if len(beams_deg) == 2 and abs(abs(beams_deg[0] - beams_deg[1]) - 180) < MIRROR_DEG:
-        yield (
-            "beams_deg",
-            (
-                f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs ({article}): "
-                "move one, or add a third"
-            ),
-        )
+        what = f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs"
+        yield "beams_deg", f"{what} ({_article(setting, 'R1')}): move one, or add a third"
 
 
-def _readers(readers_deg: tuple[float, ...]) -> Iterator[tuple[str, str]]:
-    yield from _angles("readers_deg", readers_deg, READERS_MAX)
+def _readers(setting: TableSetting) -> Iterator[Problem]:
+    if setting.pocket == "sensors" and setting.head is None:
+        yield from _angles("readers_deg", setting.readers_deg, READERS_MAX)
 
 
-def _limits(setting: TableSetting) -> Iterator[tuple[str, str]]:
+def _laps(setting: TableSetting) -> Iterator[Problem]:
     profile = PROFILES.get((setting.house, setting.game))
     if profile is not None and not profile.min_laps <= setting.min_laps <= LAPS_MAX:
         asked = f"{_article(setting, 'R2')} asks {profile.min_laps} at least; other jurisdictions ask 4"
         yield "min_laps", f"{setting.min_laps} is not within {profile.min_laps}…{LAPS_MAX} ({asked})"
+
+
+def _sightings(setting: TableSetting) -> Iterator[Problem]:
     if not 1 <= setting.sightings_to_call <= 20:
         yield "sightings_to_call", f"{setting.sightings_to_call} is not within 1…20 (R3: 3 by default)"
+
+
+def _strays(setting: TableSetting) -> Iterator[Problem]:
     strays = setting.strays_tolerated
     if strays is not None and not 1 <= strays <= STRAYS_MAX:
         yield "strays_tolerated", f"{strays} is not within 1…{STRAYS_MAX} (R2: 2 with four beams or more, else 1)"
     if strays is not None and setting.ball == "head":
         yield "strays_tolerated", "needs beams: a head counts its laps itself"
+
+
+def _last_number(setting: TableSetting) -> Iterator[Problem]:
+    profile = PROFILES.get((setting.house, setting.game))
     if profile is not None and setting.last_number not in (None, *profile.pockets.order):
         yield "last_number", f"{setting.last_number} is not on the wheel (0…{max(profile.pockets.order)})"
+
+
+def _auto_rien_ne_va_plus(setting: TableSetting) -> Iterator[Problem]:
     speed = setting.auto_rien_ne_va_plus_rev_s
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", f"{speed} is not within 0.3…3 laps per second"
     if speed is not None and setting.ball == "head":
         yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not report the ball's speed"
+
+
+RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
+    partial(_name, "site"),
+    partial(_name, "table"),
+    _game,
+    _wheel,
+    *(partial(_source, part) for part in SENSORS_OF),
+    _number,
+    _rotor_ticks,
+    _beams,
+    _readers,
+    _laps,
+    _sightings,
+    _strays,
+    _last_number,
+    _auto_rien_ne_va_plus,
+    _policy,
+)
+"""What a table's setting must be. Each rule reads few settings, and yields what is wrong before it reads the next: of a
+file in which one setting cannot be read, the others are judged all the same."""

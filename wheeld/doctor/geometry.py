@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -61,6 +61,16 @@ class Spin(msgspec.Struct, frozen=True):
     rotor: Direction | None = None
 
 
+class Geometry(NamedTuple):
+    """What was learned, empty where too little was seen; of which spins, and of a ball in which pocket, if one was
+    named."""
+
+    beams: list[Learned]
+    readers: list[Learned]
+    spins: Sequence[Spin] = ()
+    number: int | None = None
+
+
 def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None) -> list[Spin]:
     """The spins in what was seen: between two spins nothing passes for `SPIN_GAP_US`.
 
@@ -93,6 +103,14 @@ def ran_with_rotor(spins: Sequence[Spin]) -> bool:
     """Whether the ball ran in the rotor's direction each time. Only of use when the ball's direction was given: else it
     is taken to be the other one."""
     return bool(balls := real(spins)) and all(spin.rotor == spin.direction for spin in balls)
+
+
+def ball_rev_s(spins: Sequence[Spin]) -> tuple[float, float] | None:
+    """The ball's slowest and fastest whole lap, in laps per second; None before there is one."""
+    zero, _ = _reference(spins, ())
+    laps = [lap for spin in spins for lap in _laps([seen.t_us for seen in spin.passes if seen.beam == zero])]
+    speeds = [1e6 / (lap.end_us - lap.begin_us) for lap in laps]
+    return (round(min(speeds), 2), round(max(speeds), 2)) if speeds else None
 
 
 def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> list[Learned]:

@@ -59,6 +59,8 @@ class Signals:
         self.head_rpm: float | None = None
         self.head_laps = 0
         self.head_numbers: list[int] = []
+        self.rotor_rpm: tuple[float, float] | None = None
+        """The rotor's slowest and fastest speed while a sensor saw the ball, or a head reported it."""
         self._rotor = RotorFromEncoder(ticks) if ticks else None
         self._pulse_us: dict[int, int] = {}
         self._edge: Rotor | None = None
@@ -106,6 +108,12 @@ class Signals:
         if isinstance(seen, Rotor | BallPass | Sighting):
             self.dropped += len(self.kept) == self.kept.maxlen
             self.kept.append(seen)
+        self._note_speed(seen)
+
+    def _note_speed(self, seen: Observation) -> None:
+        if isinstance(seen, BallPass | Sighting | HeadRotor) and (rpm := self.rpm) is not None:
+            slowest, fastest = self.rotor_rpm or (rpm, rpm)
+            self.rotor_rpm = min(rpm, slowest), max(rpm, fastest)
 
     def _stands(self, seen: ForeignObject | Level) -> None:
         if isinstance(seen, ForeignObject):

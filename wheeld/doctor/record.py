@@ -1,0 +1,73 @@
+"""What the doctor found, as an event record in the wheel's journal: its log of inspections, beside `cmd/inspect`.
+
+The daemon does not run while the doctor does, so the doctor writes with the journal's own writer: it is verified, bound
+and signed as by the daemon. A new journal is the daemon's to begin: one that a technician began with rights of his own
+the daemon might not be allowed to open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from wheeld.broker.payloads import NAME_MAX
+from wheeld.config.sections import Config
+from wheeld.core.setting import BEAMS_MAX, READERS_MAX
+from wheeld.doctor.findings import Finding
+from wheeld.doctor.geometry import Geometry, Learned, ball_rev_s
+from wheeld.doctor.signals import Signals
+from wheeld.journal.opening import Owner, open_to_write
+from wheeld.journal.seal import FileSigner
+from wheeld.ports import EventRecord
+from wheeld.service.host_clock import SystemClock
+
+FINDINGS_MAX, WHAT_MAX = 200, 200
+"""More findings than any wheel gives that the configuration describes, and longer than any text above. A board that
+reports nonsense must not fill a journal from which nothing is ever removed."""
+WORST_FIRST = ("wrong", "look", "ok")
+
+
+def found_record(
+    found: Sequence[Finding], learned: Geometry, signals: Signals, *, by: str, configuration: str, rewritten: bool
+) -> EventRecord:
+    """Who looked, for how long, what he found, and the geometry that was learned. `configuration`: the digest of the
+    file as it was left, which the next power-up has too; `rewritten`: whether learned angles were written into it."""
+    listed = sorted(found, key=lambda each: WORST_FIRST.index(each.level))
+    details: dict[str, object] = {
+        "seconds": round(signals.seconds, 1),
+        "configuration": configuration,
+        "rewritten": rewritten,
+        "rotor_ticks": signals.ticks,
+        "rotor_rpm": None if signals.rotor_rpm is None else [round(rpm, 1) for rpm in signals.rotor_rpm],
+        "ball_rev_s": ball_rev_s(learned.spins),
+        "spins": len(learned.spins),
+        "number": learned.number,
+        "beams": [_angle(each) for each in learned.beams[:BEAMS_MAX]],
+        "readers": [_angle(each) for each in learned.readers[:READERS_MAX]],
+        "findings": [
+            {"level": each.level, "code": each.code, "what": each.what[:WHAT_MAX]} for each in listed[:FINDINGS_MAX]
+        ],
+        "findings_left_out": max(0, len(listed) - FINDINGS_MAX),
+    }
+    return EventRecord(event="doctor", by=by[:NAME_MAX], details=details)
+
+
+def _angle(learned: Learned) -> dict[str, object]:
+    return {
+        "index": learned.index,
+        "deg": learned.angle_deg,
+        "spread_deg": learned.spread_deg,
+        "count": learned.count,
+    }
+
+
+def store(config: Config, happened: EventRecord) -> None:
+    """Append it to the journal of the wheel of `config`, which must be there.
+
+    Raises JournalError, also while a daemon has it open or when it is another table's; KeyFileError; OSError.
+    """
+    key_file, utc_us = config.journal.signing_key_file, SystemClock().utc_us()
+    signer = None if key_file is None else FileSigner(key_file)
+    owner = Owner(config.table.site, config.table.table)
+    with closing(open_to_write(config.journal.path, owner=owner, signer=signer, at_utc_us=utc_us)) as journal:
+        journal.note(happened, utc_us)
