@@ -74,10 +74,9 @@ class Auditor:
     """Follows the chain from its first link; `n` and `head` are those of the last good link."""
 
     def __init__(self, db: sqlite3.Connection, key: bytes, noted: str) -> None:
-        self.db, self.key = db, key
-        self.key_id = hashlib.sha256(key).hexdigest()[:16].encode()
+        self.db, self.key, self.key_id = db, key, hashlib.sha256(key).hexdigest()[:16].encode()
         self.noted_n, self.noted_head = int(noted.partition(":")[0] or 0), noted.partition(":")[2]
-        self.n, self.head, self.seq, self.hash, self.sealed = 0, bytes(32), 0, "0" * 64, ""
+        self.n, self.head, self.seq, self.hash, self.sealed, self.tests = 0, bytes(32), 0, "0" * 64, "", 0
 
     def run(self) -> str:
         """Check the whole journal."""
@@ -92,7 +91,8 @@ class Auditor:
             self.check_record(f"record {n} ({kind} {ref})", kind, ref, digest)
             self.n, self.head = n, head
         self.check_end()
-        return f"{self.n} records as they were written, {self.sealed}\nhead of record {self.n}: {self.head.hex()}"
+        written = f"as they were written{f', {self.tests} messages of a BENCH TABLE' if self.tests else ''}"
+        return f"{self.n} records {written}, {self.sealed}\nhead of record {self.n}: {self.head.hex()}"
 
     def check_record(self, where: str, kind: str, ref: int, digest: bytes) -> None:
         """Check one row against its link."""
@@ -151,13 +151,13 @@ class Auditor:
         digest = hashlib.sha256(body).hexdigest()
         if seq != self.seq + 1 or not body.endswith(b',"prev":"%b"' % self.hash.encode()):
             raise Fault(f"{where}: it does not follow seq {self.seq}")
-        if closed != body + b',"hash":"%b' % digest.encode() or json.loads(payload)["seq"] != seq:
+        if closed != body + b',"hash":"%b' % digest.encode() or (said := json.loads(payload))["seq"] != seq:
             raise Fault(f"{where}: its bytes do not have its number and hash: it was edited")
         if not signature:
             raise Fault(f"{where}: its signature is missing")
         if not self.is_signed(base64.b64decode(signature), digest.encode()):
             raise Fault(f"{where}: its signature is not by this journal's key")
-        self.seq, self.hash = seq, digest
+        self.seq, self.hash, self.tests = seq, digest, self.tests + (said.get("test") is True)
 
     def check_end(self) -> None:
         """Check what needs all links: rows in no record, rows that are gone, the noted head, a seal, the tail."""

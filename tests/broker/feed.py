@@ -9,9 +9,11 @@ from wheeld.core.step import SEQUENCED, CoupLog, Message, Step, Topic
 
 
 class Feed:
-    """Writes one table's feed: `seq` without gaps and the chain, continued from message to message."""
+    """Writes one table's feed: `seq` without gaps and the chain, continued from message to message; with the mark of a
+    bench table where it is one (`test`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, test: bool = False) -> None:
+        self._mark = {"test": True} if test else {}
         self.seq = 0
         self._prev = GENESIS
         self._written = 0
@@ -20,9 +22,11 @@ class Feed:
         """The next message of this topic."""
         self._written += 1
         if topic not in SEQUENCED:
-            return Message(self._written, topic, msgspec.json.encode({"schema": topic + "/1", "n": self._written}))
+            return Message(
+                self._written, topic, msgspec.json.encode({"schema": topic + "/1", "n": self._written} | self._mark)
+            )
         self.seq += 1
-        body = {"schema": topic + "/1", "seq": self.seq, "n": self.seq - 1, "prev": self._prev}
+        body = {"schema": topic + "/1", **self._mark, "seq": self.seq, "n": self.seq - 1, "prev": self._prev}
         payload, self._prev = close_with_hash(msgspec.json.encode(body))
         return Message(self._written, topic, payload, self.seq)
 

@@ -54,7 +54,7 @@ async def cancelled(task: asyncio.Task[None]) -> None:
 class Bench:
     """An intake with its journal; nothing is connected, so the answers stay in the journal to be looked at."""
 
-    def __init__(self, journal: Journal, language: Language = "en") -> None:
+    def __init__(self, journal: Journal, language: Language = "en", *, test: bool = False) -> None:
         self.journal = journal
         self.clock = VirtualClock(NOW)
         self.broker = FakeBroker()
@@ -70,7 +70,14 @@ class Bench:
         self.heard = Heard()
         self.inbox = Inbox(self.clock, self.network.sparing_log, self.network.access.users)
         self.intake, self.requests = queued_intake(
-            journal, self.outbox, root=ROOT, clock=self.clock, language=language, heard=self.heard, network=self.network
+            journal,
+            self.outbox,
+            root=ROOT,
+            clock=self.clock,
+            language=language,
+            heard=self.heard,
+            network=self.network,
+            test=test,
         )
 
     async def send(self, leaf: str, payload: object, **more: object) -> None:
@@ -475,6 +482,15 @@ async def test_one_too_many_is_answered_and_not_stored(bench: Bench) -> None:
     assert bench.intake.counters["over_budget"] == 2
     await bench.send("cmd/chef-3/open", GOOD)  # the same id, as nothing was done
     assert bench.requests.qsize() == 1
+
+
+async def test_at_a_bench_table_that_answer_is_marked_too(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "j", OWNER, at_utc_us=NOW)
+    bench = Bench(journal, test=True)
+    await bench.send("cmd/chef-3/open", GOOD, is_over_budget=True)
+    (said,) = bench.network.said
+    assert msgspec.json.decode(said.payload)["test"] is True
+    await journal.close()
 
 
 async def test_other_topics_are_counted(bench: Bench) -> None:

@@ -73,6 +73,7 @@ def queued_intake(
     language: Language = "en",
     heard: Heard | None = None,
     network: Answers | None = None,
+    test: bool = False,
 ) -> tuple[CommandIntake, asyncio.Queue[Command]]:
     """An intake without a table, and the queue to which it submits commands."""
     heard = heard or Heard()
@@ -85,6 +86,7 @@ def queued_intake(
         catalogue=Catalogue(language),
         network=network or Answers(root, clock),
         clock=clock,
+        test=test,
     )
     return intake, heard.commands
 

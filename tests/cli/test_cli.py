@@ -22,7 +22,7 @@ import pytest
 from hw_sim import log as sim_log
 from hw_sim.evening import script
 from tests.broker.feed import Feed
-from tests.config.test_config import GOOD
+from tests.config.test_config import GOOD, with_line
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import NOW, open_reader, open_writer, write_keys
 from wheeld.cli.describe import BETS, STATES, describe
@@ -231,6 +231,16 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "a message is owed until the broker has confirmed it",
         "log: info and above, JSON lines on standard error",
     ]
+
+
+def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["check-config", str(write(tmp_path, with_line("table", "test = true")))]) == Exit.OK
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "table: campione-03 of campione, campione/roulette",
+        "a BENCH TABLE: every message is marked as a test, and a feed refuses it unless it asks for tests",
+    ]
+    assert main(["check-config", str(write(tmp_path, with_line("table", "test = 1")))]) == Exit.BAD_CONFIG
+    assert "true or false" in capsys.readouterr().err
 
 
 def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Captured) -> None:
@@ -564,6 +574,12 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
             {"language": "fr", "coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
             "résultat  coup 9     Zéro (5,25 tours)",
         ),
+        (
+            "result",
+            {"test": True, "coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
+            "result    coup 9     TEST: Zéro (5.25 laps)",
+        ),
+        ("reply", {"test": True, "name": "open", "done": True, "why": ""}, "reply                TEST: open ✓"),
         ("reply", {"name": "open", "done": False, "why": "no"}, "reply                open ✗ no"),
         ("reply", {"name": "open", "done": True, "why": ""}, "reply                open ✓"),
         ("reply", {"name": "open"}, 'reply     {"name":"open"}'),

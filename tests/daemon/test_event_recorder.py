@@ -96,6 +96,7 @@ async def test_a_power_up_says_whether_the_run_before_was_stopped(bench: Bench) 
         "program": "a1",
         "as_released": None,
         "configuration": "c1",
+        "test": False,
         "stopped_in_order": "",
     }
     assert [name for name, _ in bench.stored] == ["power_up", "power_up", "stop", "power_up"]

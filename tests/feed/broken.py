@@ -38,10 +38,10 @@ def any_table() -> AbstractContextManager[object]:
     """Whose a message is, and on which topic it came, is not compared."""
     read = wheeld.feed.message.read_message
 
-    def careless(topic: str, payload: bytes, *, root: str, verify: Any = None) -> FeedMessage:
+    def careless(topic: str, payload: bytes, *, root: str, **more: Any) -> FeedMessage:
         body, _ = wheeld.feed.message._body(topic, payload)
         own = f"wheel/v1/{body.get('site')}/{body.get('table')}"
-        return read(str(body.get("schema")).removesuffix("/1"), payload, root=own, verify=verify)
+        return read(str(body.get("schema")).removesuffix("/1"), payload, root=own, **more)
 
     return mock.patch("wheeld.feed.connection.read_message", careless)
 

@@ -33,10 +33,12 @@ def in_virtual_time(test: Callable[[World, Reports], Awaitable[None]]) -> Callab
     return run
 
 
-def feed_of(reports: Reports, *, after: tuple[int, str | None] | None = (0, None), ask: bool = True) -> Feed:
+def feed_of(
+    reports: Reports, *, after: tuple[int, str | None] | None = (0, None), ask: bool = True, test: bool = False
+) -> Feed:
     after_seq, after_hash = after or (None, None)
     manner = Manner(tell=reports.append, ask=ask)
-    return Feed("broker", root=ROOT, after_seq=after_seq, after_hash=after_hash, manner=manner)
+    return Feed("broker", root=ROOT, after_seq=after_seq, after_hash=after_hash, manner=manner, test=test)
 
 
 def seqs(messages: list[FeedMessage]) -> list[int]:
@@ -232,6 +234,44 @@ async def test_a_wheel_that_lost_its_journal_is_noticed(world: World, reports: R
         running.cancel()
         assert [(fault.fault, fault.seq) for fault in caller.faults] == [("rolled_back", 5)], "raised once"
         assert len(world.questions) == 6, "and asked again every ten minutes: the answer may have been the broker's"
+
+
+@in_virtual_time
+async def test_a_live_feed_takes_nothing_of_a_bench_table(world: World, reports: Reports) -> None:
+    """Neither its messages nor its word that the live ones are gone, and it does not flood the bench table."""
+    bench = Wheel(test=True)
+    async with feed_of(reports) as feed:
+        caller = Caller(feed, [])
+        world.say("table", "result", "table")
+        await caller.until(lambda: len(caller.stored) == 3)
+        live, world.wheel = world.wheel, bench
+        world.cut()
+        running = asyncio.create_task(caller.run())
+        for _ in range(3):
+            await asyncio.sleep(100)
+            world.say()
+        running.cancel()
+        assert {fault.fault for fault in caller.faults} == {"test"}
+        assert None in {fault.seq for fault in caller.faults}, "its answer too"
+        assert seqs(caller.stored) == [1, 2, 3]
+        assert len(world.questions) < 12
+        world.wheel = live
+        world.say("result")
+        await caller.until(lambda: len(caller.stored) == 4)
+
+
+@in_virtual_time
+async def test_a_feed_of_a_bench_table_takes_nothing_else(world: World, reports: Reports) -> None:
+    live, world.wheel = world.wheel, Wheel(test=True)
+    async with feed_of(reports, test=True) as feed:
+        caller = Caller(feed, [])
+        world.say("table", "result")
+        await caller.until(lambda: len(caller.stored) == 2)
+        world.send([live.say("table")])
+        await caller.until(lambda: bool(caller.faults))
+        assert [(fault.fault, fault.seq) for fault in caller.faults] == [("test", 1)]
+        world.say("table")
+        await caller.until(lambda: len(caller.stored) == 3)
 
 
 @in_virtual_time

@@ -86,6 +86,33 @@ def test_of_another_table_or_topic() -> None:
     assert fault_of("void", Wheel().say("result")[1]) == ("foreign", 1)
 
 
+def test_a_message_of_a_bench_table_is_refused_unless_it_is_asked_for() -> None:
+    topic, payload = Wheel(test=True).say("result", number=17)
+    assert fault_of(topic, payload) == ("test", 1)
+    with pytest.raises(FeedError, match=r"a bench table publishes under this name. Whoever runs it has to"):
+        read_message(topic, payload, root=ROOT)
+    assert read_message(topic, payload, root=ROOT, test=True).body["number"] == 17
+
+
+def test_a_live_message_is_refused_where_a_bench_table_is_asked_for() -> None:
+    topic, payload = Wheel().say("result", number=17)
+    assert fault_of(topic, payload, test=True) == ("test", 1)
+    with pytest.raises(FeedError, match="to read a live table, ask without `test`"):
+        read_message(topic, payload, root=ROOT, test=True)
+
+
+@pytest.mark.parametrize("mark", [1, "true", None, [], {}])
+def test_what_is_no_mark_is_of_neither(mark: object) -> None:
+    topic, payload = Wheel().say("result", test=mark)
+    for test in (False, True):
+        assert fault_of(topic, payload, test=test) == ("test", 1)
+
+
+def test_the_mark_cannot_be_taken_away() -> None:
+    topic, payload = Wheel(test=True).say("result")
+    assert fault_of(topic, payload.replace(b',"test":true', b"")) == ("edited", 1)
+
+
 def signed(payload: bytes, signature: bytes) -> bytes:
     return payload[:-1] + b',"signature":"' + base64.b64encode(signature) + b'"}'
 

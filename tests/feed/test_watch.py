@@ -103,6 +103,19 @@ async def test_from_a_number_on_it_asks_and_never_acknowledges(tmp_path: Path) -
             assert running.outbox.counters["acks"] == 0
 
 
+async def test_a_bench_table_only_on_demand(tmp_path: Path) -> None:
+    said = {"language": "it", "state": "closed", "bets": "closed", "waiting_for": "-", "at": "-", "coup": 1}
+    leaf, payload = Wheel(TABLE, test=True).say("table", **said)
+    with Mosquitto(tmp_path) as broker:
+        async with aiomqtt.Client("127.0.0.1", broker.port) as house:
+            await house.publish(f"{ROOT}/{leaf}", payload, qos=1, retain=True)
+            async with watching(broker.port, "--count", "1") as watch:
+                assert (await watch.trouble()).startswith("wheeld: refused (test): seq 1: it is marked as a test")
+            async with watching(broker.port, "--test", "--count", "1") as watch:
+                assert "tavolo    colpo 1    PROVA: tavolo chiuso, puntate chiuse" in await watch.line()
+                assert await watch.code() == Exit.OK
+
+
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = str(tmp_path / "no-such-file")
     assert main(["watch", NAME, "--ca-file", missing]) == Exit.NO_INPUT

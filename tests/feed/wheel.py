@@ -16,9 +16,9 @@ Sent = tuple[str, bytes]
 
 
 class Wheel:
-    """One table's whole feed, signed where it has a key."""
+    """One table's whole feed, signed where it has a key, and marked where it is a bench table's (`test`)."""
 
-    def __init__(self, table: str = TABLE, key: Ed25519PrivateKey | None = None) -> None:
+    def __init__(self, table: str = TABLE, key: Ed25519PrivateKey | None = None, *, test: bool = False) -> None:
         self.sent: list[Sent] = []
         """What its journal holds."""
         self.seqs: list[int] = []
@@ -27,6 +27,7 @@ class Wheel:
         """Every payload that it ever made."""
         self._table = table
         self._key = key
+        self._mark = {"test": True} if test else {}
         self._gap: dict[str, object] = {}
 
     @property
@@ -37,7 +38,7 @@ class Wheel:
         """The next message."""
         seq = self._gap["last_seq"] if self._gap else self.seq
         assert isinstance(seq, int)
-        body = {"schema": f"{leaf}/1", "seq": seq + 1, "site": SITE, "table": self._table, **more}
+        body = {"schema": f"{leaf}/1", "seq": seq + 1, "site": SITE, "table": self._table, **self._mark, **more}
         if self._gap:
             body["gap"], self._gap = self._gap, {}
         body["prev"] = self.hashes[-1]
@@ -64,7 +65,7 @@ class Wheel:
         why = f"seq {first} to {self.seq} again" if done else f"nothing from seq {first}: the last one is {self.seq}"
         return [
             *(one for seq, one in zip(self.seqs, self.sent, strict=True) if seq >= first),
-            reply_to(question, done=done, why=why, last_seq=self.seq),
+            reply_to(question, done=done, why=why, last_seq=self.seq, **self._mark),
         ]
 
 

@@ -17,6 +17,7 @@ from types import ModuleType
 import pytest
 
 import wheeld
+from tests.broker.feed import Feed
 from tests.journal.journals import (
     NOW,
     bind_anew,
@@ -27,12 +28,15 @@ from tests.journal.journals import (
     write_journal,
     write_keys,
 )
+from wheeld.cli.main import main
 from wheeld.core.messages.chain import unsigned
 from wheeld.journal.chain import KINDS, MESSAGE
+from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import FileSigner, public_key, sign_message
 from wheeld.journal.verify import verify
 
+Captured = pytest.CaptureFixture[str]
 AUDITOR = Path(wheeld.__file__).with_name("auditor.py")
 SEEDS = 25
 """Of each of the kinds of tampering."""
@@ -318,6 +322,17 @@ def test_both_say_that_a_whole_journal_is_whole(auditor: ModuleType, whole: Path
         f"{report.records} records as they were written, {sealed}",
         f"head of record {report.records}: {report.head.hex()}",
     ]
+
+
+def test_both_say_that_it_is_of_a_bench_table(auditor: ModuleType, tmp_path: Path, capsys: Captured) -> None:
+    private, public = write_keys(tmp_path)
+    path = tmp_path / "wheel.journal"
+    with closing(open_writer(path, signer=FileSigner(private), owner=Owner("site", "bench-1", test=True))) as file:
+        file.append(Feed(test=True).step("table", "result", "notice"), NOW)
+        file.seal(by="Zoé", why="now", at_utc_us=NOW)
+    assert "as they were written, 2 messages of a BENCH TABLE, sealed" in auditor.main(str(path), str(public))
+    assert main(["journal", "verify", str(path)]) == 0
+    assert "2 of them in the feed up to seq 2 (2 signed) (2 of a BENCH TABLE)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("cut", ["back", "short"])

@@ -14,7 +14,7 @@ from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_k
 from tests.security.forger.house import FINDERS, House, build
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import GENESIS, close_with_hash
-from wheeld.core.step import Message, Step
+from wheeld.core.step import Message, Step, Topic
 from wheeld.exits import Exit
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.rows import JournalError
@@ -136,3 +136,20 @@ def test_what_others_have(tmp_path: Path, retained: dict[str, bytes], known: str
             with pytest.raises(JournalError, match=known) as caught:
                 journal.compare(retained, settlement_ack=True)
             assert caught.value.fault == "behind"
+
+
+@pytest.mark.parametrize("leaf", ["table", "notice"])
+@pytest.mark.parametrize("test", [True, False])
+def test_a_bench_table_and_a_live_one_of_one_name_do_not_meet(tmp_path: Path, leaf: Topic, *, test: bool) -> None:
+    """The second finds what the first left at the broker, and publishes nothing."""
+    owner = msgspec.structs.replace(OWNER, test=test)
+    (others,) = Feed(test=not test).step(leaf).messages
+    (own,) = Feed(test=test).step("table").messages
+    ours, theirs = ("bench", "live") if test else ("live", "bench")
+    with closing(open_writer(tmp_path / "j", owner=owner)) as journal:
+        journal.append(Step(messages=(own,)), NOW)
+        why = f"retains `{leaf}` of a {theirs} table of this name, and this is a {ours} table"
+        with pytest.raises(JournalError, match=why) as caught:
+            journal.compare({leaf: others.payload}, settlement_ack=False)
+        assert caught.value.fault == "behind"
+        journal.compare({"table": own.payload}, settlement_ack=False)

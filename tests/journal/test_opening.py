@@ -5,13 +5,16 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.broker.feed import Feed
 from tests.journal.journals import NOW, OWNER, RawSigner, open_reader, open_writer
 from wheeld.journal.opening import Owner, open_to_write
 from wheeld.journal.rows import JournalError, Signer
+from wheeld.ports import CommandRecord, EventRecord
 
+BENCH = msgspec.structs.replace(OWNER, test=True)
 ONE, OTHER = RawSigner(bytes([1]) * 32), RawSigner(bytes([2]) * 32)
 
 
@@ -73,3 +76,55 @@ def test_an_old_message_without_its_signature_is_not_sent_again(path: Path) -> N
         )
         with pytest.raises(JournalError, match="seq 2: not signed by this journal's key"):
             journal.again(1, 10)
+
+
+@pytest.mark.parametrize("signer", [ONE, None])
+@pytest.mark.parametrize(
+    ("begun", "now", "why"),
+    [
+        (BENCH, OWNER, "it is the journal of a bench table, and \\[table\\] has no test = true"),
+        (OWNER, BENCH, "it is the journal of a live table, and \\[table\\] has test = true"),
+    ],
+)
+def test_a_bench_tables_journal_never_becomes_a_live_one_nor_the_other_way_round(
+    path: Path, begun: Owner, now: Owner, why: str, signer: Signer | None
+) -> None:
+    with closing(open_writer(path, owner=begun, signer=signer)) as journal:
+        feed = Feed(test=begun.test)
+        journal.append(feed.step("table", "result"), NOW)
+        journal.append(feed.step("notice", "board"), NOW)
+        journal.seal(by="Anna", why="close", at_utc_us=NOW)
+    stored = records(path)
+    with pytest.raises(JournalError, match=why) as caught:
+        open_to_write(path, owner=now, signer=signer)
+    assert caught.value.fault == "owner"
+    assert records(path) == stored
+    open_writer(path, owner=begun, signer=signer).close()
+    open_to_write(path, signer=signer).close()  # the command line seals either
+
+
+@pytest.mark.parametrize("signer", [ONE, None])
+def test_a_message_that_lost_its_mark_is_noticed_at_the_start(path: Path, signer: Signer | None) -> None:
+    """Before the last seal, where a start does not verify every record."""
+    with closing(open_writer(path, owner=BENCH, signer=signer)) as journal:
+        journal.append(Feed(test=True).step("table"), NOW)
+        for _ in range(2_001 if signer is None else 1):
+            journal.note(EventRecord(event="stop"), NOW)
+        journal.seal(by="Anna", why="close", at_utc_us=NOW)
+        journal.mark_sent([1], await_settlement=False)
+        journal.database._db.execute(
+            "UPDATE messages SET payload = CAST(replace(payload, '\"test\":true,', '') AS BLOB)"
+        )
+    with pytest.raises(JournalError, match="seq 1: its bytes do not have its hash: it was edited"):
+        open_writer(path, owner=OWNER, signer=signer)
+
+
+def test_the_answers_in_a_bench_tables_journal_are_marked(path: Path) -> None:
+    asked = CommandRecord(id="c1", name="open", by="Anna", reason="time")
+    with closing(open_writer(path, owner=BENCH)) as journal:
+        journal.receive(asked, NOW)
+        journal.answer_unfinished(NOW)
+        journal.receive(asked, NOW)  # a repeat gets its answer again
+        journal.refuse(msgspec.structs.replace(asked, id="c2"), "no", NOW)
+        answers = [msgspec.json.decode(message.payload) for message in journal.owed(0, 10)]
+    assert [answer["test"] for answer in answers] == [True] * 3

@@ -44,6 +44,7 @@ def write_config(
     journal: str = "journal.sqlite",
     signing_key: Path | None = None,
     silence_s: float = 1.0,
+    test: bool = False,
     **mqtt: Any,
 ) -> Path:
     """Write the configuration of the bench's wheel; `mqtt` has more keys of that section. Returns its path."""
@@ -51,6 +52,8 @@ def write_config(
         LAYOUT, site="live", table="wheel-1", last_number=FIRST_NUMBER, port=directory / "board", speed=1000
     )
     wheel = wheel.replace("silence_s_max = 0.2", f"silence_s_max = {silence_s}")
+    if test:
+        wheel = wheel.replace("[table]\n", "[table]\ntest = true\n")
     more = [f"{key} = {json.dumps(value)}" for key, value in mqtt.items()]
     path = directory / "wheel.toml"
     signing = [] if signing_key is None else [f'signing_key_file = "{signing_key}"']

@@ -144,7 +144,7 @@ class CommandIntake:
     """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
 
     Commands that are not the table's (`resend`, `seal`, `program`, `inspect`) are done here, and answered in the
-    language of `catalogue`.
+    language of `catalogue`. `test`: at a bench table.
     """
 
     def __init__(  # noqa: PLR0913  one for each of those that it speaks to
@@ -158,6 +158,7 @@ class CommandIntake:
         catalogue: Catalogue,
         network: Network,
         clock: HostClock,
+        test: bool = False,
     ) -> None:
         self.counters = {"commands": 0, "refused": 0, "repeated": 0, "over_budget": 0, "unknown_topics": 0}
         self._journal = journal
@@ -169,6 +170,7 @@ class CommandIntake:
         self._network, self._access, self._log = network, network.access, network.sparing_log
         self._root = self._access.root
         self._clock = clock
+        self._test = test
 
     async def run(self, inbox: Inbox) -> None:
         """Handle what arrives; ends by cancellation or the journal's error, in a group."""
@@ -206,9 +208,9 @@ class CommandIntake:
         why = self._catalogue.say(
             "too many commands of this kind came at once, and nothing was done; send it again if it is still wanted"
         )
-        payload = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user).payload
+        reply = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user, test=self._test)
         for topic in filter(None, (self._root + "reply", record.response_topic)):
-            publication = Publication(topic=topic, payload=payload, qos=0, correlation=record.correlation)
+            publication = Publication(topic=topic, payload=reply.payload, qos=0, correlation=record.correlation)
             await self._network.answer(publication)
 
     async def _command(self, user: str, name: str, incoming: Incoming) -> None:

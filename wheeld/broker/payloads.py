@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from wheeld.core.facts import Case, Trouble
+from wheeld.core.messages.payloads import Published
 from wheeld.core.observations import CommandName
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
@@ -98,7 +99,7 @@ class AckPayload(msgspec.Struct, frozen=True):
     seq: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 
 
-class Availability(msgspec.Struct, frozen=True, kw_only=True):
+class Availability(Published, frozen=True, kw_only=True):
     """`availability`: online, with the version and the boot; offline when the daemon stops, and by its last will."""
 
     schema: Literal["availability/1"] = "availability/1"
@@ -129,7 +130,7 @@ class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
     failing: tuple[str, ...]
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class Health(Published, frozen=True, kw_only=True):
     """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
 
     `troubles`: what is wrong with which sensor, or with the line to them, most telling first; empty when nothing is.
@@ -143,7 +144,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     program: str | None = None
     sensors: dict[str, bool]
-    troubles: dict[str, tuple[Trouble, ...]] = {}
+    troubles: dict[str, tuple[Trouble, ...]] = msgspec.field(default_factory=dict)
     self_test: SelfTestHealth | None = None
     clock: ClockHealth
     outbox_depth: int

@@ -43,6 +43,8 @@ def _table(config: Config) -> Iterator[str]:
     table = config.table
     profile = table.profile
     yield f"table: {table.table} of {table.site}, {table.house}/{table.game}"
+    if table.test:
+        yield "a BENCH TABLE: every message is marked as a test, and a feed refuses it unless it asks for tests"
     yield f"messages in {LANGUAGE_NAMES[table.table_language]}, numbers announced in {profile.announcements.language}"
     yield f'a void coup is declared with "{table.words}"'
     yield from rows_of(table)

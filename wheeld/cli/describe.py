@@ -46,6 +46,8 @@ def describe(topic: str, payload: bytes) -> str:
         body = msgspec.json.decode(payload, type=dict[str, Any])
         catalogue = _catalogue(body)
         text = _LINES[topic](body, catalogue)
+        if body.get("test"):
+            text = catalogue.say("TEST: {text}", text=text)
         name = catalogue.say(TOPICS[topic]) if topic in TOPICS else topic
         coup = catalogue.say("coup {coup}", coup=body["coup"]) if "coup" in body else ""
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

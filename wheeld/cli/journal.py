@@ -57,7 +57,7 @@ def verify(options: argparse.Namespace) -> Exit:
     finding = "NOT as they were written" if report.faults else "all as they were written"
     sys.stdout.write(
         f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
-        f"{_signed(report)}, "
+        f"{_signed(report)}{_tests(report)}, "
         f"evidence of {report.coups} coups{_pruned(report)}: {finding}\n"
     )
     sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}\n")
@@ -218,6 +218,10 @@ def _refuse(why: str) -> Exit:
 
 def _signed(report: Verification) -> str:
     return f" ({report.signed} signed)" if report.signed else ""
+
+
+def _tests(report: Verification) -> str:
+    return f" ({report.tests} of a BENCH TABLE)" if report.tests else ""
 
 
 def _pruned(report: Verification) -> str:

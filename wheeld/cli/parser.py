@@ -284,6 +284,7 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch.add_argument("--cert-file", metavar="FILE", type=Path, help="our certificate, with TLS")
     watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
+    watch.add_argument("--test", action="store_true", help="of a bench table: accept only messages marked as a test")
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
     watch.set_defaults(do=_watch)

@@ -51,6 +51,7 @@ def _feed(options: argparse.Namespace) -> Feed:
         after_seq=None if options.from_seq is None else options.from_seq - 1,
         public_key=None if options.public_key is None else raw_public_key(options.public_key),
         login=login,
+        test=options.test,
         manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=_warn),
     )
 

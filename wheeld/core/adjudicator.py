@@ -63,6 +63,7 @@ class Adjudicator:
         self._state, self._observer = state, observer
         self._clock, self._writer, self._pending = clock, writer, pending
         self._profile, self._pockets, self._catalogue = setting.profile, setting.profile.pockets, setting.catalogue
+        self._test = setting.test
 
     def answer(self, command: Command, now_us: int) -> None:
         """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
@@ -234,7 +235,8 @@ class Adjudicator:
 
     def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
         """A button shows no reply, so that a command from one that is refused is published as a notice."""
-        self._pending.replies.append(Reply(now_us, command.id, command.name, command.by, done, why, user=command.user))
+        asked = (command.id, command.name, command.by)
+        self._pending.replies.append(Reply(now_us, *asked, done, why, user=command.user, test=self._test))
         if command.id is None and not done:
             name = command_name(command.name, self._catalogue)
             text = self._catalogue.say('"{command}" refused: {why}', command=name, why=why)

@@ -137,6 +137,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     confirm_numbers: Annotated[bool, _key("table.confirm_numbers", "true or false")] = False
     """Whether the chef confirms each number before it is published, also where sensors have proven all of it. Some
     jurisdictions ask that (docs/standards.md)."""
+    test: Annotated[bool, _key("table.test", "true or false")] = False
+    """Whether it is a bench table: every message says so, and no result of it is a live one (docs/standards.md)."""
     void_words: Annotated[VoidWords | None, _key("table.void_words", '"rien va" or "nulla vale"')] = None
     """With which words a coup is declared void; None: those of the house."""
     language: Annotated[Language | None, _key("table.language", '"fr", "it" or "en"')] = None

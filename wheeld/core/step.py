@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from wheeld.core.facts import Fact, State
 from wheeld.core.messages.payloads import ReplyPayload
@@ -39,7 +40,8 @@ class Reply(msgspec.Struct, frozen=True):
 
     `user`: the sender's name at the broker, None for a button.
 
-    `last_seq`, of an answer to `resend`: up to where the feed goes, so that the asker knows when it has all.
+    `last_seq`, of an answer to `resend`: up to where the feed goes, so that the asker knows when it has all. `test`:
+    by a bench table; the journal marks what it stores by itself.
     """
 
     t_us: int
@@ -50,12 +52,22 @@ class Reply(msgspec.Struct, frozen=True):
     why: str = ""
     last_seq: int | None = None
     user: str | None = None
+    test: bool = False
 
     @property
     def payload(self) -> bytes:
         """The JSON to publish."""
-        last_seq = msgspec.UNSET if self.last_seq is None else self.last_seq
-        answer = ReplyPayload("reply/1", self.id, self.name, self.by, self.user, self.done, self.why, last_seq)
+        answer = ReplyPayload(
+            schema="reply/1",
+            id=self.id,
+            name=self.name,
+            by=self.by,
+            user=self.user,
+            done=self.done,
+            why=self.why,
+            last_seq=UNSET if self.last_seq is None else self.last_seq,
+            test=self.test or UNSET,
+        )
         return msgspec.json.encode(answer)
 
 

@@ -11,12 +11,13 @@ import msgspec
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """`program`: the digest of its files (`wheeld.service.program`), None where they could not be read; `as_released`:
     whether the release's manifest has the same, None without one. `configuration`: SHA-256 of its file, None where
-    there is no file. Both digests are in hexadecimal."""
+    there is no file. Both digests are in hexadecimal. `test`: whether it runs a bench table."""
 
     version: str
     program: str | None
     as_released: bool | None = None
     configuration: str | None
+    test: bool = False
 
 
 def digest_of_file(path: Path) -> str:

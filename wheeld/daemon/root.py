@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 import structlog
+from msgspec import UNSET
 
 from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandIntake
@@ -70,7 +71,7 @@ async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
         signer = None if key_file is None else FileSigner(key_file)
         journal = await Journal.open(
             config.journal.path,
-            Owner(config.table.site, config.table.table),
+            Owner(config.table.site, config.table.table, test=config.table.test),
             at_utc_us=clock.utc_us(),
             signer=signer,
             language=config.table.table_language,
@@ -235,6 +236,7 @@ class Daemon:
             catalogue=self._catalogue,
             network=self._mqtt,
             clock=clock,
+            test=self._table.setting.test,
         )
 
     async def run(self) -> None:
@@ -246,6 +248,7 @@ class Daemon:
             program=program.digest,
             as_released=program.as_released,
             configuration=self._configuration_digest,
+            test=self._table.setting.test,
         )
         await self._events.power_up(identity, self._table.boot_id)
         await self._journal.append(self._opening, self._clock.utc_us())
@@ -306,8 +309,8 @@ class Daemon:
         await self._mqtt.run()
 
     def _availability(self, state: Literal["online", "offline"]) -> bytes:
-        version, boot_id = self._program.version, self._table.boot_id
-        return msgspec.json.encode(Availability(state=state, version=version, boot_id=boot_id))
+        version, boot_id, test = self._program.version, self._table.boot_id, self._table.setting.test or UNSET
+        return msgspec.json.encode(Availability(state=state, version=version, boot_id=boot_id, test=test))
 
     def _broker_counters(self) -> dict[str, dict[str, int]]:
         return {
@@ -342,6 +345,7 @@ class Daemon:
             program=self._program.digest,
             boot_id=table.boot_id,
             table=table.setting.table,
+            test=table.setting.test,
             house=table.setting.house,
             game=table.setting.game,
             state=table.state,

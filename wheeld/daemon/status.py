@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import UNSET
+
 from wheeld.broker.health import temperatures_c
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import ClockHealth, Health
@@ -42,12 +44,14 @@ class DaemonStatus:
         """For `systemctl status`."""
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
-        return f"{self._table.setting.table}: {self._table.state}, coup {self._table.coup}{link}{clock}"
+        test = ", BENCH TABLE" if self._table.setting.test else ""
+        return f"{self._table.setting.table}: {self._table.state}, coup {self._table.coup}{test}{link}{clock}"
 
     async def health(self) -> Health:
         """The payload of `health`."""
         now_ns = self._clock.monotonic_ns()
         return Health(
+            test=self._table.setting.test or UNSET,
             at=to_text(self._clock.utc_us()),
             boot_id=self._table.boot_id,
             uptime_s=round((now_ns - self._started_ns) / 1e9, 1),

@@ -57,11 +57,12 @@ class Login:
 class Feed:
     """The messages of `root` after `after_seq`, an async iterator. Raises FeedError for each that must not be used;
     then iterate on. 0 is everything that the wheel has ever published, None begins at the message that comes first.
+    `test`: of a bench table. It takes only what is marked as a test, any other feed only what is not.
 
     Always give the `after_hash` that you stored: without it the first message cannot be checked against its `prev`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one for each thing that a caller may know of the table and its broker
         self,
         host: str,
         *,
@@ -69,6 +70,7 @@ class Feed:
         after_seq: int | None = 0,
         after_hash: str | None = None,
         public_key: bytes | None = None,
+        test: bool = False,
         login: Login | None = None,
         manner: Manner | None = None,
     ) -> None:
@@ -79,7 +81,8 @@ class Feed:
         self._verify = None if public_key is None else ed25519(public_key)
         if after_seq is not None and after_seq < 0:
             raise ValueError(f"after_seq is {after_seq}: 0 is before the first message")
-        self._order = Order(after_seq, after_hash, self._manner)
+        self._test = test
+        self._order = Order(after_seq, after_hash, self._manner, test=test)
         self._ready: deque[FeedMessage | FeedError] = deque()
         self._news, self._room, self._work, self._ack_sent = (asyncio.Event() for _ in range(4))
         self._ack_is_due = False
@@ -237,7 +240,7 @@ class Feed:
             return
         if not payload:
             return  # this is how MQTT clears a retained message
-        message = read_message(leaf, payload, root=self._root, verify=self._verify)
+        message = read_message(leaf, payload, root=self._root, verify=self._verify, test=self._test)
         lost = self._order.lost_before(message)
         if self._order.take(message, now_s):
             if lost is not None:

@@ -19,7 +19,9 @@ MESSAGE_BYTES_MAX = 65_536
 SEQ_MAX = 2**53
 """JSON readers agree on whole numbers up to here; a wheel would need a billion years to reach it."""
 
-Fault: TypeAlias = Literal["malformed", "foreign", "edited", "signature", "chain", "conflict", "rolled_back", "lost"]
+Fault: TypeAlias = Literal[
+    "malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "rolled_back", "lost"
+]
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
 """(signature, the hash in hex as it stands in the message) -> whether the wheel's key made it."""
 
@@ -27,11 +29,11 @@ Verify: TypeAlias = Callable[[bytes, bytes], bool]
 class FeedError(Exception):
     """A message that must not be used, and was not handed out. Iterate on: the true one is asked for.
 
-    `malformed`: not JSON of a feed; `foreign`: of another table or topic; `edited`: its bytes do not have its hash;
-    `signature`: missing or wrong; `chain`: it does not follow the one before; `conflict`: another message had its
-    number before; `rolled_back`: the wheel no longer has what it published; `lost`: the wheel says that it has no
-    messages for some numbers, because its journal was restored from an older copy. Settle those from other records; the
-    message that says so comes next.
+    `malformed`: not JSON of a feed; `foreign`: of another table or topic; `test`: of a bench table, and a live one was
+    asked for, or the other way round; `edited`: its bytes do not have its hash; `signature`: missing or wrong; `chain`:
+    it does not follow the one before; `conflict`: another message had its number before; `rolled_back`: the wheel no
+    longer has what it published; `lost`: the wheel says that it has no messages for some numbers, because its journal
+    was restored from an older copy. Settle those from other records; the message that says so comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -66,8 +68,11 @@ _CLOSED = re.compile(
 """The hash is SHA-256 of everything before `,"hash"`; the signature, if any, is Ed25519 over the hash in hex."""
 
 
-def read_message(topic: str, payload: bytes, *, root: str, verify: Verify | None = None) -> FeedMessage:
-    """The message that came on `root`/`topic`, with its hash, table and signature checked. Raises FeedError."""
+def read_message(
+    topic: str, payload: bytes, *, root: str, verify: Verify | None = None, test: bool = False
+) -> FeedMessage:
+    """The message that came on `root`/`topic`, with its hash, table and signature checked. `test`: a bench table's is
+    asked for, and no other. Raises FeedError."""
     body, seq = _body(topic, payload)
     closed = _CLOSED.fullmatch(payload)
     if closed is None:
@@ -78,9 +83,24 @@ def read_message(topic: str, payload: bytes, *, root: str, verify: Verify | None
     whose = f"wheel/v1/{body.get('site')}/{body.get('table')}: {body.get('schema')}"
     if whose != f"{root}: {topic}/1":
         raise FeedError("foreign", seq, f"it is of {whose[:200]!r} and came on {root}/{topic}")
+    check_test(body, seq, test=test)
     if verify is not None and (signature is None or not _is_signed(signature, digest, verify)):
         raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
     return FeedMessage(seq, topic, payload, body, prev.decode(), digest.decode())
+
+
+def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
+    """Raise FeedError unless it is marked as a test just where a bench table is asked for."""
+    if body.get("test", False) is test:
+        return
+    if test:
+        why = "it has no mark of a test, and a bench table is asked for: to read a live table, ask without `test`"
+    else:
+        why = (
+            "it is marked as a test and must never be paid: a bench table publishes under this name. Whoever runs it "
+            "has to give it a name of its own ([table] site, id); to read it all the same, ask for it with `test`"
+        )
+    raise FeedError("test", seq, why)
 
 
 def _is_signed(in_base64: bytes, digest: bytes, verify: Verify) -> bool:

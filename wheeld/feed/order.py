@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, SEQ_MAX, FeedError, FeedMessage
+from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, SEQ_MAX, FeedError, FeedMessage, check_test
 
 REMEMBERED = 10_000
 """Hashes kept to distinguish a repeat from another message with its number: three days of coups."""
@@ -40,7 +40,7 @@ class Manner:
 class Order:
     """Which message is the next, and what must be asked for. It reads no clock: every `now_s` is the caller's."""
 
-    def __init__(self, after_seq: int | None, after_hash: str | None, manner: Manner) -> None:
+    def __init__(self, after_seq: int | None, after_hash: str | None, manner: Manner, *, test: bool = False) -> None:
         self.seq = after_seq
         self.counters = {"taken": 0, "repeats": 0, "gaps": 0, "faults": 0, "questions": 0, "unanswered": 0}
         self._hash = GENESIS if after_seq == 0 else after_hash
@@ -48,6 +48,7 @@ class Order:
         if after_seq and after_hash:
             self._known[after_seq] = after_hash
         self._manner = manner
+        self._test = test
         self._unsure = False  # whether there may be messages that we do not know of
         self._beyond = 0  # the highest number known to exist
         self._asked: str | None = None  # the question that is not answered yet
@@ -104,7 +105,7 @@ class Order:
         return FeedError("lost", last, why[:500])
 
     def answered(self, payload: bytes, now_s: float) -> None:
-        """Take a reply that came. Raises FeedError (`rolled_back`)."""
+        """Take a reply that came. Raises FeedError (`rolled_back`, `test`)."""
         try:
             reply = json.loads(payload[:MESSAGE_BYTES_MAX])
             asked, done, last, why = reply["id"], reply["done"] is True, reply.get("last_seq"), str(reply["why"])
@@ -113,6 +114,11 @@ class Order:
         if self.seq is None or asked is None or asked != self._asked:
             return
         self._asked, self._silences = None, 0
+        try:
+            check_test(reply, None, test=self._test)
+        except FeedError:  # what another table has says nothing of this one: ask again
+            self._due_s = now_s + self._patience_s()
+            raise
         if type(last) is not int or not 0 <= last <= SEQ_MAX:
             self._manner.tell(f"the wheel refused to send again from seq {self._asked_from}: {why[:200]}")
             self._due_s = now_s + self._patience_s()

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import JournalError
+from wheeld.journal.rows import JournalError, Mode
 
 T = TypeVar("T")
 
@@ -35,6 +35,23 @@ class _Notice(msgspec.Struct):
 
 class _Ack(msgspec.Struct):
     seq: int
+
+
+def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, test: bool) -> None:
+    """Raise JournalError when the broker retains a message of a bench table under this name and this is a live one, or
+    the other way round: their numbers have nothing to do with each other."""
+    for leaf in ("table", "notice"):
+        found = _read(retained.get(leaf), Mode)
+        if found is None or found.test is test:
+            continue
+        theirs, ours = ("live", "bench") if test else ("bench", "live")
+        raise JournalError(
+            "behind",
+            journal.database.path,
+            f"the broker retains `{leaf}` of a {theirs} table of this name, and this is a {ours} table. Nothing was "
+            "published. Give the bench table a site or id of its own in [table], or a broker of its own; what it has "
+            "left at this one is cleared by an empty retained message on each of its topics",
+        )
 
 
 def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:

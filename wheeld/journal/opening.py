@@ -29,6 +29,8 @@ class Owner(msgspec.Struct, frozen=True):
 
     site: str
     table: str
+    test: bool = False
+    """Whether it is a bench table."""
 
     def __str__(self) -> str:
         return f"{self.site}/{self.table}"
@@ -41,7 +43,7 @@ def open_to_write(
 
     Raises JournalError: also for a file that is not as it was left, or of another key than the `signer`'s.
     """
-    journal = JournalWriter(Database(path), signer=signer)
+    journal = JournalWriter(Database(path), signer=signer, test=owner is not None and owner.test)
     try:
         make_ready(journal, owner=owner, at_utc_us=at_utc_us)
     except BaseException:
@@ -65,6 +67,8 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
         raise JournalError("edited", database.path, f"record 1: removed, it said whose journal this is; {EXAMINE}")
     _refuse_another(database.path, origin, owner, journal.signer)
     journal.trust_from(verify_end(journal.reader).first_id)
+    if owner is not None:
+        _refuse_other_mode(journal)
     Tail(database, journal.signer)
     if owner is not None:
         journal.begin_run()
@@ -77,8 +81,8 @@ def _begin(journal: JournalWriter, owner: Owner, at_utc_us: int) -> None:
 
 
 def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signer: Signer | None) -> None:
-    whose = Owner(origin.site, origin.table_id)
-    if owner is not None and owner != whose:
+    whose = f"{origin.site}/{origin.table_id}"
+    if owner is not None and str(owner) != whose:
         why = f"it is the journal of {whose}, and this is {owner}: set journal.path, or site and id in [table]"
         raise JournalError("owner", path, why)
     here = None if signer is None else signer.public_key
@@ -93,3 +97,16 @@ def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signe
         theirs = key_id(origin.public_key)
         why = f"it was begun with key {theirs}, and this is key {key_id(here)}: use the first one, or {BEGIN_ANEW}"
     raise JournalError("owner", path, why)
+
+
+def _refuse_other_mode(journal: JournalWriter) -> None:
+    """A bench table's journal never becomes a live one's, nor the other way round: its messages say which it is."""
+    stored = journal.stored_test()
+    if stored is None or stored is journal.test:
+        return
+    if stored:
+        why = "it is the journal of a bench table, and [table] has no test = true: nothing in it may count"
+    else:
+        why = "it is the journal of a live table, and [table] has test = true: no test may stand among what counts"
+    why += "; set another journal.path, or put test in [table] back as it was"
+    raise JournalError("owner", journal.database.path, why)

@@ -156,6 +156,12 @@ class JournalReader:
             " coalesce((SELECT max(last_seq) FROM adoptions), 0))"
         )
 
+    def last_of_feed(self) -> tuple[int, bytes] | None:
+        """The number and the payload of the last message of the feed that is stored here."""
+        query = "SELECT seq, CAST(payload AS BLOB) FROM messages WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1"
+        row = self.database.row(query)
+        return None if row is None else (int(row[0]), bytes(row[1]))
+
     def message(self, seq: int) -> StoredMessage | None:
         """The message with this sequence number."""
         found = self.messages(seq, 1)

@@ -155,6 +155,12 @@ class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
     signature: bytes | None
 
 
+class Mode(msgspec.Struct):
+    """Of a message: whether it is a bench table's."""
+
+    test: bool = False
+
+
 class Signer(Protocol):
     """A private key that can seal the journal."""
 

@@ -55,6 +55,8 @@ class Verification(msgspec.Struct, kw_only=True):
     messages: int = 0
     sequenced: int = 0
     signed: int = 0
+    tests: int = 0
+    """Messages of the feed that are a bench table's."""
     last_seq: int = 0
     last_hash: str = GENESIS
     coups: int = 0
@@ -73,6 +75,7 @@ class Verification(msgspec.Struct, kw_only=True):
 class _Link(msgspec.Struct):
     seq: int
     hash: str
+    test: bool = False
 
 
 class Walk:
@@ -236,6 +239,7 @@ class Walk:
             link = msgspec.json.decode(payload, type=_Link)
             if seq != b"%d" % link.seq:
                 report.blame(f"{where}: its payload says seq {link.seq}")
+            report.tests += link.test
             report.last_hash = verify_link(payload, report.last_hash)
             self._check_signature(where, payload)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -14,7 +14,7 @@ import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
-from wheeld.core.messages.chain import GENESIS, ChainError, unsigned
+from wheeld.core.messages.chain import GENESIS, ChainError, unsigned, verify_link
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import (
     ADOPTION,
@@ -30,9 +30,9 @@ from wheeld.journal.chain import (
     seal_bytes,
 )
 from wheeld.journal.database import Database
-from wheeld.journal.elsewhere import refuse_behind
+from wheeld.journal.elsewhere import refuse_behind, refuse_other_mode
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredAdoption, StoredSeal
+from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
 from wheeld.journal.verify import Patrol
 from wheeld.ports import CommandRecord, EventRecord, OwedMessage, Receipt
@@ -52,16 +52,24 @@ PRUNED_AT_ONCE = 50
 _SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
 
+class _Last(Mode):
+    """The last message of the feed: what its mark is checked by."""
+
+    prev: str = ""
+
+
 class JournalWriter:
     """Writes the journal in `database`; `reader` reads it. Every call raises `JournalError`.
 
-    With a `signer` the journal can be sealed, and the messages of the feed are stored signed.
+    With a `signer` the journal can be sealed, and the messages of the feed are stored signed. `test`: it is a bench
+    table's, and its answers are marked so.
     """
 
-    def __init__(self, database: Database, *, signer: Signer | None = None) -> None:
+    def __init__(self, database: Database, *, signer: Signer | None = None, test: bool = False) -> None:
         self.database = database
         self.reader = JournalReader(database)
         self.signer = signer
+        self.test = test
         self._check = None if signer is None else check_by(signer.public_key)
         self._trusted_from = 0
         self._patrol: Patrol | None = None
@@ -73,6 +81,20 @@ class JournalWriter:
     def close(self) -> None:
         """Close the file and let another process open it."""
         self.database.close()
+
+    def stored_test(self) -> bool | None:
+        """Whether the feed stored here is a bench table's, by its last message; None while there is none."""
+        stored = self.reader.last_of_feed()
+        if stored is None:
+            return None
+        seq, payload = stored
+        self._refuse_unsigned(seq, payload)
+        try:
+            last = msgspec.json.decode(payload, type=_Last)
+            verify_link(payload, last.prev)
+        except (msgspec.MsgspecError, UnicodeDecodeError, ChainError) as error:
+            raise JournalError("edited", self.database.path, f"seq {seq}: {error}; {EXAMINE}") from error
+        return last.test
 
     # --- messages and debts --------------------------------------------------------------------------------------
 
@@ -139,6 +161,7 @@ class JournalWriter:
 
     def compare(self, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
         """Raise JournalError when others have more of this table than this journal; else go on as one with them."""
+        refuse_other_mode(self.reader, retained, test=self.test)
         refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
         self._meet()
 
@@ -421,7 +444,7 @@ class JournalWriter:
         why: str,
         last_seq: int | None = None,
     ) -> None:
-        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq, command.user)
+        reply = Reply(t_us or 0, command.id, command.name, command.by, done, why, last_seq, command.user, self.test)
         self._insert_message(
             topic="reply",
             retained=False,

@@ -7,8 +7,10 @@ Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Awaited, Bets, Case, Cause, LastCoup, StateName, VoidRule
@@ -17,8 +19,17 @@ from wheeld.core.pockets import Colour, Half, Pair, Parity
 from wheeld.core.tracking.evidence import Figures
 from wheeld.core.tracking.margin import Measure
 
+Mark: TypeAlias = Annotated[bool, Meta(extra_json_schema={"const": True})] | UnsetType
+"""Of a bench table: true, or no member at all."""
 
-class Common(msgspec.Struct, frozen=True, kw_only=True):
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """What every message has that the daemon publishes: of a bench table the mark `test`, which no live one has."""
+
+    test: Mark = UNSET
+
+
+class Common(Published, frozen=True, kw_only=True):
     """Where and when, in every message. `schema` is the topic and its version: "result/1".
 
     `language`: of its texts for people. `house` and `game`: by whose regulation the table is played.
@@ -195,7 +206,7 @@ class Board(Common, frozen=True, kw_only=True):
     last_void: LastVoid | None
 
 
-class ReplyPayload(msgspec.Struct, frozen=True):
+class ReplyPayload(Published, frozen=True):
     """The answer to one command: its `id` (null when it gave none), done or refused, and why. `by`: the person whom its
     sender named; `user`: the sender's name at the broker.
 

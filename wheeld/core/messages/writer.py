@@ -32,6 +32,7 @@ def coup_id(site: str, table: str, coup: int) -> str:
 
 
 class _Common(TypedDict):
+    test: messages.Mark
     schema: str
     language: Language
     site: str
@@ -205,6 +206,7 @@ class MessageWriter:
         if topic in SEQUENCED:
             self._state.seq += 1
         common: _Common = {
+            "test": setting.test or UNSET,
             "schema": f"{topic}/1",
             "language": setting.table_language,
             "site": setting.site,
