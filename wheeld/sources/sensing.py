@@ -12,6 +12,7 @@ from wheeld.core.clock import HostTime, UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation
 from wheeld.ports import HostClock
+from wheeld.sources.chatter import DoorSeen
 
 
 class Sensing(Protocol):
@@ -30,6 +31,11 @@ class Sensing(Protocol):
     @property
     def troubles(self) -> Mapping[str, tuple[Trouble, ...]]:
         """What is wrong now, by sensor, where that is known; the line to the sensors is `link`."""
+        ...
+
+    @property
+    def door(self) -> DoorSeen:
+        """What it has told of the cabinet's door."""
         ...
 
     def now_us(self, host_ns: int) -> int:
