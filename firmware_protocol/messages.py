@@ -12,6 +12,7 @@ import msgspec
 Direction: TypeAlias = Literal["cw", "ccw"]
 SensorKind: TypeAlias = Literal["beam", "reader", "rotor", "object"]
 ObjectLevel: TypeAlias = Literal["clear", "present", "unknown"]
+DoorLevel: TypeAlias = Literal["closed", "open", "unknown"]
 Button: TypeAlias = Literal[
     "open",
     "operations_done",
@@ -30,6 +31,7 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 SENSOR_KINDS: tuple[SensorKind, ...] = get_args(SensorKind)
 BUTTONS: tuple[Button, ...] = get_args(Button)
 OBJECT_LEVELS: tuple[ObjectLevel, ...] = get_args(ObjectLevel)
+DOOR_LEVELS: tuple[DoorLevel, ...] = get_args(DoorLevel)
 
 VERSION = 1
 BEAMS_MAX = 16
@@ -98,7 +100,13 @@ class ButtonPress(msgspec.Struct, frozen=True):
     button: Button
 
 
-Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorReport | ButtonPress
+class DoorMoved(msgspec.Struct, frozen=True):
+    """The cabinet's door was opened (`open`), or closed."""
+
+    open: bool
+
+
+Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorReport | ButtonPress | DoorMoved
 
 
 class TimedEvent(msgspec.Struct, frozen=True):
@@ -109,12 +117,13 @@ class TimedEvent(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Which sensors the board was configured with."""
+    """Which sensors the board was configured with. `door_switch`: one tells whether the cabinet's door is open."""
 
     beams: int
     readers: int
     rotor_ticks: int
     object_sensor: bool
+    door_switch: bool = False
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -184,13 +193,14 @@ class Events(msgspec.Struct, frozen=True):
 class Levels(msgspec.Struct, frozen=True):
     """How sensors and buttons stand: what is not named is free, or not held. Numbers and buttons in order, each once.
 
-    `object`: "unknown" where there is no object sensor, or it has failed.
+    `object`: "unknown" where there is no object sensor, or it has failed. `door`: "unknown" where it has no switch.
     """
 
     beams_blocked: tuple[int, ...] = ()
     readers_blocked: tuple[int, ...] = ()
     buttons_held: tuple[Button, ...] = ()
     object: ObjectLevel = "unknown"
+    door: DoorLevel = "unknown"
 
 
 class Heartbeat(msgspec.Struct, frozen=True):

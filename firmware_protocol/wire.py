@@ -25,8 +25,8 @@ _EVENTS_HEAD = struct.Struct("<IQQ")
 _RECORD = struct.Struct("<IBBH")
 _RESULT_HEAD = struct.Struct("<IIQ")
 _SENSOR = struct.Struct("<BBH")
-_HEARTBEAT = struct.Struct("<IQQQQQIIIHHHB")
-_IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sBBHB")
+_HEARTBEAT = struct.Struct("<IQQQQQIIIHHHBB")
+_IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sBBHBB")
 _INDEX_LIMITS: dict[m.SensorKind, int] = {"beam": m.BEAMS_MAX, "reader": m.READERS_MAX, "rotor": 1, "object": 1}
 
 
@@ -118,6 +118,7 @@ class _Kind(IntEnum):
     SENSOR_FAILED = 5
     SENSOR_WORKS = 6
     BUTTON = 7
+    DOOR = 8
 
 
 def _pack_event(event: m.Event) -> tuple[int, int, int]:
@@ -133,6 +134,8 @@ def _pack_event(event: m.Event) -> tuple[int, int, int]:
             return _Kind.OBJECT, int(present), 0
         case m.SensorReport(ok=ok):
             return _Kind.SENSOR_WORKS if ok else _Kind.SENSOR_FAILED, m.SENSOR_KINDS.index(event.kind), event.index
+        case m.DoorMoved():
+            return _Kind.DOOR, int(event.open), 0
         case _:
             return _Kind.BUTTON, m.BUTTONS.index(event.button), 0
 
@@ -157,6 +160,9 @@ def _unpack_event(kind: int, value: int, index: int) -> m.Event:
         case _Kind.BUTTON:
             _require(index == 0, f"button index {index}")
             return m.ButtonPress(_pick(m.BUTTONS, value, "button"))
+        case _Kind.DOOR:
+            _require(value <= 1 and index == 0, f"door {value}, index {index}")
+            return m.DoorMoved(bool(value))
     raise MessageError("value", f"event kind {kind}")
 
 
@@ -207,10 +213,11 @@ def _pack_identity(message: m.Identity) -> bytes:
 
 
 def _unpack_identity(body: bytes) -> m.Identity:
-    *numbers, serial, firmware, config_hash, beams, readers, rotor_ticks, object_sensor = _IDENTITY.unpack(body)
+    *numbers, serial, firmware, config_hash, beams, readers, rotor_ticks, thing, door = _IDENTITY.unpack(body)
     _require(beams <= m.BEAMS_MAX and readers <= m.READERS_MAX, f"{beams} beams, {readers} readers")
-    _require(rotor_ticks <= m.ROTOR_TICKS_MAX and object_sensor <= 1, f"{rotor_ticks} ticks, object {object_sensor}")
-    layout = m.Layout(beams, readers, rotor_ticks, object_sensor == 1)
+    _require(rotor_ticks <= m.ROTOR_TICKS_MAX, f"{rotor_ticks} ticks")
+    _require(thing <= 1 and door <= 1, f"object {thing}, door {door}")
+    layout = m.Layout(beams, readers, rotor_ticks, thing == 1, door == 1)
     values: list[Any] = [*numbers, _unpack_text(serial), _unpack_text(firmware), config_hash.hex(), layout]
     identity = m.Identity(*values)
     versions = range(identity.version_min, identity.version_max + 1)
@@ -223,13 +230,15 @@ def _pack_heartbeat(beat: m.Heartbeat) -> bytes:
     *numbers, levels = msgspec.structs.astuple(beat)
     held = (m.BUTTONS.index(button) for button in levels.buttons_held)
     bits = (_bits(levels.beams_blocked), _bits(levels.readers_blocked), _bits(held))
-    return _HEARTBEAT.pack(*numbers, *bits, m.OBJECT_LEVELS.index(levels.object))
+    thing, door = m.OBJECT_LEVELS.index(levels.object), m.DOOR_LEVELS.index(levels.door)
+    return _HEARTBEAT.pack(*numbers, *bits, thing, door)
 
 
 def _unpack_heartbeat(body: bytes) -> m.Heartbeat:
-    *numbers, beams, readers, buttons, thing = _HEARTBEAT.unpack(body)
+    *numbers, beams, readers, buttons, thing, door = _HEARTBEAT.unpack(body)
     held = tuple(_pick(m.BUTTONS, place, "button") for place in _places(buttons))
-    levels = m.Levels(_places(beams), _places(readers), held, _pick(m.OBJECT_LEVELS, thing, "object level"))
+    stand = _pick(m.OBJECT_LEVELS, thing, "object level"), _pick(m.DOOR_LEVELS, door, "door level")
+    levels = m.Levels(_places(beams), _places(readers), held, *stand)
     values: list[Any] = [*numbers, levels]
     beat = m.Heartbeat(*values)
     _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a number beyond the next event")

@@ -3,7 +3,8 @@
 No I/O and no clock: events go in at their times, bytes come out on request, time is an argument. `t_us` is the time of
 the simulated world; the board's own clock counts from its last boot, so the two differ after a reset.
 
-How the sensors stand belongs to the world: an object that falls in while the board is off is in its next heartbeat.
+How the sensors stand belongs to the world: an object that falls in while the board is off is in its next heartbeat, and
+so is a door that is opened then.
 
 Its faults: `reset` (a new boot: empty ring, clock at 0), `silent` (the program hangs: it receives, observes and sends
 nothing, and the edges of that time are lost), `deaf` (it hears nothing and goes on sending), `wraps_us` (its clock
@@ -57,7 +58,7 @@ class SimBoard:
         self._now_us = 0
         self._babble = bytearray()
         self._faulty: set[str] = set()
-        self._is_object_in = False
+        self._is_object_in = self._is_door_open = False
         self._held_until_us: dict[m.Button, int] = {}
         self._boot(boot_id)
         self._booted_us -= up_us
@@ -172,6 +173,9 @@ class SimBoard:
             case sim.ForeignObject():
                 self._is_object_in = event.present
                 return m.ObjectSeen(event.present)
+            case sim.Door():
+                self._is_door_open = event.active
+                return m.DoorMoved(event.active) if self.setup.layout.door_switch else None
             case sim.SensorState():
                 return self._sensor(event)
             case sim.TableCommand(name=name) if name in _BUTTONS:
@@ -273,7 +277,14 @@ class SimBoard:
         held = tuple(button for button in m.BUTTONS if self._held_until_us.get(button, -1) > self._now_us)
         thing: m.ObjectLevel = "present" if self._is_object_in else "clear"
         can_tell = self.setup.layout.object_sensor and "object" not in self._faulty
-        return m.Levels(blocked["beam"], blocked["reader"], held, thing if can_tell else "unknown")
+        door: m.DoorLevel = "open" if self._is_door_open else "closed"
+        return m.Levels(
+            blocked["beam"],
+            blocked["reader"],
+            held,
+            thing if can_tell else "unknown",
+            door if self.setup.layout.door_switch else "unknown",
+        )
 
     def _faulty_of(self, kind: str) -> Iterator[int]:
         for sensor in self._faulty:

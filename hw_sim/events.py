@@ -45,6 +45,13 @@ class ForeignObject(_Event, frozen=True, tag="object"):
     present: bool
 
 
+class Door(_Event, frozen=True, tag="level"):
+    """The cabinet's door was opened (`active`), or closed. In a log it is the level of the sensor `door`."""
+
+    active: bool
+    sensor: Literal["door"]
+
+
 class SensorState(_Event, frozen=True, tag="sensor"):
     """`sensor` (`beam/N`, `reader/N`, `rotor`, `object`, `link`) works from now on, or does not.
 
@@ -82,4 +89,6 @@ class End(_Event, frozen=True, tag="end"):
     """The end of the events, which are complete up to this time."""
 
 
-SimEvent: TypeAlias = RotorEdge | BallPass | Sighting | ForeignObject | SensorState | TableCommand | ClockReading | End
+SimEvent: TypeAlias = (
+    RotorEdge | BallPass | Sighting | ForeignObject | Door | SensorState | TableCommand | ClockReading | End
+)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from hw_sim.events import BallPass, ForeignObject, SensorState, Sighting, SimEvent, TableCommand
+from hw_sim.events import BallPass, Door, ForeignObject, SensorState, Sighting, SimEvent, TableCommand
 from hw_sim.rotor import tick_entered
 from hw_sim.wheel import RADIUS_M
 from hw_sim.world import World
@@ -32,7 +32,8 @@ PERIOD = 4
 
 @dataclass(frozen=True)
 class Wires:
-    """The use of each line. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low."""
+    """The use of each line. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low, and
+    so does the door's contact while the door is closed."""
 
     a: int
     b: int
@@ -42,13 +43,14 @@ class Wires:
     beams: tuple[int, ...] = ()
     readers: tuple[int, ...] = ()
     object_pin: int | None = None
+    door_pin: int | None = None
     buttons: dict[str, int] = field(default_factory=dict)
 
     @property
     def pins(self) -> list[int]:
         """All of them."""
-        thing = [] if self.object_pin is None else [self.object_pin]
-        return [self.a, self.b, self.z, *self.beams, *self.readers, *thing, *self.buttons.values()]
+        switches = [pin for pin in (self.object_pin, self.door_pin) if pin is not None]
+        return [self.a, self.b, self.z, *self.beams, *self.readers, *switches, *self.buttons.values()]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ def levels(world: World, wires: Wires) -> dict[int, bool]:
     mark = _index(wires)
     z = (angle * turn - mark) % turn < 1
     idle = dict.fromkeys(wires.pins, True)
-    return {**idle, wires.a: a, wires.b: b, wires.z: z}
+    door = {} if wires.door_pin is None else {wires.door_pin: False}
+    return {**idle, **door, wires.a: a, wires.b: b, wires.z: z}
 
 
 def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, *, start_ns: int = 0) -> list[Edge]:
@@ -87,7 +90,7 @@ def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, 
         level = change.active
         if change.pin not in encoder:  # two objects before a sensor block it until both are gone
             blocked[change.pin] = max(0, blocked.get(change.pin, 0) + (1 if change.active else -1))
-            level = not blocked[change.pin]
+            level = bool(blocked[change.pin]) is (change.pin == wires.door_pin)
         if now[change.pin] is not level:
             now[change.pin] = level
             found.append(Edge(change.pin, level, start_ns + round(change.t_s * 1e9)))
@@ -130,6 +133,8 @@ def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
             yield from _blocked(wires.readers[reader], t_s, _width_s(speed, POCKET_RADIUS_M))
         case ForeignObject(present=present) if wires.object_pin is not None:
             yield Change(t_s, wires.object_pin, present)
+        case Door(active=is_open) if wires.door_pin is not None:
+            yield from _moved(wires.door_pin, t_s, active=is_open)
         case SensorState(sensor=sensor, ok=ok) if "/" in sensor:
             kind, _, number = sensor.partition("/")
             yield Change(t_s, (wires.beams if kind == "beam" else wires.readers)[int(number)], not ok)
@@ -143,9 +148,14 @@ def _blocked(pin: int, middle_s: float, width_s: float) -> Iterator[Change]:
 
 
 def _pressed(pin: int, t_s: float) -> Iterator[Change]:
-    for at_s in (t_s, t_s + PRESS_S):
-        for number, bounce_s in zip(count(), BOUNCE_S, strict=False):
-            yield Change(at_s + bounce_s, pin, active=(number % 2 == 0) is (at_s == t_s))
+    yield from _moved(pin, t_s, active=True)
+    yield from _moved(pin, t_s + PRESS_S, active=False)
+
+
+def _moved(pin: int, t_s: float, *, active: bool) -> Iterator[Change]:
+    """A contact, which bounces."""
+    for number, bounce_s in zip(count(), BOUNCE_S, strict=False):
+        yield Change(t_s + bounce_s, pin, active=(number % 2 == 0) is active)
 
 
 def _ball_s(world: World, t_s: float) -> float:

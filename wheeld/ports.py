@@ -190,6 +190,8 @@ EventName: TypeAlias = Literal[
     "sensor_mended",
     "link_lost",
     "link_back",
+    "door_opened",
+    "door_closed",
     "broker_lost",
     "broker_back",
     "clock_stepped",

@@ -208,6 +208,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "sensor board: /dev/ttyACM0 at 115200 baud; a fault when silent for 1 s",
         "any board with that layout of sensors is accepted",
         "its clock may drift 200 ppm from the host's",
+        "the cabinet's door: told by the sensor board, if it has a door switch",
         "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
         "R2, Art. 10: the ball runs at least 3 full laps: the beams",
         "R3, Art. 11: the number is where the ball comes to rest: the readers and the encoder",

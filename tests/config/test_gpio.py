@@ -71,7 +71,7 @@ def test_a_board_may_have_buttons_and_lamps_on_pins_beside_it() -> None:
 def test_the_example_of_the_page_is_good() -> None:
     page = (Path(__file__).parents[2] / "firmware_protocol" / "gpio.md").read_text()
     (example,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
-    assert len(list(gpio(GOOD.replace(SENSORS, example)).used())) == 17
+    assert len(list(gpio(GOOD.replace(SENSORS, example)).used())) == 18
 
 
 def test_every_key_is_on_the_page() -> None:
@@ -152,6 +152,15 @@ def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
 def test_two_may_not_see_the_wheel() -> None:
     (reported,) = problems(PINS.replace("[gpio]", f"{SENSORS}[gpio]"))
     assert "gpio.encoder: is one too many: the board of [sensors] sees this wheel already" in reported
+
+
+def test_a_door_may_be_wired_where_pins_see_the_wheel_or_beside_a_head_and_not_beside_a_board() -> None:
+    setting = gpio(with_line("gpio", "door_pin = 0", PINS))
+    assert (setting.observes, setting.door_pin, ("door_pin", 0) in setting.used()) == (True, 0, True)
+    (reported,) = problems(with_line("gpio", "door_pin = 7", BUTTONS))
+    assert "gpio.door_pin: is one too many: the board of [sensors] sees this wheel already" in reported
+    (reported,) = problems(with_line("gpio", "door_pin = 7", BUTTONS).replace(SENSORS, ""))
+    assert "gpio.encoder: is missing" in reported
 
 
 def test_the_original_has_one_chip_only() -> None:

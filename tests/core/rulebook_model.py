@@ -396,6 +396,12 @@ class Game:
         """N8: what is wrong is published, so that it can be mended."""
         return (self.stays(notice=True),)
 
+    def door_opened(self) -> Ways:
+        """§7: how the cabinet's door stands is published, and decides nothing."""
+        return (self.stays(notice=True),)
+
+    door_closed = door_opened
+
     def left_out_works(self) -> Ways:
         """§6: it is used again when a person says so; that it works is published."""
         return (self.stays(notice=True),)

@@ -253,7 +253,7 @@ def test_a_log_has_levels_of_what_there_is(sensor: str) -> None:
     check_line(Level(0, sensor, active=True), FRENCH, last_us=0)
 
 
-@pytest.mark.parametrize("sensor", ["beam/4", "reader/3", "button/bell", "rotor", "link", "door"])
+@pytest.mark.parametrize("sensor", ["beam/4", "reader/3", "button/bell", "rotor", "link", "door/1"])
 def test_a_log_has_no_other_levels(sensor: str) -> None:
     with pytest.raises(ValueError, match=r"sensor|level"):
         check_line(Level(0, sensor, active=True), FRENCH, last_us=0)

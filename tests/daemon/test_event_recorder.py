@@ -21,6 +21,7 @@ from wheeld.journal.rows import StoredEvent
 from wheeld.journal.verify import verify
 from wheeld.journal.writer import JournalWriter
 from wheeld.ports import EventName, EventRecord
+from wheeld.sources.chatter import DoorSeen
 
 FIRST = Identity(version="1", program="a1", configuration="c1")
 
@@ -49,18 +50,24 @@ class Bench:
         self.journal = DirectEvents(file)
         self.sensors = {"link": True, "beam/0": True}
         self.troubles: dict[str, tuple[Trouble, ...]] = {}
+        self.door = DoorSeen()
         self.synchronised: bool | None = None
         self.set_s = 0.0
         self.clock = VirtualClock()
-        self.recorder = EventRecorder(
+        self.recorder = self.another()
+        self.recorder.begin()
+
+    def another(self) -> EventRecorder:
+        """A recorder of the same device, started anew."""
+        return EventRecorder(
             self.journal,
             clock=self.clock,
             sensors=lambda: self.sensors,
             troubles=lambda: self.troubles,
+            door=lambda: self.door,
             is_synchronised=lambda: self.synchronised,
             clock_set_s=lambda: self.set_s,
         )
-        self.recorder.begin()
 
     async def look(self) -> list[tuple[str, dict[str, Any]]]:
         """What is stored when it has looked."""
@@ -128,6 +135,60 @@ async def test_each_change_of_a_sensor_or_its_line_is_stored_once(bench: Bench) 
         ("sensor_mended", {"sensor": "beam/0"}),
         ("sensor_failed", {"sensor": "head"}),
     ]
+
+
+async def test_each_opening_of_the_door_is_stored_and_each_closing(bench: Bench) -> None:
+    bench.door = DoorSeen(False)
+    assert await bench.look() == []
+    bench.door = DoorSeen(True, 1)
+    await bench.look()
+    assert await bench.look() == [("door_opened", {})]
+    bench.door = DoorSeen(False, 1)
+    await bench.look()
+    bench.door = DoorSeen(False, 4)  # opened and closed while nobody looked
+    assert (await bench.look())[1:] == [("door_closed", {}), ("door_opened", {"times": 3}), ("door_closed", {})]
+
+
+async def test_a_door_that_stands_open_at_the_start_is_stored_after_the_self_test(bench: Bench) -> None:
+    bench.door = DoorSeen(True, 1)
+    started = bench.another()
+    await started.power_up(FIRST, "boot-1")
+    started.look()
+    async with working(started.run()):
+        await settle()
+    assert [name for name, _ in bench.stored] == ["power_up"]
+    started.begin()
+    await started.stop()
+    assert [name for name, _ in bench.stored] == ["power_up", "door_opened", "stop"]
+
+
+@pytest.mark.parametrize(
+    ("now", "recorded"),
+    [(DoorSeen(False), ["door_closed"]), (DoorSeen(True, 1), ["door_opened"]), (DoorSeen(), [])],
+)
+async def test_a_start_tells_what_became_of_a_door_that_was_open(
+    bench: Bench, now: DoorSeen, recorded: list[str]
+) -> None:
+    bench.door = DoorSeen(True, 1)
+    await bench.look()
+    known = len(bench.stored)
+    bench.door = now
+    started = bench.another()
+    await started.power_up(FIRST, "boot-2")
+    started.begin()
+    await started.stop()
+    assert [name for name, _ in bench.stored[known:]] == ["power_up", *recorded, "stop"]
+
+
+async def test_a_door_that_is_told_late_is_compared_with_the_record(bench: Bench) -> None:
+    bench.door = DoorSeen(True, 1)
+    await bench.look()
+    bench.door = DoorSeen()
+    bench.recorder = bench.another()
+    await bench.recorder.power_up(FIRST, "boot-2")
+    bench.recorder.begin()
+    bench.door = DoorSeen(False)
+    assert [name for name, _ in await bench.look()] == ["door_opened", "power_up", "door_closed"]
 
 
 async def test_a_clock_that_is_set_is_stored(bench: Bench) -> None:

@@ -85,6 +85,10 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     signals.take(Level(4, "beam/2", active=True))
     signals.take(Level(4, "object", active=False))
     assert live(signals, config).endswith("active at the start beam/2  cylinder clear")
+    signals.take(Level(5, "door", active=True))
+    assert live(signals, config).endswith("active at the start beam/2  cylinder clear  door open")
+    signals.take(Level(6, "door", active=False))
+    assert live(signals, config).endswith("  door closed")
 
 
 class FakeBench:

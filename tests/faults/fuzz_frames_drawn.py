@@ -22,7 +22,7 @@ from tests.faults.fuzz_specification import SIZES
 BATCH = 128
 """Malformed frames between two looks at the clock."""
 BOOT = 5
-LAYOUT = struct.pack("<BBHB", 4, 3, 148, 1)
+LAYOUT = struct.pack("<BBHBB", 4, 3, 148, 1, 1)
 TYPES = (0x81, 0x82, 0x83, 0x84, 0x85)
 BODY_MAX = 248
 """249 bytes of message, less its type."""
@@ -63,7 +63,7 @@ class Sender:
         if draw < 0.05:
             self.boot_id, self.seq, self.now_us = self.boot_id + 1, 0, 0
         head = struct.pack("<IBBBIQQQ", token, draw < 0.98, 1, 1, self.boot_id, 0, 0, self.seq)
-        layout = LAYOUT if draw < 0.95 else struct.pack("<BBHB", 4, 3, 147, 1)
+        layout = LAYOUT if draw < 0.95 else struct.pack("<BBHBB", 4, 3, 147, 1, 1)
         return b"\x81" + head + b"WB-0001".ljust(16, b"\0") + b"1.0.0".ljust(16, b"\0") + bytes(8) + layout
 
     def next_messages(self) -> list[bytes]:
@@ -73,9 +73,9 @@ class Sender:
         if self.rng.random() < 0.7:
             messages.append(self.events(1 + int(self.rng.random() * 28)))
         if self.rng.random() < 0.5:
-            messages.append(
-                b"\x83" + struct.pack("<IQQQQQIII", self.boot_id, self.now_us, 0, 0, *[self.seq] * 2, 0, 0, 0)
-            )
+            numbers = self.boot_id, self.now_us, 0, 0, self.seq, self.seq, 0, 0, 0
+            levels = 0, 0, 0, int(self.rng.random() * 3), int(self.rng.random() * 3)
+            messages.append(b"\x83" + struct.pack("<IQQQQQIIIHHHBB", *numbers, *levels))
         return messages
 
     def events(self, count: int) -> bytes:
@@ -87,8 +87,8 @@ class Sender:
         return b"\x82" + body
 
     def _event(self) -> bytes:
-        kind = 1 + int(self.rng.random() * 7)
-        value = int(self.rng.random() * {1: 2, 4: 2, 5: 4, 6: 4, 7: 9}.get(kind, 1))
+        kind = 1 + int(self.rng.random() * 8)
+        value = int(self.rng.random() * {1: 2, 4: 2, 5: 4, 6: 4, 7: 9, 8: 2}.get(kind, 1))
         return struct.pack("<BBH", kind, value, int(self.rng.random() * {1: 148, 2: 4, 3: 3}.get(kind, 1)))
 
 

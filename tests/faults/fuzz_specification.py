@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from firmware_protocol import messages as m
 
-SIZES = {0x81: 80, 0x83: 63, 0x84: 28}
+SIZES = {0x81: 81, 0x83: 64, 0x84: 28}
 """Bodies of one length: Identity, Heartbeat, SyncReply."""
 EVENTS, RESULT = 0x82, 0x85
 COUNT_MAX = 2**64 - 1
-_VALUES = {1: (0, 1), 2: (0,), 3: (0,), 4: (0, 1), 7: range(10)}
-_INDICES = {1: 4096, 2: 16, 3: 16, 4: 1, 7: 1}
+_VALUES = {1: (0, 1), 2: (0,), 3: (0,), 4: (0, 1), 7: range(10), 8: (0, 1)}
+_INDICES = {1: 4096, 2: 16, 3: 16, 4: 1, 7: 1, 8: 1}
 _SENSORS = {0: 16, 1: 16, 2: 1, 3: 1}
 """Sensor kinds, and how many of each a board may have."""
 
@@ -61,6 +61,8 @@ def record_of(event: m.Event) -> tuple[int, int, int]:
             return 4, int(event.present), 0
         case m.SensorReport():
             return 6 if event.ok else 5, ("beam", "reader", "rotor", "object").index(event.kind), event.index
+        case m.DoorMoved():
+            return 8, int(event.open), 0
     buttons = (
         "open",
         "operations_done",
@@ -103,8 +105,8 @@ def _result(body: bytes) -> bool:
 
 def _heartbeat(body: bytes) -> bool:
     oldest, acked, sent, following = struct.unpack_from("<QQQQ", body, 12)
-    buttons, thing = struct.unpack_from("<HB", body, 60)
-    return max(oldest, acked, sent) <= following and buttons < 2**10 and thing <= 2  # type: ignore[no-any-return]
+    buttons, thing, door = struct.unpack_from("<HBB", body, 60)
+    return max(oldest, acked, sent) <= following and buttons < 2**10 and max(thing, door) <= 2  # type: ignore[no-any-return]
 
 
 def _sync(body: bytes) -> bool:
@@ -115,10 +117,10 @@ def _sync(body: bytes) -> bool:
 def _identity(body: bytes) -> bool:
     version, version_min, version_max = body[4:7]
     oldest, acked, following = struct.unpack_from("<QQQ", body, 11)
-    beams, readers, ticks, has_object = struct.unpack_from("<BBHB", body, 75)
+    beams, readers, ticks, has_object, has_door = struct.unpack_from("<BBHBB", body, 75)
     if version_min > version_max or (version and not version_min <= version <= version_max):
         return False
-    if max(oldest, acked) > following or beams > 16 or readers > 16 or ticks > 4096 or has_object > 1:
+    if max(oldest, acked) > following or beams > 16 or readers > 16 or ticks > 4096 or max(has_object, has_door) > 1:
         return False
     return _text(body[35:51]) and _text(body[51:67])
 

@@ -19,6 +19,7 @@ events: st.SearchStrategy[m.Event] = st.one_of(
     st.builds(m.ObjectSeen, st.booleans()),
     sensors,
     st.builds(m.ButtonPress, st.sampled_from(m.BUTTONS)),
+    st.builds(m.DoorMoved, st.booleans()),
 )
 
 
@@ -49,7 +50,11 @@ def identities(draw: st.DrawFn) -> m.Identity:
         firmware=draw(text),
         config_hash=draw(st.binary(min_size=8, max_size=8)).hex(),
         layout=m.Layout(
-            draw(st.integers(0, 16)), draw(st.integers(0, 16)), draw(st.integers(0, 4096)), draw(st.booleans())
+            draw(st.integers(0, 16)),
+            draw(st.integers(0, 16)),
+            draw(st.integers(0, 4096)),
+            draw(st.booleans()),
+            draw(st.booleans()),
         ),
     )
 
@@ -64,6 +69,7 @@ levels: st.SearchStrategy[m.Levels] = st.builds(
     readers_blocked=some_of(m.READERS_MAX),
     buttons_held=some_of(len(m.BUTTONS)).map(lambda chosen: tuple(m.BUTTONS[place] for place in chosen)),
     object=st.sampled_from(m.OBJECT_LEVELS),
+    door=st.sampled_from(m.DOOR_LEVELS),
 )
 
 

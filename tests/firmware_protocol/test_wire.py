@@ -82,7 +82,7 @@ HEAD = (5).to_bytes(4, "little") + (100).to_bytes(8, "little") + (10**6).to_byte
         ("01000000 02 00 0000", "after first_us"),
         ("00000000 02 00 0000 05000000 02 00 0000 04000000 02 00 0000", "out of order"),
         ("00000000 00 00 0000", "event kind 0"),
-        ("00000000 08 00 0000", "event kind 8"),
+        ("00000000 09 00 0000", "event kind 9"),
         ("00000000 01 02 0000", "direction 2"),
         ("00000000 01 00 0010", "tick 4096"),
         ("00000000 02 01 0000", "value 1"),
@@ -96,6 +96,8 @@ HEAD = (5).to_bytes(4, "little") + (100).to_bytes(8, "little") + (10**6).to_byte
         ("00000000 06 02 0100", "rotor 1"),
         ("00000000 07 0a 0000", "button 10"),
         ("00000000 07 00 0100", "button index 1"),
+        ("00000000 08 02 0000", "door 2"),
+        ("00000000 08 01 0100", "door 1, index 1"),
     ],
 )
 def test_an_impossible_event_is_refused(records: str, why: str) -> None:
@@ -138,7 +140,14 @@ def test_what_cannot_be_read_cannot_be_said(message: Any, why: str) -> None:
 
 @pytest.mark.parametrize(
     ("place", "value", "why"),
-    [(-3, 0x00, None), (-2, 0x04, "button 10"), (-2, 0x80, "button 15"), (-1, 3, "object level 3")],
+    [
+        (-4, 0x00, None),
+        (-3, 0x04, "button 10"),
+        (-3, 0x80, "button 15"),
+        (-2, 3, "object level 3"),
+        (-1, 1, None),
+        (-1, 3, "door level 3"),
+    ],
 )
 def test_a_heartbeat_tells_levels_of_what_there_is(place: int, value: int, why: str | None) -> None:
     data = bytearray(encode(m.Heartbeat(1, 0, 0, 0, 0, 0)))
@@ -146,6 +155,14 @@ def test_a_heartbeat_tells_levels_of_what_there_is(place: int, value: int, why: 
     if why is None:
         assert isinstance(decode_from_board(bytes(data)), m.Heartbeat)
         return
+    with pytest.raises(MessageError, match=why):
+        decode_from_board(bytes(data))
+
+
+@pytest.mark.parametrize(("place", "why"), [(-2, "object 2, door 0"), (-1, "object 1, door 2")])
+def test_a_layout_that_neither_has_a_sensor_nor_lacks_it_is_refused(place: int, why: str) -> None:
+    data = bytearray(encode(IDENTITY))
+    data[place] = 2
     with pytest.raises(MessageError, match=why):
         decode_from_board(bytes(data))
 

@@ -17,6 +17,7 @@ from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, ForeignObject, HeadNumber
 from wheeld.daemon.sources import Source
+from wheeld.sources.chatter import DoorSeen
 from wheeld.sources.gpio import factory
 
 WHEEL = GOOD[GOOD.index("[wheel]") : GOOD.index("[sensors]")]
@@ -73,8 +74,18 @@ def test_a_beam_for_foreign_objects_may_be_used_beside_a_head_that_reports_the_r
 ) -> None:
     source = Source(config_of(MERCURY.replace("[journal]", OBJECT_ONLY + "[journal]"), tmp_path), start_ns=pins.now_ns)
     assert set(source.counters) == {"gpio", "head"}
+    assert source.door == DoorSeen()
     alone = Source(config_of(MERCURY, tmp_path), start_ns=0)
     assert (set(alone.counters), alone.sensing.is_up) == ({"head"}, True)
+
+
+def test_the_switch_of_the_cabinet_s_door_may_be_used_beside_it(pins: SimPins, tmp_path: Path) -> None:
+    text = MERCURY.replace("[journal]", OBJECT_ONLY.replace("object_pin = 26", "door_pin = 7") + "[journal]")
+    config = config_of(text, tmp_path)
+    assert config.table.object_sensor is False
+    source = Source(config, start_ns=pins.now_ns)
+    assert source.sensing.is_up
+    assert set(source.counters) == {"gpio", "head"}
 
 
 def test_pins_for_what_the_head_reports_are_refused() -> None:

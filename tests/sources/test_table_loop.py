@@ -120,6 +120,15 @@ async def test_events_are_acknowledged_when_all_that_follows_is_stored() -> None
         assert rig.changes == 1
 
 
+async def test_what_people_see_may_change_with_a_level_of_which_nothing_follows() -> None:
+    """The door's switch chatters and was told to be open already: the event record has to look."""
+    rig = Rig()
+    async with rig.running():
+        await rig.loop.put(Batch([Level(5, "door", active=False)], None))
+        await settle()
+        assert rig.changes == 1
+
+
 async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None:
     """Also of a command between two batches; a batch is stored whole or not at all."""
     rig = Rig()

@@ -78,6 +78,16 @@ def _sensors(config: Config) -> Iterator[str]:
         yield from _gpio(config.gpio)
     if config.head is not None:
         yield from _head(config.head)
+    yield f"the cabinet's door: {_door(config)}"
+
+
+def _door(config: Config) -> str:
+    """What tells whether it is open."""
+    if config.sensors is not None:
+        return "told by the sensor board, if it has a door switch"
+    if config.gpio is not None and config.gpio.door_pin is not None:
+        return f"told by the switch at pin {config.gpio.door_pin}"
+    return "no switch tells whether it is open"
 
 
 def _head(head: HeadSetting) -> Iterator[str]:

@@ -140,7 +140,8 @@ def live(signals: Signals, config: Config) -> str:
         parts.append(f"buttons {' '.join(f'{name} {signals.buttons[name]}' for name in buttons)}")
     if signals.active:
         parts.append(f"active at the start {' '.join(sorted(signals.active))}")
-    return "  ".join([f"{signals.seconds:6.0f} s", *parts, f"cylinder {thing}"])
+    door = {True: ["door open"], False: ["door closed"], None: []}[signals.is_door_open]
+    return "  ".join([f"{signals.seconds:6.0f} s", *parts, f"cylinder {thing}", *door])
 
 
 def _rotor(signals: Signals) -> str:

@@ -10,6 +10,7 @@ from wheeld.core.setting import TableSetting
 from wheeld.sources.gpio.encoder import PERIOD
 from wheeld.sources.gpio.setting import GpioSetting
 
+SEEING = ("encoder", "encoder_pins", "beam_pins", "reader_pins", "object_pin", "door_pin")
 Wrong: TypeAlias = tuple[str, str]
 """A key of the section, and what is wrong with it."""
 
@@ -33,19 +34,17 @@ def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
     """One source for each part of the wheel."""
-    seeing = [
-        key for key in ("encoder", "encoder_pins", "beam_pins", "reader_pins", "object_pin") if getattr(gpio, key)
-    ]
+    seeing = [key for key in SEEING if getattr(gpio, key) is not None and getattr(gpio, key) != ()]
     by_head = [part for part in ("rotor", "ball") if getattr(table, part) == "head"]
     if has_board:
         yield from _one_too_many("the board of [sensors]", seeing)
     elif len(by_head) == 2:
-        # No head watches for foreign objects (N6): a sensor on a pin may.
-        yield from _one_too_many("[head]", [*set(seeing) - {"object_pin"}])
+        # No head watches for foreign objects (N6), or a cabinet's door: pins may.
+        yield from _one_too_many("[head]", [key for key in seeing if key not in ("object_pin", "door_pin")])
     elif gpio.encoder is not None and "rotor" in by_head:
         yield "encoder", 'is one too many: [head] reports the rotor; take it out, or set wheel.rotor = "sensors"'
     elif gpio.encoder is None and "rotor" not in by_head:
-        yield from _no_encoder(seeing)
+        yield from _no_encoder([key for key in seeing if key != "door_pin"])
 
 
 def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:

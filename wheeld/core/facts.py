@@ -127,6 +127,8 @@ class Fact(Named):
     SENSOR_MENDED = "sensor_mended", "a sensor or its link works again"
     SENSOR_TROUBLE = "sensor_trouble", "something is wrong with a sensor or its line"
     LEFT_OUT_WORKS = "left_out_works", "a sensor that is left out works again"
+    DOOR_OPENED = "door_opened", "the door of the cabinet is open"
+    DOOR_CLOSED = "door_closed", "the door of the cabinet is closed"
     LAUNCH_UNSEEN = "launch_unseen", "a ball runs, its launch was not seen"
     UNOBSERVED_COUP = "unobserved_coup", "the wheel counted a coup that it never reported"
     WHEEL_VOID = "wheel_void", "the wheel declares its own game void"

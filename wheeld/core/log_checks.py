@@ -10,6 +10,7 @@ import msgspec
 from wheeld.core.instants import ClockState, from_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.observations import (
+    DOOR,
     BallPass,
     ClockReading,
     Command,
@@ -132,10 +133,10 @@ def _check_sensor(seen: SensorState | Level, setting: TableSetting) -> None:
     sensor = seen.sensor
     kind, _, name = sensor.partition("/")
     is_level = isinstance(seen, Level)
-    if is_level and kind == "button" and name in get_args(CommandName):
+    if is_level and (sensor == DOOR or (kind == "button" and name in get_args(CommandName))):
         return
     if is_level and kind not in ("object", "beam", "reader"):
-        message = f"level of {sensor!r}: object, beam/N, reader/N and button/NAME have one"
+        message = f"level of {sensor!r}: object, beam/N, reader/N, button/NAME and door have one"
         raise ValueError(message)
     if sensor not in setting.sensors:
         message = f"sensor {sensor!r}: the header has {', '.join(setting.sensors)}"

@@ -42,6 +42,9 @@ HeadWarned: TypeAlias = Literal[
 ]
 StoodStill: TypeAlias = Literal["machine", "journal"]
 
+DOOR = "door"
+"""The cabinet's door, among the names of what has a level."""
+
 LINE_BYTES_MAX = 65_536
 """A header with a whole snapshot is about 8 kB; anything near this is not a line of ours."""
 
@@ -76,8 +79,9 @@ class ForeignObject(_Line, frozen=True, tag="object"):
 
 
 class Level(_Line, frozen=True, tag="level"):
-    """How `sensor` stands at this moment (docs/rulebook.md 7): `object`, `beam/N`, `reader/N` or `button/NAME`.
-    `active`: a body is in the cylinder, something is before the beam or the reader, the button is held."""
+    """How `sensor` stands at this moment (docs/rulebook.md 7): `object`, `beam/N`, `reader/N`, `button/NAME` or `door`.
+    `active`: a body is in the cylinder, something is before the beam or the reader, the button is held, the cabinet is
+    open. Of the door each change is told so too."""
 
     sensor: str
     active: bool

@@ -17,6 +17,7 @@ from wheeld.core.facts import Trouble
 from wheeld.daemon.identity import Identity
 from wheeld.journal.rows import StoredEvent
 from wheeld.ports import EventName, EventRecord, HostClock
+from wheeld.sources.chatter import DoorSeen
 
 WAITING_MAX = 1_000
 """Events that wait for the disk. A line that fails again and again gives one in some seconds, so only a disk that
@@ -62,9 +63,9 @@ class _Boot(msgspec.Struct):
 class EventRecorder:
     """Compares what it is shown with what it was, and stores each change, in its order.
 
-    `sensors` gives whether each sensor works, and the line to them; `troubles` what is wrong with which.
-    `is_synchronised`: whether a time server has set the host's clock, None where that is not known. `clock_set_s`: by
-    how many seconds it was set since the start, all in all.
+    `sensors` gives whether each sensor works, and the line to them; `troubles` what is wrong with which; `door` what
+    was told of the cabinet's door. `is_synchronised`: whether a time server has set the host's clock, None where that
+    is not known. `clock_set_s`: by how many seconds it was set since the start, all in all.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class EventRecorder:
         clock: HostClock,
         sensors: Callable[[], Mapping[str, bool]],
         troubles: Callable[[], Mapping[str, tuple[Trouble, ...]]],
+        door: Callable[[], DoorSeen],
         is_synchronised: Callable[[], bool | None],
         clock_set_s: Callable[[], float],
     ) -> None:
@@ -82,6 +84,7 @@ class EventRecorder:
         self._clock_set_s, self._was_set_s = clock_set_s, 0.0
         self._has_begun = False
         self._worked: dict[str, bool] = {}
+        self._door, self._door_was = door, DoorSeen()
         self._was_synchronised = is_synchronised()
         self._waiting: asyncio.Queue[tuple[EventRecord, int]] = asyncio.Queue(WAITING_MAX)
         self._dropped = 0
@@ -91,6 +94,8 @@ class EventRecorder:
         """Store that the daemon starts, and what of program and configuration differs from its start before."""
         last = await self._journal.last_event("power_up", "stop")
         before = await self._journal.last_event("power_up")
+        door = await self._journal.last_event("door_opened", "door_closed")
+        self._door_was = DoorSeen(None if door is None else door.event == "door_opened")
         details: dict[str, object] = {
             "boot_id": boot_id,
             **msgspec.structs.asdict(identity),
@@ -119,9 +124,10 @@ class EventRecorder:
         self.look()
 
     def look(self) -> None:
-        """Compare sensors and clock with what they were."""
+        """Compare sensors, door and clock with what they were."""
         if self._has_begun:
             self._look_at_sensors()
+            self._look_at_door()
         self._look_at_clock()
 
     def _look_at_sensors(self) -> None:
@@ -129,6 +135,19 @@ class EventRecorder:
             if works is not self._worked.setdefault(sensor, True):
                 self._worked[sensor] = works
                 self._note_sensor(sensor, works=works)
+
+    def _look_at_door(self) -> None:
+        """One that was opened and closed between two looks was opened, and one that stands open at a start counts as
+        opened. What it was before the start the record says."""
+        was, self._door_was = self._door_was, self._door()
+        is_open, openings = self._door_was
+        if openings > was.openings:
+            times = openings - was.openings
+            self._put(EventRecord(event="door_opened", details={"times": times} if times > 1 else {}))
+        if is_open is False and (was.is_open or openings > was.openings):
+            self._put(EventRecord(event="door_closed"))
+        if is_open is None:
+            self._door_was = was
 
     def _look_at_clock(self) -> None:
         synchronised = self._is_synchronised()

@@ -173,6 +173,7 @@ class Daemon:
             clock=clock,
             sensors=lambda: self._source.sensors,
             troubles=lambda: self._source.troubles,
+            door=lambda: self._source.door,
             is_synchronised=lambda: self._time_sync.is_synchronised,
             clock_set_s=lambda: self._loop.clock_set_s,
         )

@@ -21,6 +21,7 @@ from wheeld.ports import ByteLink, HostClock
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.feed import BoardFeed
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.chatter import DoorSeen
 from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import CAUGHT_UP_S, GpioFeed, Say, commands_only
 from wheeld.sources.gpio.outputs import Outputs
@@ -87,6 +88,11 @@ class Source:
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
         """What is wrong with which of them, where that is known."""
         return dict(self.sensing.troubles)
+
+    @property
+    def door(self) -> DoorSeen:
+        """What was told of the cabinet's door."""
+        return self.sensing.door
 
     @property
     def counters(self) -> Counters:

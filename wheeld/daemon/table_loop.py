@@ -31,7 +31,7 @@ from firmware_protocol.host import Position
 from wheeld.core.catalogue import translatable
 from wheeld.core.instants import to_text
 from wheeld.core.law.standstill import heard_at, heard_in
-from wheeld.core.observations import Command, Hearing, Observation, SensorState, Standstill, StoodStill
+from wheeld.core.observations import Command, Hearing, Level, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
 from wheeld.core.table import Table
 from wheeld.ports import HostClock
@@ -260,7 +260,7 @@ class TableLoop:
             await self._store(step, self._clock.utc_us(), self._position)
             if self._clock.monotonic_ns() - began.host_ns > SLOW_STORE_NS:
                 self._slow = began
-        if step.messages or any(isinstance(observation, SensorState) for observation in observations):
+        if step.messages or any(isinstance(observation, SensorState | Level) for observation in observations):
             self._on_change()
 
     # --- standstills --------------------------------------------------------------------------------------------------

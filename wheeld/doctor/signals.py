@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 
 from wheeld.core.observations import (
+    DOOR,
     BallPass,
     Command,
     Direction,
@@ -51,6 +52,8 @@ class Signals:
         self.faults: dict[str, bool] = {}
         self.is_object_present: bool | None = None
         """None: the object sensor has not told it, or there is none."""
+        self.is_door_open: bool | None = None
+        """None: no switch of the cabinet's door has told it."""
         self.active: set[str] = set()
         """The beams and readers that were told to be blocked, and the buttons that were told to be held."""
         self.kept = deque[Rotor | BallPass | Sighting](maxlen=KEPT_MAX)
@@ -120,6 +123,8 @@ class Signals:
             self.is_object_present = seen.present
         elif seen.sensor == "object":
             self.is_object_present = seen.active
+        elif seen.sensor == DOOR:
+            self.is_door_open = seen.active
         elif seen.active:
             self.active.add(seen.sensor)
         else:

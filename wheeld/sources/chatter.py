@@ -1,19 +1,20 @@
 """Sensors that report more often than a ball, or a coin, can: they fail, and what they report counts for nothing.
 
 A loose wire, or a beam aimed at the edge of something, gives hundreds of pulses a second. All times are the sensing
-clock's.
+clock's. The cabinet's door has a bound of its own, for no game depends on it: its switch never fails for the table.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 import structlog
 
 from wheeld.core.facts import Trouble
-from wheeld.core.observations import BallPass, ForeignObject, Observation, SensorState, Sighting
+from wheeld.core.observations import DOOR, BallPass, ForeignObject, Level, Observation, SensorState, Sighting
 
 PULSES = 30
 WITHIN_US = 1_000_000
@@ -23,10 +24,18 @@ QUIET_US = 5_000_000
 """Without so many in any second, for so long, the sensor works again: a loose wire pauses for a second or two."""
 
 
-class ChatterGuard:
-    """Knows how often each sensor reports, by name."""
+DOOR_MOVES = 10
+DOOR_WITHIN_US = DOOR_QUIET_US = 60_000_000
+"""Whoever works behind the door opens it some times a minute. Ten changes in a minute are a loose switch, and people
+are told no more of it until it has kept calm for a minute."""
 
-    def __init__(self) -> None:
+
+class ChatterGuard:
+    """Knows how often each sensor reports, by name: `reports` within `within_us` are too many, and it is quiet again
+    after `quiet_us` without so many."""
+
+    def __init__(self, reports: int = PULSES, within_us: int = WITHIN_US, quiet_us: int = QUIET_US) -> None:
+        self._reports, self._within_us, self._quiet_us = reports, within_us, quiet_us
         self._recent: dict[str, deque[int]] = {}
         self._dense_us: dict[str, int] = {}
 
@@ -37,28 +46,80 @@ class ChatterGuard:
 
     def counts(self, sensor: str, t_us: int) -> bool:
         """Whether what `sensor` reports at `t_us` counts."""
-        recent = self._recent.setdefault(sensor, deque(maxlen=PULSES))
+        recent = self._recent.setdefault(sensor, deque(maxlen=self._reports))
         recent.append(t_us)
-        if len(recent) == PULSES and t_us - recent[0] < WITHIN_US:
+        if len(recent) == self._reports and t_us - recent[0] < self._within_us:
             self._dense_us[sensor] = t_us
         return sensor not in self._dense_us
 
     def quiet(self, t_us: int) -> list[str]:
         """The sensors that chattered, and have not for long enough at `t_us`."""
-        quiet = [sensor for sensor, dense_us in self._dense_us.items() if t_us - dense_us >= QUIET_US]
+        quiet = [sensor for sensor, dense_us in self._dense_us.items() if t_us - dense_us >= self._quiet_us]
         for sensor in quiet:
             del self._dense_us[sensor]
         return quiet
 
 
-class ChatterFilter:
-    """The sensors of one source, without what those report that chatter. `name` of the source, for the log.
+class DoorSeen(NamedTuple):
+    """What was told of the cabinet's door so far: whether it is open (None: nobody has told it), and how often it came
+    to be open. One that was open at first counts."""
 
-    `dropped` counts the reports that count for nothing.
-    """
+    is_open: bool | None = None
+    openings: int = 0
+
+
+class Door:
+    """The switch of the cabinet's door, of the source `name`. While it chatters the door is told to be open: nobody
+    knows that it is closed. `seen`: what was told."""
 
     def __init__(self, name: str) -> None:
+        self.seen = DoorSeen()
         self.dropped = 0
+        self._name = name
+        self._guard = ChatterGuard(DOOR_MOVES, DOOR_WITHIN_US, DOOR_QUIET_US)
+        self._reads: bool | None = None
+        self._log = structlog.get_logger(name)
+
+    @property
+    def sensors(self) -> dict[str, bool]:
+        """Whether the switch works, if there is one."""
+        return {} if self.seen.is_open is None else {DOOR: not self._guard.chattering}
+
+    @property
+    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
+        """What is wrong with it."""
+        return dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,))
+
+    def take(self, seen: Level) -> Iterator[Level]:
+        """How the door stands. To be told again how it stands is no report too many."""
+        chattered, was, self._reads = bool(self._guard.chattering), self._reads, seen.active
+        if not chattered if seen.active is was else self._guard.counts(DOOR, seen.t_us):
+            yield self._told(seen)
+            return
+        self.dropped += 1
+        if not chattered:
+            what, mend = "it changes more often than people open a door", Trouble.CHATTERS.mend
+            self._log.warning(f"{self._name}.chatters", sensor=DOOR, what=what, mend=mend)
+            yield self._told(Level(seen.t_us, DOOR, active=True))
+
+    def calmed(self, t_us: int) -> Iterator[Level]:
+        """How it stands, if it chattered and is quiet again at `t_us`."""
+        if self._guard.quiet(t_us) and self._reads is not None:
+            self._log.info(f"{self._name}.quiet", sensor=DOOR)
+            yield self._told(Level(t_us, DOOR, active=self._reads))
+
+    def _told(self, level: Level) -> Level:
+        opens = level.active and self.seen.is_open is not True
+        self.seen = DoorSeen(level.active, self.seen.openings + opens)
+        return level
+
+
+class ChatterFilter:
+    """The sensors of one source, without what those report that chatter. `name` of the source, for the log."""
+
+    def __init__(self, name: str) -> None:
+        self.door = Door(name)
+        self._dropped = 0
         self._name = name
         self._guard = ChatterGuard()
         self._reported: dict[str, bool] = {}
@@ -68,14 +129,19 @@ class ChatterFilter:
         self._log = structlog.get_logger(name)
 
     @property
+    def dropped(self) -> int:
+        """How many reports counted for nothing."""
+        return self._dropped + self.door.dropped
+
+    @property
     def sensors(self) -> dict[str, bool]:
-        """Of each sensor that has reported itself or chatters, whether it works."""
+        """Of each sensor of the wheel that has reported itself or chatters, whether it works."""
         return {**self._reported, **dict.fromkeys(self._guard.chattering, False)}
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong with those that chatter."""
-        return dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,))
+        """What is wrong with those that chatter, the door's switch among them."""
+        return {**dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,)), **self.door.troubles}
 
     def take(self, seen: Observation) -> Iterator[Observation]:
         """`seen`, unless its sensor chatters: then that it fails, once. One that chatters fails, whatever it reports of
@@ -85,11 +151,14 @@ class ChatterFilter:
             chatters = seen.sensor in self._guard.chattering
             yield msgspec.structs.replace(seen, ok=False, what=Trouble.CHATTERS) if chatters else seen
             return
+        if isinstance(seen, Level) and seen.sensor == DOOR:
+            yield from self.door.take(seen)
+            return
         sensor, was = _rare(seen), self._guard.chattering
         if sensor is None or self._guard.counts(sensor, seen.t_us):
             yield seen
             return
-        self.dropped += 1
+        self._dropped += 1
         if isinstance(seen, ForeignObject):
             self._kept[sensor] = seen
         if sensor not in was:
@@ -106,6 +175,7 @@ class ChatterFilter:
 
     def calmed(self, t_us: int) -> Iterator[Observation]:
         """The sensors that chattered and are quiet again at `t_us`."""
+        yield from self.door.calmed(t_us)
         for sensor in self._guard.quiet(t_us):
             self._log.info(f"{self._name}.quiet", sensor=sensor)
             if (kept := self._kept.pop(sensor, None)) is not None:

@@ -9,6 +9,7 @@ from wheeld.core.clock import HostTime, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import HostClock
+from wheeld.sources.chatter import DoorSeen
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 REPORT_S = 0.02
@@ -29,6 +30,7 @@ class HostTimeSource:
         """A head does not say when it saw what it reports."""
         self.sensors: dict[str, bool] = {}
         self.troubles: dict[str, tuple[Trouble, ...]] = {}
+        self.door = DoorSeen()
 
     def now_us(self, host_ns: int) -> int:
         """The sensing clock, which is the host's."""

@@ -12,6 +12,7 @@ from wheeld.core.clock import HostTime, UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation
 from wheeld.ports import HostClock
+from wheeld.sources.chatter import DoorSeen
 
 
 class Sensing(Protocol):
@@ -36,6 +37,11 @@ class Sensing(Protocol):
     def keeps_times(self) -> bool:
         """Whether what waited to be read has its own time. Else it is dated as it is read: after a standstill, by its
         end."""
+        ...
+
+    @property
+    def door(self) -> DoorSeen:
+        """What it has told of the cabinet's door."""
         ...
 
     def now_us(self, host_ns: int) -> int:

@@ -1,4 +1,4 @@
-"""Breakdown of the mechanism or of what observes it (N8)."""
+"""Breakdown of the mechanism or of what observes it (N8), and the door in front of both."""
 
 from __future__ import annotations
 
@@ -42,6 +42,14 @@ ROWS = (
         "A6",
         'it stays left out until the next "resume" or "open": a person takes it back, not a sensor',
     ),
+    notice(
+        F.DOOR_OPENED,
+        ELSEWHERE,
+        "door_opened",
+        "7",
+        "whoever answers for the wheel must know; play goes on, and what the sensors prove counts",
+    ),
+    notice(F.DOOR_CLOSED, ELSEWHERE, "door_closed", "7", "whoever answers for the wheel must know"),
     void(F.RESTARTED, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the restart hid a part of the coup"),
     ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number goes on awaiting the chef"),
     ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table is where it was"),

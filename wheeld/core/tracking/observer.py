@@ -15,6 +15,7 @@ import msgspec
 
 from wheeld.core.facts import Fact, ObjectLevel, Trouble
 from wheeld.core.observations import (
+    DOOR,
     BallPass,
     ClockReading,
     Command,
@@ -70,7 +71,8 @@ class ObserverState(msgspec.Struct):
     """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
     that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known. `unheard`:
     since when words of people may be on their way, and until when they can arrive. `watched_since_us`: the first report
-    of the wheel since the latest gap, or when the controller was there again after a restart; None: not yet."""
+    of the wheel since the latest gap, or when the controller was there again after a restart; None: not yet.
+    `door_open`: whether the cabinet's door is, as told last; None: not told since the start."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -85,6 +87,7 @@ class ObserverState(msgspec.Struct):
     troubles: dict[str, Trouble] = msgspec.field(default_factory=dict)
     unheard: tuple[int, int] | None = None
     watched_since_us: int | None = None
+    door_open: bool | None = None
 
 
 class Dues(NamedTuple):
@@ -458,7 +461,16 @@ class Observer:
     def _level(self, seen: Level) -> list[Evidence]:
         """How a sensor stands, and has stood since the gap. A beam or a reader that stays blocked is reported as
         failing by its source, and a button that is held is no press: nothing follows from theirs."""
+        if seen.sensor == DOOR:
+            return self._door(seen)
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
+
+    def _door(self, seen: Level) -> list[Evidence]:
+        """The door of the cabinet was opened or closed, or stands open at the start."""
+        was, self.state.door_open = self.state.door_open, seen.active
+        if seen.active is bool(was):
+            return []
+        return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
 
     def _hearing(self, seen: Hearing) -> list[Evidence]:
         """Words may be on their way, or have all been heard. Nothing follows from that alone."""
@@ -468,6 +480,7 @@ class Observer:
     def _restarted(self, seen: Restarted) -> list[Evidence]:
         """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
+        self.state.door_open = None
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)]
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:

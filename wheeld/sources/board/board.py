@@ -26,6 +26,7 @@ from firmware_protocol.host import HostSession, Position, SessionEvent
 from wheeld.core.clock import BoardClock, HostTime, SyncSample, UtcPair, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import (
+    DOOR,
     BallPass,
     ClockReading,
     Command,
@@ -41,7 +42,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import TableSetting
 from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
-from wheeld.sources.chatter import ChatterFilter
+from wheeld.sources.chatter import ChatterFilter, DoorSeen
 from wheeld.sources.line_state import LineState
 
 STALL_NS = 250_000_000
@@ -134,7 +135,12 @@ class Board:
     @property
     def sensors(self) -> dict[str, bool]:
         """Of each of its sensors, whether it works: by the board, and by how often it reports."""
-        return self._chatter.sensors
+        return {**self._chatter.sensors, **self._chatter.door.sensors}
+
+    @property
+    def door(self) -> DoorSeen:
+        """What it has told of the cabinet's door."""
+        return self._chatter.door.seen
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
@@ -305,6 +311,7 @@ class Board:
             config_hash=identity.config_hash,
             boot_id=identity.boot_id,
             object_sensor=layout.object_sensor,
+            door_switch=layout.door_switch,
         )
 
     def _refuse(self, trouble: Trouble, why: str, **details: str) -> None:
@@ -463,9 +470,16 @@ class Board:
             self._told["object"] = is_in
             yield Level(t_us=t_us, sensor="object", active=is_in)
 
+    def _door_level(self, door: messages.DoorLevel, t_us: int) -> Iterator[Level]:
+        """The same of the cabinet's door."""
+        if door != "unknown" and self._told.get(DOOR) is not (is_open := door == "open"):
+            self._told[DOOR] = is_open
+            yield Level(t_us=t_us, sensor=DOOR, active=is_open)
+
     def _levels(self, levels: messages.Levels, t_us: int) -> Iterator[Level]:
         """How everything stands, once after each start and each gap. What was active then is told again when it no
-        longer is; from then on its events say all. The object's is told when the board has another than the core."""
+        longer is; from then on its events say all. The object's and the door's are told when the board has another than
+        the core."""
         told, beams, readers = self._told, self._configured["beams"], self._configured["readers"]
         standing = {f"beam/{beam}": beam in levels.beams_blocked for beam in range(beams)}
         standing |= {f"reader/{reader}": reader in levels.readers_blocked for reader in range(readers)}
@@ -475,6 +489,7 @@ class Board:
                 told[sensor] = active
                 yield Level(t_us=t_us, sensor=sensor, active=active)
         yield from self._object_level(levels.object, t_us)
+        yield from self._door_level(levels.door, t_us)
 
     def _observation(self, event: host.Observed, t_us: int) -> Observation:
         match event.event:
@@ -489,6 +504,9 @@ class Board:
             case messages.ObjectSeen(present):
                 self._told["object"] = present
                 return ForeignObject(t_us=t_us, present=present)
+            case messages.DoorMoved():
+                self._told[DOOR] = event.event.open
+                return Level(t_us=t_us, sensor=DOOR, active=event.event.open)
             case messages.SensorReport() as report:
                 return SensorState(t_us, report.name, ok=report.ok)
             case pressed:

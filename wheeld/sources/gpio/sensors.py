@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from wheeld.core.observations import (
+    DOOR,
     BallPass,
     Command,
     CommandName,
@@ -36,6 +37,10 @@ OBJECT_DEBOUNCE_NS = 5_000_000
 OBJECT_CHATTER_NS_MAX = 20_000_000
 """A line that goes up and down for longer is no spark: either a body or a loose wire, and one cannot know which. To
 report a body that is not there costs a coup; not to report one that is there may cost a wrong number."""
+
+
+DOOR_CHATTER_NS_MAX = 1_000_000_000
+"""A door's contact that goes up and down for longer is open: nobody knows that it is closed."""
 
 
 class Sensor(Protocol):
@@ -245,6 +250,23 @@ class ObjectSwitch(_Switch):
             return [ForeignObject(t_us=t_us, present=on)]
         self._is_told = True
         return [Level(t_us=t_us, sensor="object", active=on)]
+
+
+class DoorSwitch(_Switch):
+    """The switch of the cabinet's door, on while it is open: how it stands is all that it tells."""
+
+    @property
+    def repeats(self) -> int:
+        """None: a lost edge of the door is no fault of what sees the wheel, and its level is told when it lasts."""
+        return 0
+
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
+        """Its level is told when it has lasted."""
+        self._contact.stand(at_ns, on=on, settled=False)
+        return []
+
+    def _meaning(self, t_us: int, *, on: bool) -> list[Observation]:
+        return [Level(t_us=t_us, sensor=DOOR, active=on)]
 
 
 class Button(_Switch):

@@ -42,8 +42,8 @@ OUTPUTS = ("lamp", "buzzer", "bets_closed")
 
 
 class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Pins by the chip's numbers, at their place in the wheel's order. With an `encoder`, beams or an object sensor
-    they see the wheel; without, they are buttons and lamps beside another source."""
+    """Pins by the chip's numbers, at their place in the wheel's order. With an `encoder`, beams, an object sensor or
+    the cabinet's door they see the wheel; without, they are buttons and lamps beside another source."""
 
     provider: Provider
     chip: Annotated[int, Meta(ge=0, le=255, description="the number of /dev/gpiochipN, 0 to 255")] | None = None
@@ -54,6 +54,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     beam_pins: _PinList = ()
     reader_pins: _PinList = ()
     object_pin: _Pin | None = None
+    door_pin: _Pin | None = None
     button_rien_va: _Pin | None = None
     button_tout_va: _Pin | None = None
     button_operations_done: _Pin | None = None
@@ -71,6 +72,8 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     encoder_active_low: bool = False
     sensors_active_low: bool = True
     buttons_active_low: bool = True
+    door_active_low: bool = False
+    """False: the contact is closed to ground while the door is closed, so that a cut wire is an open door."""
     debounce_ms: Annotated[float, Meta(ge=1, le=200, description="milliseconds, 1 to 200")] = 20.0
     min_pulse_us: Annotated[float, Meta(ge=0, le=2000, description="microseconds, 0 to 2000")] = 200.0
     beam_blocked_s_max: Annotated[float, Meta(ge=0.2, le=60, description="seconds, 0.2 to 60")] = 2.0
@@ -78,7 +81,8 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def observes(self) -> bool:
         """Whether it sees the wheel."""
-        return self.encoder is not None or bool(self.beam_pins) or self.object_pin is not None
+        has_switch = self.object_pin is not None or self.door_pin is not None
+        return self.encoder is not None or bool(self.beam_pins) or has_switch
 
     @property
     def buttons(self) -> dict[CommandName, int]:
@@ -105,6 +109,6 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         """Every pin that is wired, with its key, in the order of the keys."""
         for key in ("encoder_pins", "beam_pins", "reader_pins"):
             yield from ((key, pin) for pin in getattr(self, key) or ())
-        for key in ("object_pin", *(f"button_{name}" for name in BUTTONS), *OUTPUTS):
+        for key in ("object_pin", "door_pin", *(f"button_{name}" for name in BUTTONS), *OUTPUTS):
             if (pin := getattr(self, key)) is not None:
                 yield key, pin

@@ -23,7 +23,7 @@ from wheeld.core.clock import HostTime, UtcPair, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import Edge, Pins
-from wheeld.sources.chatter import ChatterFilter
+from wheeld.sources.chatter import ChatterFilter, DoorSeen
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.wiring import Wiring
 from wheeld.sources.line_state import LineState
@@ -82,7 +82,12 @@ class GpioSource:
     @property
     def sensors(self) -> dict[str, bool]:
         """Of each sensor, whether it works, as far as that can be observed."""
-        return {**self._wiring.health, **self._chatter.sensors}
+        return {**self._wiring.health, **self._chatter.sensors, **self._chatter.door.sensors}
+
+    @property
+    def door(self) -> DoorSeen:
+        """What was told of the cabinet's door."""
+        return self._chatter.door.seen
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:

@@ -9,10 +9,12 @@ from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.debounce import Contact
 from wheeld.sources.gpio.encoder import Encoder, Kind, Line
 from wheeld.sources.gpio.sensors import (
+    DOOR_CHATTER_NS_MAX,
     OBJECT_CHATTER_NS_MAX,
     OBJECT_DEBOUNCE_NS,
     Beam,
     Button,
+    DoorSwitch,
     EncoderLine,
     ObjectSwitch,
     Reader,
@@ -118,3 +120,6 @@ class Wiring:
         if setting.object_pin is not None:
             contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
             self._wire(setting.object_pin, ObjectSwitch(contact, self._us), active_low=setting.sensors_active_low)
+        if setting.door_pin is not None:
+            contact = Contact(setting.debounce_ns, on=None, chatter_ns_max=DOOR_CHATTER_NS_MAX)
+            self._wire(setting.door_pin, DoorSwitch(contact, self._us), active_low=setting.door_active_low)
