@@ -193,7 +193,9 @@ def _untold(house: House) -> Iterator[str]:
     witness = house.witness
     for still in witness.spans.get("stall", ()):
         is_long = still.to_us - still.from_us > STALL_TOLD_US
-        is_there = still.from_us > STARTED_US and not witness.was("down", still.from_us - 2e6, still.to_us + 5e6)
+        ready = (t_us for t_us, _, what in witness.logged if what == "daemon.ready" and t_us < still.from_us)
+        ready_us = max(ready, default=0)
+        is_there = still.from_us > STARTED_US and not witness.was("down", ready_us, still.to_us + 5e6)
         until_us = still.to_us + ANSWER_US
         if (
             is_long
