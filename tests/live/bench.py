@@ -201,11 +201,11 @@ class Subscriber:
         await self.until(lambda: self.of("table")[-1]["waiting_codes"][:1] == [name], f"{name} asked for")
         await self.command(name, by)
 
-    async def command(self, name: str, by: str = "inspector") -> None:
+    async def command(self, name: str, by: str = "inspector", *, user: str = "chef-wheel-1") -> None:
         """Send a command as a panel would, and check that the reply says it is done."""
         assert self.client is not None
         asked = {"id": f"{name}-{len(self.received)}", "by": by, "reason": "a test"}
-        await self.client.publish(f"{ROOT}cmd/chef-wheel-1/{name}", json.dumps(asked), qos=1)
+        await self.client.publish(f"{ROOT}cmd/{user}/{name}", json.dumps(asked), qos=1)
         await self.until(lambda: any(one["id"] == asked["id"] for one in self.of("reply")), f"an answer to {name}")
         (reply,) = [one for one in self.of("reply") if one["id"] == asked["id"]]
         assert reply["done"], reply
