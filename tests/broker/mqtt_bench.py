@@ -94,7 +94,7 @@ class Observer:
 
 
 @asynccontextmanager
-async def observing(broker: Mosquitto, **more: Any) -> AsyncIterator[Observer]:
+async def observing(broker: Mosquitto, *, topics: str = "#", **more: Any) -> AsyncIterator[Observer]:
     async with aiomqtt.Client("127.0.0.1", broker.port, protocol=aiomqtt.ProtocolVersion.V5, **more) as client:
-        await client.subscribe("#", qos=1)
+        await client.subscribe(topics, qos=1)
         yield Observer(client)

@@ -145,10 +145,10 @@ async def test_resume_may_name_sensors_to_leave_out(bench: Bench) -> None:
 
 
 async def test_the_step_answers(bench: Bench) -> None:
-    await bench.send("cmd/chef-3/open", GOOD, response_topic="desk/7", correlation=b"\x01")
+    await bench.send("cmd/chef-3/open", GOOD, response_topic="reply/campione/3/desk-7", correlation=b"\x01")
     await bench.journal.append(Step(replies=(Reply(9, "c-1", "open", "chef", done=True, user="chef-3"),)), NOW)
     (reply,) = await bench.owed()
-    assert (reply.response_topic, reply.correlation) == ("desk/7", b"\x01")
+    assert (reply.response_topic, reply.correlation) == ("reply/campione/3/desk-7", b"\x01")
     answer = {"schema": "reply/1", "id": "c-1", "name": "open", "by": "chef", "user": "chef-3"} | {
         "done": True,
         "why": "",
@@ -407,6 +407,13 @@ async def test_the_program_is_named(bench: Bench) -> None:
     [
         "wheel/v1/campione/3/result",
         "wheel/v1/venezia/1/cmd/open",
+        "desk/7",
+        "reply/campione/4/desk-7",
+        "reply/campione/3",
+        "reply/campione/33/desk-7",
+        "reply/campione/3//desk-7",
+        "reply/campione/3/\ufeff",
+        "reply/campione/3" + 220 * "/x",
         "$SYS/x",
         "a/+",
         "#",
@@ -467,11 +474,13 @@ async def test_of_many_acks_only_the_highest_is_settled(bench: Bench) -> None:
 
 
 async def test_one_too_many_is_answered_and_not_stored(bench: Bench) -> None:
-    await bench.send("cmd/chef-3/open", GOOD, is_over_budget=True, response_topic="desk/7", correlation=b"\x01")
+    await bench.send(
+        "cmd/chef-3/open", GOOD, is_over_budget=True, response_topic="reply/campione/3/desk-7", correlation=b"\x01"
+    )
     await bench.send("cmd/chef-3/open", b"{", is_over_budget=True)
     assert [(said.topic, said.qos, said.correlation) for said in bench.network.said] == [
         (ROOT + "reply", 0, b"\x01"),
-        ("desk/7", 0, b"\x01"),
+        ("reply/campione/3/desk-7", 0, b"\x01"),
         (ROOT + "reply", 0, None),
     ]
     first, _, unread = [msgspec.json.decode(said.payload) for said in bench.network.said]

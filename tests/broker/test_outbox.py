@@ -274,10 +274,16 @@ async def test_a_refused_publication_is_tried_again_and_logged(tmp_path: Path) -
 
 async def test_a_reply_goes_to_the_topic_that_was_asked_for_too(tmp_path: Path) -> None:
     broker = FakeBroker()
-    broker.refuse.add("desk/closed")
+    broker.refuse.add("reply/campione/3/closed")
     broker.up()
     async with running(tmp_path / "j", broker) as bench:
-        for command_id, topic in (("a", "desk/7"), ("b", None), ("c", "desk/closed"), ("d", ROOT + "reply")):
+        for command_id, topic in (
+            ("a", "reply/campione/3/desk-7"),
+            ("b", None),
+            ("c", "reply/campione/3/closed"),
+            ("d", ROOT + "reply"),
+            ("e", "reply/campione/3" + 220 * "/x"),  # for which mosquitto throws the sender out
+        ):
             command = CommandRecord(id=command_id, name="open", response_topic=topic, correlation=b"\x01")
             bench.store.file.refuse(command, "no", 1)
         bench.store.news.set()
@@ -286,12 +292,13 @@ async def test_a_reply_goes_to_the_topic_that_was_asked_for_too(tmp_path: Path) 
         answers = [(p.topic, msgspec.json.decode(p.payload)["id"], p.correlation) for _, p in broker.received]
         assert answers == [
             (ROOT + "reply", "a", b"\x01"),
-            ("desk/7", "a", b"\x01"),
+            ("reply/campione/3/desk-7", "a", b"\x01"),
             (ROOT + "reply", "b", b"\x01"),
             (ROOT + "reply", "c", b"\x01"),
             (ROOT + "reply", "d", b"\x01"),
+            (ROOT + "reply", "e", b"\x01"),
         ]
-        assert [log["topic"] for log in logs if log["event"] == "response.refused"] == ["desk/closed"]
+        assert [log["topic"] for log in logs if log["event"] == "response.refused"] == ["reply/campione/3/closed"]
         assert await bench.outbox.depth() == 0
 
 

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from wheeld.broker.packets import Packet, PacketError, Published, Splitter, confirmations, published
+from wheeld.broker.packets import Packet, PacketError, Published, Splitter, answer_to, confirmations, published
 
 BYTES_MAX = 1000
 SEEDS = range(30)
@@ -96,3 +96,39 @@ def test_what_is_no_mqtt(stream: bytes, why: str) -> None:
 def test_confirmations() -> None:
     assert confirmations([]) == b""
     assert confirmations([b"\x01\x02", b"\x00\x03"]) == b"\x40\x02\x01\x02\x40\x02\x00\x03"
+
+
+def text(value: str) -> bytes:
+    raw = value.encode(errors="surrogatepass")
+    return struct.pack(">H", len(raw)) + raw
+
+
+TOPIC, CORRELATION = b"\x08" + text("reply/a/b/c"), b"\x09" + struct.pack(">H", 2) + b"\0\xff"
+OTHERS = (
+    b"\x01\x01",
+    b"\x02" + bytes(4),
+    b"\x03" + text("\ufeff\0"),
+    b"\x0b\x80\x01",
+    b"\x23" + bytes(2),
+    b"\x26" + text("a") + text("\ud800"),
+)
+"""Every other property that a publication may have (MQTT 5, 2.2.2.2), with what the library does not read."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_where_an_answer_is_wanted_is_read_among_all_properties(seed: int) -> None:
+    rng = random.Random(seed)
+    properties = [TOPIC, CORRELATION, *rng.choices(OTHERS, k=12)]
+    rng.shuffle(properties)
+    assert answer_to(b"".join(properties)) == ("reply/a/b/c", b"\0\xff"), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_properties_that_are_none_are_left_unread(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(200):
+        answer_to(rng.randbytes(rng.randrange(40)))
+    assert answer_to(CORRELATION + b"\x7f" + TOPIC) == (None, b"\0\xff")
+    assert answer_to(b"\x08\0\xff") == ("", None)
+    assert answer_to(b"\x08" + struct.pack(">H", 2) + b"\xff\xfe")[0] == "\ufffd\ufffd"
+    assert answer_to(b"\x0b\x80") == (None, None)

@@ -136,6 +136,27 @@ async def test_with_settlement_nothing_is_lost_even_by_a_broker_that_forgets(tmp
         assert await running.journal.settle(40) == 0
 
 
+@pytest.mark.parametrize("retain", [False, True])
+async def test_no_property_keeps_a_command_from_being_read(tmp_path: Path, broker: Mosquitto, *, retain: bool) -> None:
+    """MQTT allows U+FEFF; paho's reader ends the connection over it, and the broker would send it again."""
+    strange = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+    strange.UserProperty = ("x", "\ufeff")
+    strange.ContentType = "\ufeff"
+    strange.ResponseTopic = "reply/campione/3/\ufeff"
+    strange.CorrelationData = b"\x01"
+    async with (
+        observing(broker, topics=ROOT + "reply") as observer,  # it reads by paho, so it must not see what was sent
+        daemon(broker.port, tmp_path / "j") as running,
+    ):
+        await running.connection.connected()
+        await observer.send("cmd/chef-3/dance", command("strange"), properties=strange, retain=retain)
+        await observer.send("cmd/chef-3/dance", command("after"))
+        reply = await observer.until("reply", id="strange")
+        assert getattr(reply.properties, "CorrelationData", None) == b"\x01"
+        await observer.until("reply", id="after")
+        assert running.connection.counters["connections"] == 1
+
+
 async def test_commands_over_the_wire(tmp_path: Path, broker: Mosquitto) -> None:
     async with observing(broker) as observer:
         await observer.send("cmd/chef-3/open", command("old"), retain=True)
@@ -147,10 +168,10 @@ async def test_commands_over_the_wire(tmp_path: Path, broker: Mosquitto) -> None
             live = msgspec.json.decode((await observer.until("reply", id="live")).payload)
             assert "retain" in live["why"]
             answer_here = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-            answer_here.ResponseTopic = "desk/7"
+            answer_here.ResponseTopic = "reply/campione/3/desk-7"
             answer_here.CorrelationData = b"\x01\x02"
             await observer.send("cmd/chef-3/dance", command("wild"), properties=answer_here)
-            copy = await observer.until("/desk/7", id="wild")
+            copy = await observer.until("/reply/campione/3/desk-7", id="wild")
             assert getattr(copy.properties, "CorrelationData", None) == b"\x01\x02"
             await observer.send("cmd/chef-3/open", command("meant", coup=3))
             asked = await asyncio.wait_for(running.requests.get(), PATIENCE_S)

@@ -647,6 +647,7 @@ def test_a_ball_seen_in_a_pocket_before_any_fall_can_be_over_is_not_counted() ->
 
 def test_a_rotor_just_turned_round_is_known_by_its_next_edges() -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, rotor_ticks=37), way="cw").open()
+    evening.wait(3)
     evening.turn(8, "ccw")
     evening.wait(0.15)
     passes = evening.launch("cw", laps=8)

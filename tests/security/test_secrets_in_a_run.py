@@ -93,7 +93,7 @@ async def test_a_good_run(table: Table) -> None:
             await daemon.until("broker.connected")
             places = {"argv": of_process(daemon, "cmdline"), "environment": of_process(daemon, "environ")}
             context = table.house.issue("observer").context()
-            more = {"username": "wheel", "password": PASSWORD, "tls_context": context}
+            more: dict[str, Any] = {"username": "wheel", "password": PASSWORD, "tls_context": context}
             async with observing(table.broker, **more) as observer:
                 await observer.until("/wheel/v1/live/wheel-1/health")
                 received = b"".join(message.payload for message in observer.seen)

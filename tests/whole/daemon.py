@@ -39,6 +39,7 @@ from hw_sim.whole.house import FIRST_NUMBER, House
 from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, WIRED, Source
 from tests.virtual_loop import VirtualLoop
 from wheeld.broker.mqtt_client import Listener
+from wheeld.broker.packets import Published
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
@@ -325,8 +326,7 @@ class HouseClient:
     def _read(self, came: Delivery) -> None:
         if self.gone.done():
             return
-        if self._listener.admits(came.topic.encode(), came.payload):
-            self._listener.take(came.topic, came.payload, retained=came.retained, properties=None)
+        self._listener.take(Published(came.topic.encode(), b"", came.payload, came.retained))
         self._broker.confirm(self._client, came)
 
     def _end(self) -> None:

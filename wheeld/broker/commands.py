@@ -20,7 +20,7 @@ from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, InspectPayload, ResendPayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
 from wheeld.broker.resend import ResendError
-from wheeld.broker.roles import TableAccess
+from wheeld.broker.roles import TableAccess, may_answer_on
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.standstill import counts_from
@@ -32,7 +32,7 @@ ACK_GAP_S = 0.02
 """Acks are settled at most so often: of those that come in between only the highest counts."""
 
 TOPIC_CHARACTERS_MAX = 256
-"""Of a response topic: ours have about 60 characters, and each answer is stored with it."""
+"""Of a response topic in the log: it may be 65,535 bytes long."""
 
 CORRELATION_BYTES_MAX = 128
 """Of an MQTT 5 correlation: a UUID has 16, and each answer is stored with it."""
@@ -361,13 +361,13 @@ class CommandIntake:
     def _response_topic(self, incoming: Incoming) -> str | None:
         """The topic on which the sender wants a copy of its answer; None when it may have none."""
         topic = incoming.response_topic
-        # Never below `wheel/`: a sender could make us publish in a table's feed.
-        if topic is None or topic == self._access.root + "reply":
+        if topic is None or topic in ("", self._access.root + "reply"):
             return None
-        if topic.startswith(("wheel/", "$")) or set(topic) & set("+#\0") or len(topic) > TOPIC_CHARACTERS_MAX:
+        # Never below `wheel/`: a sender could make us publish in a table's feed.
+        if not may_answer_on(topic, self._access.root):
             self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
             return None
-        return topic or None
+        return topic
 
 
 def _short(payload: bytes) -> bytes:

@@ -29,6 +29,7 @@ from wheeld.broker.mqtt_client import (
     unless_gone,
 )
 from wheeld.broker.mqtt_session import End, EndKind, MqttSession
+from wheeld.broker.packets import Published, answer_to
 from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
@@ -324,19 +325,6 @@ class MqttConnection:
 
     # --- what arrives --------------------------------------------------------------------------------------------
 
-    def admits(self, topic: bytes, payload: bytes) -> bool:
-        """Whether a publication is a command that has room in the inbox. An ack is dealt with here."""
-        self.counters["received"] += 1
-        if topic == self._ack_topic:
-            self.inbox.acks.put(payload)
-            return False
-        leaf = topic.removeprefix(self._root_bytes)
-        try:
-            return self.inbox.has_room(leaf.decode())
-        except UnicodeDecodeError:
-            self.counters["foreign"] += 1
-            return False
-
     def skipped(self, topic: bytes) -> None:
         """Count and log a publication that was too large to be read."""
         self.counters["oversized"] += 1
@@ -345,15 +333,27 @@ class MqttConnection:
             "message.oversized", topic=topic[:64].decode(errors="replace"), limit=PACKET_BYTES_MAX, why=why
         )
 
-    def take(self, topic: str, payload: bytes, *, retained: bool, properties: object) -> None:
-        """Put a command in the inbox."""
+    def take(self, publication: Published) -> None:
+        """Put an ack among the acks, and a command, while there is room for it, in the inbox."""
+        self.counters["received"] += 1
+        if publication.topic == self._ack_topic:
+            self.inbox.acks.put(publication.payload)
+            return
+        try:
+            leaf = publication.topic.removeprefix(self._root_bytes).decode()
+        except UnicodeDecodeError:
+            self.counters["foreign"] += 1
+            return
+        if not self.inbox.has_room(leaf):
+            return
+        response_topic, correlation = answer_to(publication.properties)
         self.inbox.put(
             Incoming(
-                leaf=topic.removeprefix(self._root),
-                payload=payload,
-                retained=retained,
-                response_topic=getattr(properties, "ResponseTopic", None),
-                correlation=getattr(properties, "CorrelationData", None),
+                leaf=leaf,
+                payload=publication.payload,
+                retained=publication.retained,
+                response_topic=response_topic,
+                correlation=correlation,
                 came_ns=self._clock.monotonic_ns(),
                 came_utc_us=self._clock.utc_us(),
             )
@@ -386,14 +386,10 @@ class _Retained:
         self.payloads: dict[str, bytes] = {}
         self._leaves = {f"{root}{leaf}".encode(): leaf for leaf in RETAINED}
 
-    def admits(self, topic: bytes, payload: bytes) -> bool:
-        """Read here."""
-        if topic in self._leaves:
-            self.payloads[self._leaves[topic]] = payload
-        return False
-
     def skipped(self, _topic: bytes) -> None:
         """It is not ours: nothing of ours is so large."""
 
-    def take(self, topic: str, payload: bytes, *, retained: bool, properties: object) -> None:
-        """Nothing is admitted."""
+    def take(self, publication: Published) -> None:
+        """Keep it, if it is one of them."""
+        if publication.topic in self._leaves:
+            self.payloads[self._leaves[publication.topic]] = publication.payload

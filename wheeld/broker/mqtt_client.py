@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import aiomqtt
 from paho.mqtt.client import Client as PahoClient
-from paho.mqtt.client import DisconnectFlags, MQTTMessage
+from paho.mqtt.client import DisconnectFlags
 from paho.mqtt.enums import LogLevel
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from wheeld.broker.packets import PUBACK, PUBLISH, Packet, PacketError, Splitter, confirmations, published
+from wheeld.broker.packets import PUBACK, PUBLISH, Packet, PacketError, Published, Splitter, confirmations, published
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFiles
 
@@ -47,39 +47,31 @@ PASSWORD_BYTES_MAX = 4096
 class Listener(Protocol):
     """Who gets what the broker sends."""
 
-    def admits(self, topic: bytes, payload: bytes) -> bool:
-        """Whether a publication is to be decoded and taken. One that is not has been dealt with."""
-        ...
-
     def skipped(self, topic: bytes) -> None:
         """A publication on this topic was too large, and was not read."""
         ...
 
-    def take(self, topic: str, payload: bytes, *, retained: bool, properties: object) -> None:
-        """Take a publication that was admitted."""
+    def take(self, publication: Published) -> None:
+        """Take a publication: it has been dealt with then."""
         ...
 
 
 class Nobody:
     """Listens to nothing."""
 
-    def admits(self, _topic: bytes, _payload: bytes) -> bool:
-        """It is not wanted."""
-        return False
-
     def skipped(self, _topic: bytes) -> None:
-        """Nor is this."""
+        """It is not wanted."""
 
-    def take(self, topic: str, payload: bytes, *, retained: bool, properties: object) -> None:
-        """Nothing is admitted."""
+    def take(self, publication: Published) -> None:
+        """Nor is this."""
 
 
 class MqttClient(aiomqtt.Client):
     """aiomqtt's client, whose publications go to `listener` and whose reading is bounded.
 
     The library would decode all that it can read and keep it in a queue without end. Here the stream is split into
-    packets first: those of the broker itself go to the library, of publications only those that `listener` admits, and
-    one at a time. Nothing is kept but the rest of a packet.
+    packets first: those of the broker itself go to the library, publications to the listener. Nothing is kept but the
+    rest of a packet.
 
     Two facts that aiomqtt drops are kept. It ignores the reason in a PUBACK, so that a publication that the broker
     refused looks stored. And where a broker leaves before it has answered the connection, as with TLS 1.3 to refuse a
@@ -160,12 +152,9 @@ class MqttClient(aiomqtt.Client):
         try:
             for packet in self._splitter.split(chunk):
                 if packet.data[0] & 0xF0 == PUBLISH:
-                    mid = self._dealt_with(packet)
-                    if mid is not None:
-                        dealt_with.append(mid)
-                        continue
-                else:
-                    self.heard_ns = time.monotonic_ns()
+                    dealt_with.append(self._dealt_with(packet))
+                    continue
+                self.heard_ns = time.monotonic_ns()
                 self._confirm(dealt_with)
                 self._packet = packet.data
                 self._client.loop_read()
@@ -174,13 +163,13 @@ class MqttClient(aiomqtt.Client):
         finally:
             self._confirm(dealt_with)
 
-    def _dealt_with(self, packet: Packet) -> bytes | None:
-        """The packet identifier of a publication that the library need not see; None when it must."""
+    def _dealt_with(self, packet: Packet) -> bytes:
+        """Give a publication to the listener; its packet identifier."""
         found = published(packet, is_mqtt_5=self._is_mqtt_5)
-        if not packet.is_whole:
+        if packet.is_whole:
+            self._listener.take(found)
+        else:
             self._listener.skipped(found.topic)
-        elif self._listener.admits(found.topic, found.payload):
-            return None
         return found.mid
 
     def _confirm(self, mids: list[bytes]) -> None:
@@ -201,11 +190,6 @@ class MqttClient(aiomqtt.Client):
         self._client.loop_read()
 
     # --- what the library reports ------------------------------------------------------------------------------
-
-    def _on_message(self, _client: PahoClient, _userdata: Any, message: MQTTMessage) -> None:
-        self._listener.take(
-            message.topic, bytes(message.payload), retained=message.retain, properties=message.properties
-        )
 
     def _note(self, _client: PahoClient, _userdata: Any, level: int, text: str) -> None:
         """paho reports what happened on the socket, such as a TLS alert, only in its log."""

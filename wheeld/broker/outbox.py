@@ -22,6 +22,7 @@ from wheeld.broker.resend import (
     Resends,
     no_such_message,
 )
+from wheeld.broker.roles import may_answer_on
 from wheeld.ports import (
     ConnectionLostError,
     HostClock,
@@ -210,7 +211,7 @@ class Outbox:
             session=session,
         )
         self.counters["published"] += 1
-        if message.response_topic not in {None, topic}:
+        if message.response_topic is not None and may_answer_on(message.response_topic, self._root):
             await self._copy_to(message, session)
 
     async def _copy_to(self, message: OwedMessage, session: int) -> None:

@@ -1,13 +1,15 @@
-"""MQTT packets, split before the library sees them: a few bytes of each decide whether it is worth decoding.
+"""MQTT packets, split before the library sees them; publications are read here alone.
 
 To decode a publication costs the library ten times as much as to look at its topic. Under a flood that is the
 difference between reading on and falling behind; and what is not read waits in the broker, which drops what it can't
-hold, the chef's words among it.
+hold, the chef's words among it. And the library ends the connection over a property that it dislikes and nobody here
+needs: the broker would send that publication again, and again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -31,11 +33,14 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 
 class Published(msgspec.Struct, frozen=True, gc=False):
-    """Of a publication: `mid`, the two bytes of its packet identifier, is empty at QoS 0."""
+    """A publication: `mid`, the two bytes of its packet identifier, is empty at QoS 0; `properties` are those of MQTT 5
+    as they came."""
 
     topic: bytes
     mid: bytes
     payload: bytes
+    retained: bool = False
+    properties: bytes = b""
 
 
 class Splitter:
@@ -83,13 +88,76 @@ def published(packet: Packet, *, is_mqtt_5: bool) -> Published:
     mid_end = topic_end + 2 * qos
     if mid_end > len(data):
         raise PacketError("a publication shorter than its topic")
-    payload_at = mid_end
+    properties_at = payload_at = mid_end
     if is_mqtt_5 and packet.is_whole:
         found = _number(data, mid_end)
         if found is None or sum(found) > len(data):
             raise PacketError("a publication shorter than its properties")
-        payload_at = sum(found)
-    return Published(data[at + 2 : topic_end], data[topic_end:mid_end], data[payload_at:])
+        payload_at, properties_at = sum(found), found[1]
+    return Published(
+        topic=data[at + 2 : topic_end],
+        mid=data[topic_end:mid_end],
+        payload=data[payload_at:],
+        retained=bool(data[0] & 1),
+        properties=data[properties_at:payload_at],
+    )
+
+
+def answer_to(properties: bytes) -> tuple[str | None, bytes | None]:
+    """Where the sender wants its answer, and the correlation data that it wants with it (3.3.2.3); None for each that
+    was not given. Everything else is left unread, whatever stands in it; so is what follows a property that is none."""
+    topic: str | None = None
+    correlation: bytes | None = None
+    at = 0
+    while at < len(properties) and (size := _SIZES.get(properties[at])) is not None:
+        begin, end = at + 1, size(properties, at + 1)
+        if properties[at] == _RESPONSE_TOPIC:
+            topic = properties[begin + 2 : end].decode(errors="replace")
+        elif properties[at] == _CORRELATION:
+            correlation = properties[begin + 2 : end]
+        at = end
+    return topic, correlation
+
+
+def _one(_data: bytes, at: int) -> int:
+    return at + 1
+
+
+def _two(_data: bytes, at: int) -> int:
+    return at + 2
+
+
+def _four(_data: bytes, at: int) -> int:
+    return at + 4
+
+
+def _counted(data: bytes, at: int) -> int:
+    return at + 2 + int.from_bytes(data[at : at + 2], "big")
+
+
+def _pair(data: bytes, at: int) -> int:
+    return _counted(data, _counted(data, at))
+
+
+def _variable(data: bytes, at: int) -> int:
+    found = _number(data, at)
+    return len(data) if found is None else found[1]
+
+
+_RESPONSE_TOPIC, _CORRELATION = 0x08, 0x09
+_SIZES: Mapping[int, Callable[[bytes, int], int]] = MappingProxyType(
+    {
+        0x01: _one,
+        0x02: _four,
+        0x03: _counted,
+        _RESPONSE_TOPIC: _counted,
+        _CORRELATION: _counted,
+        0x0B: _variable,
+        0x23: _two,
+        0x26: _pair,
+    }
+)
+"""For each property that a publication may have, where it ends."""
 
 
 def confirmations(mids: list[bytes]) -> bytes:

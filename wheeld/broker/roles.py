@@ -6,6 +6,7 @@ This is the only place where that stands. The broker's access list is made from 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
@@ -30,6 +31,10 @@ RoleName: TypeAlias = Literal[
 
 RESPONSE = "response"
 """Stands for the MQTT 5 response topics of a table: a command may name one of them."""
+
+RESPONSE_LEVELS = r"(/[A-Za-z0-9._-]{1,64}){1,4}\Z"
+"""What a response topic may be below `reply/{site}/{table}`. mosquitto ends the connection of whoever publishes on a
+topic of more than 200 levels, and would again for as long as that answer is owed."""
 
 USER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
 """A user name is a level of a topic and a word of the access list: nothing in it may have a meaning there."""
@@ -141,6 +146,12 @@ NOBODY_ELSE: Mapping[str, RoleName] = MappingProxyType({})
 def users_at(table: str, more: Mapping[str, RoleName]) -> dict[str, Role]:
     """Everybody whom one table knows: the users of all roles, and those that its configuration gives a role."""
     return {role.user(table): role for role in ROLES} | {user: BY_NAME[name] for user, name in more.items()}
+
+
+def may_answer_on(topic: str, root: str) -> bool:
+    """Whether a copy of an answer may go to `topic`, for the table whose topics begin with `root`."""
+    base = "reply/" + root.removeprefix("wheel/v1/").rstrip("/")
+    return topic.startswith(base) and re.match(RESPONSE_LEVELS, topic[len(base) :]) is not None
 
 
 class TableAccess(NamedTuple):
