@@ -519,6 +519,41 @@ async def test_run_takes_from_the_inbox_in_order(bench: Bench) -> None:
     await cancelled(running)
 
 
+async def test_a_word_does_not_wait_for_errands(bench: Bench) -> None:
+    for number in range(5):
+        for leaf in ("cmd/control-office/program", "cmd/technician/inspect"):
+            bench.inbox.put(Incoming(leaf=leaf, payload=msgspec.json.encode(GOOD | {"id": f"{number}"})))
+    bench.inbox.put(Incoming(leaf="cmd/chef-3/rien_va", payload=msgspec.json.encode(GOOD)))
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
+    await asyncio.wait_for(bench.inbox.join(), 20)
+    assert bench.requests.get_nowait().name == "rien_va"
+    assert stored(bench)[0].name == "rien_va"
+    await until(lambda: bench.intake.counters["commands"] == 11)
+    await cancelled(running)
+
+
+async def test_of_many_inspections_at_once_a_few_are_stored_and_all_are_answered(bench: Bench) -> None:
+    running = asyncio.create_task(bench.intake.run(bench.inbox))
+
+    async def inspect(ids: range) -> None:
+        for number in ids:
+            payload = msgspec.json.encode(GOOD | {"id": f"{number}", "level": "good"})
+            bench.inbox.put(Incoming(leaf="cmd/technician/inspect", payload=payload))
+        counters = bench.intake.counters
+        await until(lambda: counters["commands"] + counters["over_budget"] == ids.stop)
+
+    await inspect(range(12))
+    await bench.clock.advance(60.0)
+    await inspect(range(12, 14))
+    assert bench.intake.counters["over_budget"] == 8
+    refused = [msgspec.json.decode(said.payload) for said in bench.network.said]
+    assert [(answer["id"], answer["done"]) for answer in refused] == [(f"{n}", False) for n in (*range(5, 12), 13)]
+    assert all("too many commands" in answer["why"] for answer in refused)
+    await until(lambda: len(stored(bench)) == 6 and all(row.done for row in stored(bench)))
+    assert {row.id for row in stored(bench)} == {"0", "1", "2", "3", "4", "12"}
+    await cancelled(running)
+
+
 # --- who says it -----------------------------------------------------------------------------------------------------
 
 ENTITLED = {role.user("3"): set(role.gives) for role in roles()}

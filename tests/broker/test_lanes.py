@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
+from typing import get_args
 
 import pytest
 from structlog.testing import capture_logs
 
 from tests.broker.world import VirtualClock, settle
 from wheeld.broker.budget import Allowance, Budget, SparingLog
-from wheeld.broker.lanes import BUDGETS, LANE_MAX, REFUSED_PER_NAME, Inbox, Incoming, Lane, place_of
+from wheeld.broker.lanes import BUDGETS, ERRANDS, LANE_MAX, REFUSED_PER_NAME, TURN, Inbox, Incoming, Lane, place_of
 from wheeld.broker.payloads import COMMANDS
+from wheeld.core.observations import CommandName
 
 WORDS = BUDGETS[Lane.WORDS]
-USERS = ("chef-3", "bouler-3", "settlement")
+USERS = ("chef-3", "bouler-3", "direction", "settlement", "control-office", "technician")
+ERRAND_LEAVES = ("cmd/control-office/seal", "cmd/control-office/program", "cmd/technician/inspect", "cmd/chef-3/seal")
 
 
 class Bench:
@@ -44,9 +48,10 @@ def bench() -> Bench:
 
 
 def test_every_word_of_a_person_is_in_one_lane() -> None:
-    """Two lanes could turn round what one of them said."""
+    """Two lanes could turn round what one of them said. What the table does not decide is no word."""
     lanes = {name: place_of(f"cmd/chef-3/{name}", USERS).lane for name in COMMANDS}
-    assert [name for name, lane in lanes.items() if lane is not Lane.WORDS] == ["resend"]
+    assert {name for name, lane in lanes.items() if lane is Lane.WORDS} == set(get_args(CommandName))
+    assert {name for name, lane in lanes.items() if lane is Lane.ERRANDS} == ERRANDS
     assert lanes["resend"] is Lane.REQUESTS
 
 
@@ -60,14 +65,86 @@ async def test_words_come_first_and_keep_their_order(bench: Bench) -> None:
         (
             "cmd/chef-3/dance",
             "cmd/settlement/resend",
-            "cmd/chef-3/open",
             "cmd/chef-3/seal",
+            "cmd/chef-3/open",
+            "cmd/bouler-3/last_coup",
             "cmd/chef-3/close",
             "cmd/chef-3/open",
         )
     ):
         bench.send(leaf, number)
-    assert [payload for _, payload, _ in await bench.taken()] == [b"2", b"3", b"4", b"5", b"1", b"0"]
+    assert [payload for _, payload, _ in await bench.taken()] == [b"3", b"4", b"5", b"6", b"1", b"2", b"0"]
+
+
+async def test_no_errand_stands_before_a_word_or_is_waited_for(bench: Bench) -> None:
+    """They are of people without power over the game, each takes two to four writes to the disk, and a number waits
+    only so long: it would go out before a chef's "rien va" behind them."""
+    for leaf in ERRAND_LEAVES * 50:
+        bench.send(leaf)
+    assert bench.inbox.under_way() is None
+    await bench.inbox.get()  # it is in hand as the chef speaks
+    bench.send("cmd/chef-3/rien_va", 7)
+    words = asyncio.ensure_future(bench.inbox.under_way() or settle())
+    joining = asyncio.create_task(bench.inbox.join())
+    bench.inbox.task_done()
+    await settle()
+    assert not words.done()
+    assert (await bench.inbox.get()).leaf == "cmd/chef-3/rien_va"
+    await settle()
+    assert not words.done()
+    bench.inbox.task_done()
+    await settle()
+    assert words.done()
+    assert joining.done()
+    assert bench.inbox.under_way() is None
+    assert (await bench.inbox.get()).leaf in ERRAND_LEAVES
+
+
+async def test_behind_a_flood_of_another_a_word_waits_for_one_turn(bench: Bench) -> None:
+    for name in ("suspend", "resume"):
+        for number in range(WORDS.at_once):
+            assert bench.send(f"cmd/direction/{name}", number)
+    for number, name in enumerate(("tout_va", "rien_va")):
+        bench.send(f"cmd/chef-3/{name}", number)
+    taken = [leaf for leaf, _, _ in await bench.taken()]
+    assert [leaf.rpartition("/")[2] for leaf in taken] == [
+        *["suspend"] * TURN,
+        *["tout_va", "rien_va"],
+        *["suspend"] * (WORDS.at_once - TURN),
+        *["resume"] * WORDS.at_once,
+    ]
+
+
+async def test_who_has_had_his_turn_waits_for_two_turns_of_each_other_at_most(bench: Bench) -> None:
+    senders = ("bouler-3", "direction")
+    for number in range(40):
+        for sender in senders:
+            bench.send(f"cmd/{sender}/last_coup", number)
+    for number in range(40):
+        bench.send("cmd/chef-3/open", number)
+    taken = await bench.taken()
+    places = [-1, *(place for place, (leaf, _, _) in enumerate(taken) if leaf == "cmd/chef-3/open")]
+    assert max(later - place for place, later in pairwise(places)) <= 2 * TURN * len(senders) + 1
+    for sender in (*senders, "chef-3"):
+        said = [payload for leaf, payload, _ in taken if leaf.startswith(f"cmd/{sender}/")]
+        assert said == [b"%d" % number for number in range(40)], "each one's words keep their order"
+
+
+async def test_who_spoke_while_nobody_waited_has_not_used_up_his_turn(bench: Bench) -> None:
+    for _ in range(TURN):
+        bench.send("cmd/chef-3/open")
+        await bench.taken()
+    for number in range(2 * TURN):
+        bench.send("cmd/direction/suspend", number)
+    bench.send("cmd/chef-3/rien_va")
+    assert [leaf for leaf, _, _ in await bench.taken()].index("cmd/chef-3/rien_va") == TURN
+
+
+async def test_what_few_words_of_many_say_is_taken_as_it_came(bench: Bench) -> None:
+    leaves = ["cmd/direction/suspend", "cmd/direction/resume", "cmd/chef-3/suspend", "cmd/bouler-3/last_coup"] * 2
+    for leaf in leaves:
+        bench.send(leaf)
+    assert [leaf for leaf, _, _ in await bench.taken()] == leaves
 
 
 async def test_one_name_over_its_budget_takes_nothing_from_another(bench: Bench) -> None:
@@ -92,7 +169,30 @@ async def test_a_budget_grows_back(bench: Bench) -> None:
     assert sum(bench.send("cmd/chef-3/open") for _ in range(100)) == WORDS.per_s + REFUSED_PER_NAME.per_s
 
 
+async def test_an_errand_a_minute_is_taken_and_the_rest_answered(bench: Bench) -> None:
+    """Each leaves rows that retention never removes."""
+    (leaf, *others), budget = ERRAND_LEAVES, BUDGETS[Lane.ERRANDS]
+    assert budget.at_once == 5
+    admitted = sum(bench.send(leaf) for _ in range(1_000))
+    assert admitted == budget.at_once + REFUSED_PER_NAME.at_once
+    for other in others:
+        assert bench.send(other), "the budget is of each user and name"
+    assert [is_over for _, _, is_over in await bench.taken()].count(False) == budget.at_once + len(others)
+    for _ in range(10):
+        await bench.clock.advance(60.0)
+        for _ in range(3):
+            bench.send(leaf)
+        assert [is_over for _, _, is_over in await bench.taken()] == [False, True, True]
+    counters = {outcome: bench.inbox.counters[f"errands_{outcome}"] for outcome in ("taken", "refused", "dropped")}
+    assert counters == {
+        "taken": budget.at_once + len(others) + 10,
+        "refused": REFUSED_PER_NAME.at_once + 2 * 10,
+        "dropped": 1_000 - admitted,
+    }
+
+
 async def test_while_the_intake_waits_for_the_disk_nothing_grows(bench: Bench) -> None:
+    """And who fills it takes no room from another."""
     names = [f"cmd/chef-3/{name}" for name in COMMANDS if name != "resend"]
     for _ in range(600):
         for leaf in names:
@@ -100,6 +200,9 @@ async def test_while_the_intake_waits_for_the_disk_nothing_grows(bench: Bench) -
         await bench.clock.advance(0.2)
     assert len(bench.inbox._lanes[Lane.WORDS]) == LANE_MAX
     assert len(bench.inbox._lanes[Lane.REFUSALS]) <= LANE_MAX
+    taken = bench.inbox.counters["words_taken"]
+    assert bench.send("cmd/direction/suspend")
+    assert bench.inbox.counters["words_taken"] == taken + 1
 
 
 async def test_joining_waits_for_the_words_that_were_there(bench: Bench) -> None:
@@ -114,6 +217,24 @@ async def test_joining_waits_for_the_words_that_were_there(bench: Bench) -> None
         bench.inbox.task_done()
     await settle()
     assert joining.done()
+
+
+async def test_joining_waits_for_these_words_and_not_for_as_many(bench: Bench) -> None:
+    """A word that came later may be handled before one that is waited for."""
+    for _ in range(TURN + 1):
+        bench.send("cmd/direction/suspend")
+    joining = asyncio.create_task(bench.inbox.join())
+    words = asyncio.ensure_future(bench.inbox.under_way() or settle())
+    await settle()
+    bench.send("cmd/chef-3/rien_va")
+    leaves = []
+    while not (joining.done() or words.done()):
+        leaves.append((await bench.inbox.get()).leaf)
+        bench.inbox.task_done()
+        await settle()
+    assert leaves == [*["cmd/direction/suspend"] * TURN, "cmd/chef-3/rien_va", "cmd/direction/suspend"]
+    assert joining.done()
+    assert words.done()
 
 
 async def test_taking_waits_for_something(bench: Bench) -> None:

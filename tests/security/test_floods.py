@@ -66,6 +66,8 @@ FLOODS = (
     Flood("table system", "cmd/table-system-wheel-1/operations_done", "word"),
     Flood("direction", "cmd/direction/resume", "word"),
     Flood("control office", "cmd/control-office/seal", "word"),
+    Flood("control office", "cmd/control-office/program", "word"),
+    Flood("technician", "cmd/technician/inspect", "word"),
     Flood("anybody", "cmd/anybody/dance", "garbage"),
 )
 

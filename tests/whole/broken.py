@@ -28,7 +28,7 @@ from firmware_protocol.cammegh.status import State as HeadState
 from hw_sim.whole.plan import Plan, from_text
 from tests.whole.__main__ import one, say
 from tests.whole.evening import plan_of
-from wheeld.broker.commands import CommandIntake
+from wheeld.broker.lanes import Inbox
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.clock import BoardClock, SyncSample
@@ -223,7 +223,7 @@ def overtaking_facts() -> Iterator[None]:
 
 def words_overtaken() -> AbstractContextManager[object]:
     """What sensors report does not wait for a word that a slow disk is still storing."""
-    return mock.patch.object(CommandIntake, "under_way", return_value=None)
+    return mock.patch.object(Inbox, "under_way", return_value=None)
 
 
 def overtaking_batches() -> AbstractContextManager[object]:

@@ -1,14 +1,15 @@
 """What arrives from the broker, in lanes: each kind of message waits in its own, with a budget of its own.
 
-So nobody who floods the wheel delays or displaces the words of another, or a live message. The words come first. An
-ack says what every lower one says, so only the highest waits. A command over its budget is answered, and what is over
-the budget of those answers is dropped and counted; each is decided by the topic alone, before anything is decoded.
+So nobody who floods the wheel delays or displaces the words of another, or a live message. The words come first, and
+in a lane the senders take turns. An ack says what every lower one says, so only the highest waits. A command over its
+budget is answered, and what is over the budget of those answers is dropped and counted; each is decided by the topic
+alone, before anything is decoded.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Collection
 from enum import Enum
 from typing import NamedTuple
@@ -23,7 +24,17 @@ COMMAND_BYTES_MAX = 4096
 """Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
 
 LANE_MAX = 500
-"""Of one lane, while the intake waits for the disk. Its budgets fill it in half a minute; then all is refused."""
+"""Of one sender in one lane, while the intake waits for the disk. Its budgets fill it in half a minute; then all that
+it sends is refused, and nothing that others send."""
+
+TURN = 10
+"""So many messages of one sender are taken before others who wait in the lane, though they came first. People say less
+in a row, so the order between them stays as it was. Behind a flood a word waits for ten of it, or for twenty where its
+sender has had his turn: less than a second where each takes two writes to an SD card of 17 ms."""
+
+ERRANDS = frozenset({"inspect", "program", "seal"})
+"""Commands that are not the table's business: no verdict rests on them, and who gives them need not have any power over
+the game."""
 
 REFUSED_PER_NAME = Budget(at_once=20, per_s=2.0)
 """Answers to commands that are over their budget. A panel that repeats itself learns of it by the first ones."""
@@ -33,10 +44,12 @@ class Lane(Enum):
     """Where a message waits, in the order in which the lanes are emptied."""
 
     WORDS = "words"
-    """What people and the table system say to the table; and `seal`, which a chef gives among them. All in one lane, so
+    """What people and the table system say to the table, and nothing else: a number waits for them. All in one lane, so
     that the words of one sender keep their order."""
     REQUESTS = "requests"
     """What the settlement core asks for: `resend`."""
+    ERRANDS = "errands"
+    """`ERRANDS`: of the technician, the control office and the chef."""
     OTHERS = "others"
     """What is no command at all; it is answered too."""
     REFUSALS = "refusals"
@@ -46,21 +59,28 @@ class Lane(Enum):
 BUDGETS = {
     Lane.WORDS: Budget(at_once=50, per_s=5.0),
     Lane.REQUESTS: Budget(at_once=10, per_s=1.0),
+    Lane.ERRANDS: Budget(at_once=5, per_s=1 / 60),
     Lane.OTHERS: Budget(at_once=20, per_s=2.0),
 }
 """Of each user and name. People give a command a few times a minute, and fifty at once are what the broker may have
 kept of a minute of them. A feed asks for what it misses at most once a second. A command costs a write to disk of some
-ms, and a row that stays."""
+ms, and a row that stays.
+
+Of inspections, seals and questions for the program there are a few in a shift, and five at once let somebody correct
+himself. Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
 
 
 class Place(NamedTuple):
-    """The lane of a message, and with which others it shares a budget."""
+    """The lane of a message, with which others it shares a budget, and with whose it waits for its turn."""
 
     lane: Lane
     budget: str
+    sender: str
 
 
-_OTHERS = Place(Lane.OTHERS, "")
+_ALL = ""
+"""The sender where all senders count as one."""
+_OTHERS = Place(Lane.OTHERS, "", _ALL)
 
 
 def place_of(leaf: str, users: Collection[str]) -> Place:
@@ -70,7 +90,9 @@ def place_of(leaf: str, users: Collection[str]) -> Place:
     # One budget for all that is unknown: whoever invents names must not get a budget for each.
     if kind != "cmd" or user not in users or name not in COMMANDS:
         return _OTHERS
-    return Place(Lane.REQUESTS if name == "resend" else Lane.WORDS, said)
+    if name == "resend":
+        return Place(Lane.REQUESTS, said, user)
+    return Place(Lane.ERRANDS if name in ERRANDS else Lane.WORDS, said, user)
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +108,51 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     came_utc_us: int | None = None
     is_over_budget: bool = False
     """It is only to be answered."""
+
+
+class Waiting(NamedTuple):
+    """A message in a lane; `number` counts all that were ever put in any lane."""
+
+    number: int
+    incoming: Incoming
+
+
+class Turns:
+    """What waits in one lane. It is taken in the order in which it came, but after `TURN` messages of one sender it is
+    the turn of the others who wait. What one sender sent keeps its order."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[Waiting]] = {}
+        self._taken: Counter[str] = Counter()
+        """Of each sender, in this turn."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def has_room(self, sender: str) -> bool:
+        """Whether one more of this sender may wait."""
+        return len(self._waiting.get(sender, ())) < LANE_MAX
+
+    def put(self, sender: str, waiting: Waiting) -> None:
+        """Let it wait behind all that came before."""
+        self._waiting.setdefault(sender, deque()).append(waiting)
+
+    def take(self) -> Waiting:
+        """The next one; there must be one."""
+        senders = [sender for sender in self._waiting if self._taken[sender] < TURN]
+        if not senders:
+            self._taken.clear()
+            senders = list(self._waiting)
+        sender = min(senders, key=lambda each: self._waiting[each][0].number)
+        self._taken[sender] += 1
+        queue = self._waiting[sender]
+        taken = queue.popleft()
+        if not queue:
+            del self._waiting[sender]
+        if not self._waiting:
+            # Who spoke while nobody waited has not used up his turn.
+            self._taken.clear()
+        return taken
 
 
 class Acks:
@@ -130,12 +197,16 @@ class Inbox:
         self.counters |= {"acks": 0, "acks_malformed": 0}
         self.acks = Acks(log, self.counters)
         self._clock, self._log, self._users = clock, log, users
-        self._lanes: dict[Lane, deque[Incoming]] = {lane: deque() for lane in Lane}
+        self._lanes = {lane: Turns() for lane in Lane}
         self._allowances: dict[Place, tuple[Allowance, Allowance]] = {}
         self._news = asyncio.Event()
-        self._words_put = self._words_handled = 0
-        self._is_word = False
-        """Whether what was taken last is a word."""
+        self._number = 0
+        """Of what was put last."""
+        self._taken = 0
+        """The number of what was taken last."""
+        self._unhandled: set[int] = set()
+        """The numbers of words that have been put and not handled. As senders take turns, a later one may be handled
+        before an earlier one, so counting them would not do."""
         self._handled = asyncio.Event()
 
     def has_room(self, leaf: str) -> bool:
@@ -153,12 +224,11 @@ class Inbox:
         place = place_of(incoming.leaf, self._users)
         taken, refused = self._allowances_of(place)
         now_ns = self._clock.monotonic_ns()
-        if len(self._lanes[place.lane]) < LANE_MAX and taken.take_one(now_ns):
-            self._enqueue(place.lane, incoming)
+        if self._lanes[place.lane].has_room(place.sender) and taken.take_one(now_ns):
+            self._enqueue(place.lane, place.sender, incoming)
             self.counters[f"{place.lane.value}_taken"] += 1
-            self._words_put += place.lane is Lane.WORDS
-        elif len(self._lanes[Lane.REFUSALS]) < LANE_MAX and refused.take_one(now_ns):
-            self._enqueue(Lane.REFUSALS, msgspec.structs.replace(incoming, is_over_budget=True))
+        elif self._lanes[Lane.REFUSALS].has_room(_ALL) and refused.take_one(now_ns):
+            self._enqueue(Lane.REFUSALS, _ALL, msgspec.structs.replace(incoming, is_over_budget=True))
             self.counters[f"{place.lane.value}_refused"] += 1
             self._log.warning("command.over_budget", topic=incoming.leaf, then="refused; its sender sends too many")
         else:
@@ -167,33 +237,37 @@ class Inbox:
     async def get(self) -> Incoming:
         """The next command, of the first lane that has one; waits for it."""
         while True:
-            for lane, waiting in self._lanes.items():
-                if waiting:
-                    self._is_word = lane is Lane.WORDS
-                    return waiting.popleft()
+            for lane in self._lanes.values():
+                if lane:
+                    self._taken, incoming = lane.take()
+                    return incoming
             self._news.clear()
             await self._news.wait()
 
     def task_done(self) -> None:
         """What `get` returned last has been handled."""
-        self._words_handled += self._is_word
+        self._unhandled.discard(self._taken)
         self._handled.set()
 
     async def join(self) -> None:
         """Return when every word that was put before now has been handled."""
-        await self._until(self._words_put)
+        await self._until(self._number)
 
     def under_way(self) -> Awaitable[None] | None:
         """None, or what returns when every word that was put before now has been handled."""
-        return None if self._words_handled == self._words_put else self._until(self._words_put)
+        return self._until(self._number) if self._unhandled else None
 
-    async def _until(self, words: int) -> None:
-        while self._words_handled < words:
+    async def _until(self, number: int) -> None:
+        """Return when every word up to that number has been handled."""
+        while self._unhandled and min(self._unhandled) <= number:
             self._handled.clear()
             await self._handled.wait()
 
-    def _enqueue(self, lane: Lane, incoming: Incoming) -> None:
-        self._lanes[lane].append(incoming)
+    def _enqueue(self, lane: Lane, sender: str, incoming: Incoming) -> None:
+        self._number += 1
+        self._lanes[lane].put(sender, Waiting(self._number, incoming))
+        if lane is Lane.WORDS:
+            self._unhandled.add(self._number)
         self._news.set()
 
     def _drop(self, place: Place, leaf: str) -> None:

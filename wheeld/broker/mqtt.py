@@ -202,8 +202,8 @@ class MqttConnection:
             self._status.session.client.ask()
 
     async def hear(self, since_ns: int) -> bool:
-        """Return when all that the broker had for us has been handled, at most `HEAR_S_MAX` later (then False); at once
-        where there was no connection after `since_ns`, host time."""
+        """Return when every word that the broker had for us has been handled, at most `HEAR_S_MAX` later (then False);
+        at once where there was no connection after `since_ns`, host time."""
         hearing = asyncio.create_task(self._hear(since_ns), name="mqtt-hear")
         waiting = asyncio.create_task(self._clock.sleep(HEAR_S_MAX), name="mqtt-hear-limit")
         try:
