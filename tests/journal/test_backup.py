@@ -19,7 +19,7 @@ from wheeld.exits import Exit
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.rows import JournalError
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalWriter
+from wheeld.journal.writer import ADOPTED_AT_ONCE, ADOPTED_SEQ_MAX, JournalWriter
 
 Captured = pytest.CaptureFixture[str]
 HASH = "ab" * 32
@@ -113,6 +113,43 @@ def test_there_must_be_something_to_adopt(tmp_path: Path, capsys: Captured) -> N
     with pytest.raises(SystemExit):
         main(["journal", "adopt", str(path), "--after", "0:x", "--why", "x"])
     assert "'0:x' is not SEQ or SEQ:HASH" in capsys.readouterr().err
+
+
+def test_an_ack_alone_gives_no_command_to_copy(house: House) -> None:
+    """Whoever holds the settlement certificate chose its number; `table` and `notice` are the wheel's own."""
+    retained = house.retained | {"ack": b'{"seq":9007199254740991}'}
+    with closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal:
+        with pytest.raises(JournalError, match="THE ACK MAY BE FALSE") as caught:
+            journal.compare(retained, settlement_ack=True)
+        assert caught.value.fault == "behind"
+        assert "who publishes `ack`" in str(caught.value)
+        assert "clear it by an empty retained message" in str(caught.value)
+        assert "adopt" not in str(caught.value)
+    shutil.copy(house.older, house.journal)
+    with (
+        closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal,
+        pytest.raises(JournalError, match="wheeld journal adopt"),
+    ):
+        journal.compare(retained, settlement_ack=True)
+
+
+def test_a_far_jump_is_adopted_only_by_who_is_sure(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "j"
+    with closing(open_writer(path)) as journal:
+        append_table(journal, GENESIS, 1)
+        journal.compare({}, settlement_ack=False)
+    adopt = ["journal", "adopt", str(path), "--why", "x", "--after"]
+    assert main([*adopt, str(ADOPTED_AT_ONCE + 2)]) == Exit.BAD_DATA
+    assert "more than 1000000 numbers beyond its last, 1: months of play. Nothing was" in capsys.readouterr().err
+    with closing(open_writer(path)) as journal:
+        assert journal.reader.last_seq() == 1
+        with pytest.raises(JournalError, match="is no number of a wheel"):
+            journal.adopt(ADOPTED_SEQ_MAX + 1, HASH, by="Zoé", why="lost", at_utc_us=NOW, far=True)
+    assert main([*adopt, str(ADOPTED_AT_ONCE + 1)]) == Exit.OK
+    assert main([*adopt, str(2 * ADOPTED_AT_ONCE + 2), "--far"]) == Exit.OK
+    with closing(open_writer(path)) as journal:
+        assert journal.reader.last_seq() == 2 * ADOPTED_AT_ONCE + 2
+        assert verify(journal.reader).faults == []
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, sett
         _refuse(journal, f"the broker retains the notice of a seal of record {sealed.figures.n}, at seq {seq}", seq)
     ack = _read(retained.get("ack"), _Ack) if settlement_ack else None
     if ack is not None and ack.seq > journal.last_seq():
-        _refuse(journal, f"the settlement core has acknowledged seq {ack.seq}", ack.seq)
+        _refuse_ack(journal, ack.seq)
 
 
 def _read(payload: bytes | None, to: type[T]) -> T | None:
@@ -102,4 +102,19 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
         "restored, or another file is in its place. Nothing was published. Put the newest file back; only if that is "
         f"lost, go on behind it: wheeld journal adopt {path} --after {after} --by NAME --why TEXT [--key FILE]",
+    )
+
+
+def _refuse_ack(journal: JournalReader, seq: int) -> None:
+    """Nothing of the wheel's own tells of this number, so no command goes with it: whoever may publish `ack` chose it,
+    and numbers that were adopted never come back."""
+    raise JournalError(
+        "behind",
+        journal.database.path,
+        f"the settlement core has acknowledged seq {seq}, and this journal, which ends at seq {journal.last_seq()}, "
+        "does not have it. Nothing that the broker retains of the wheel itself is newer than the journal, so THE ACK "
+        "MAY BE FALSE. Nothing was published. Ask the settlement system for the last message that it has, and look in the "
+        "broker's log who publishes `ack`. If it is false, revoke that certificate and clear it by an empty retained "
+        "message on the topic `ack`, then start. Only if the settlement system does have the message an older copy was "
+        "restored, or another file is in its place: put the newest file back (README, Backup and restore)",
     )

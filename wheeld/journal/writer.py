@@ -14,6 +14,7 @@ import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.log_checks import SEQ_MAX
 from wheeld.core.messages.chain import GENESIS, ChainError, unsigned, verify_link
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import (
@@ -46,10 +47,18 @@ UNFINISHED = translatable(
     "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
 )
 
+ADOPTED_AT_ONCE = 1_000_000
+"""Numbers of the feed that an adoption goes on beyond the journal's last, unless whoever adopts is sure. A busy table
+gives some ten a coup and a coup a minute, 7,200 in twelve hours: this is four months of play. Whoever may publish `ack`
+could name any number, and a jump is never taken back."""
+
+ADOPTED_SEQ_MAX = SEQ_MAX // 2
+"""No adoption goes beyond this, so that the other half of the numbers that a feed takes is left to go on in."""
+
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
 
-_SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
+_INTEGER_MAX = 2**63 - 1  # The largest that SQLite holds.
 
 
 class _Last(Mode):
@@ -127,7 +136,7 @@ class JournalWriter:
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """See `Store.mark_sent`."""
         with self.database.transaction():
-            settled = self.reader.settled() if await_settlement else _SEQ_MAX
+            settled = self.reader.settled() if await_settlement else _INTEGER_MAX
             self.database.execute_each(
                 "DELETE FROM debts WHERE id = ? AND coalesce(seq, 0) <= ?",
                 [(message_id, settled) for message_id in ids],
@@ -165,13 +174,17 @@ class JournalWriter:
         refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
         self._meet()
 
-    def adopt(self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int) -> StoredAdoption:
-        """Go on behind `after_seq`, which others have, with that hash where it is known.
+    def adopt(
+        self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int, far: bool = False
+    ) -> StoredAdoption:
+        """Go on behind `after_seq`, which others have, with that hash where it is known; `far`: also where that is more
+        than `ADOPTED_AT_ONCE` beyond the journal's last.
 
         Numbers that this journal has given since it was last compared are never published: others may have them under
         other messages.
         """
         last_seq = self.reader.last_seq()
+        self._refuse_far(after_seq, last_seq, far=far)
         first = self.reader.unmet_from() or last_seq + 1
         if first > max(after_seq, last_seq):
             raise JournalError(
@@ -190,6 +203,20 @@ class JournalWriter:
             self.database.execute("DELETE FROM debts WHERE seq >= ?", first)
             self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
         return adoption
+
+    def _refuse_far(self, after_seq: int, last_seq: int, *, far: bool) -> None:
+        if after_seq > ADOPTED_SEQ_MAX:
+            why = (
+                f"seq {after_seq} is no number of a wheel: too few would be left to go on in; whoever gave it was wrong"
+            )
+            raise JournalError("conflict", self.database.path, f"{why}. Nothing was adopted")
+        if after_seq - last_seq > ADOPTED_AT_ONCE and not far:
+            why = (
+                f"seq {after_seq} is more than {ADOPTED_AT_ONCE} numbers beyond its last, {last_seq}: months of play. "
+                "Nothing was adopted. The numbers between never come back, so ask the settlement system which message "
+                "it has last; if it is that one, say it again with --far"
+            )
+            raise JournalError("conflict", self.database.path, why)
 
     def _meet(self) -> None:
         if self.reader.unmet_from() is not None:
