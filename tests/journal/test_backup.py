@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import structlog.testing
 
 from tests.broker.feed import Feed
 from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_keys
@@ -158,6 +159,7 @@ def test_a_far_jump_is_adopted_only_by_who_is_sure(tmp_path: Path, capsys: Captu
         ({"table": b"garbage", "notice": b"[1]", "ack": b""}, None),
         ({"notice": b'{"notice":"bouler","figures":{"who":"Anna"}}'}, None),
         ({"ack": b'{"seq":1}'}, None),
+        (dict.fromkeys(("table", "notice", "ack"), b'{"x":' + b"[" * 16_000 + b"]" * 16_000 + b"}"), None),
         ({"ack": b'{"seq":2}'}, "acknowledged seq 2"),
         ({"table": b'{"seq":1,"hash":"other"}'}, "`table` with seq 1"),
         ({"notice": b'{"notice":"sealed","figures":{"n":99,"head":"00","seq":1}}'}, "a seal of record 99, at seq 1"),
@@ -173,6 +175,26 @@ def test_what_others_have(tmp_path: Path, retained: dict[str, bytes], known: str
             with pytest.raises(JournalError, match=known) as caught:
                 journal.compare(retained, settlement_ack=True)
             assert caught.value.fault == "behind"
+
+
+@pytest.mark.parametrize("number", [-1, 2**53, 2**63, 10**22])
+@pytest.mark.parametrize(
+    ("leaf", "payload"),
+    [
+        ("table", '{"seq":%d,"hash":"other"}'),
+        ("ack", '{"seq":%d}'),
+        ("notice", '{"notice":"sealed","figures":{"n":%d,"head":"00","seq":1}}'),
+        ("notice", '{"notice":"sealed","figures":{"n":1,"head":"00","seq":%d}}'),
+    ],
+)
+def test_a_number_that_no_wheel_gives_is_not_compared_and_logged(
+    tmp_path: Path, leaf: str, payload: str, number: int
+) -> None:
+    with closing(open_writer(tmp_path / "j")) as journal, structlog.testing.capture_logs() as logs:
+        append_table(journal, GENESIS, 1)
+        journal.compare({leaf: (payload % number).encode()}, settlement_ack=True)
+        assert journal.reader.last_seq() == 1, "the journal can still be used"
+    assert [(line["event"], line["topic"]) for line in logs] == [("retained.unreadable", leaf)]
 
 
 @pytest.mark.parametrize("leaf", ["table", "notice"])
