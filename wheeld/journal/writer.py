@@ -81,6 +81,8 @@ class JournalWriter:
         self.test = test
         self._check = None if signer is None else check_by(signer.public_key)
         self._trusted_from = 0
+        self._sealed_n: int | None = None
+        """The record up to which the last seal goes; None before it was looked for: that may read long."""
         self._patrol: Patrol | None = None
 
     def trust_from(self, message_id: int | None) -> None:
@@ -241,7 +243,16 @@ class JournalWriter:
             }
             columns["signature"] = self.signer.sign(seal_bytes(columns.values()))
             self.database.record(SEAL, **columns)
+        self._sealed_n = n
         return msgspec.convert(columns, StoredSeal)
+
+    def unsealed(self) -> int:
+        """How many records stand behind the last seal; 0 where there is no key to seal with."""
+        if self.signer is None:
+            return 0
+        if self._sealed_n is None:
+            self._sealed_n = self.reader.last_sealed() or 0
+        return self.database.tip()[0] - self._sealed_n
 
     def prune(self, now_utc_us: int, *, max_age_s: float | None = None, max_bytes: int | None = None) -> int:
         """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk; returns how many logs.
