@@ -58,6 +58,9 @@ ADOPTED_SEQ_MAX = SEQ_MAX // 2
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
 
+_WINDOW_US = REPEAT_WINDOW_S * 1_000_000
+_RECENT = "abs(received_utc_us - ?) < ?"
+
 _INTEGER_MAX = 2**63 - 1  # The largest that SQLite holds.
 
 
@@ -81,6 +84,7 @@ class JournalWriter:
         self.test = test
         self._check = None if signer is None else check_by(signer.public_key)
         self._trusted_from = 0
+        self._recent_from: int | None = None
         self._sealed_n: int | None = None
         """The record up to which the last seal goes; None before it was looked for: that may read long."""
         self._patrol: Patrol | None = None
@@ -328,11 +332,12 @@ class JournalWriter:
             earlier = self.database.row(
                 "SELECT name, by, reason, details, done, why FROM commands"
                 " LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
-                " WHERE id = ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
+                " WHERE id = ? AND row >= ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
                 command.id,
+                self._first_recent(at_utc_us),
                 command.user,
                 at_utc_us,
-                REPEAT_WINDOW_S * 1_000_000,
+                _WINDOW_US,
             )
             if earlier is None:
                 self._insert_command(command, at_utc_us)
@@ -443,6 +448,19 @@ class JournalWriter:
             packed_digest=hashlib.sha256(packed).digest(),
         )
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
+
+    def _first_recent(self, at_utc_us: int) -> int:
+        """The first row of the command log that a repeat may be of. It only moves on, so that each row is passed once:
+        weeks of an id that everybody can guess cost the next command nothing."""
+        if self._recent_from is None:
+            before = f"SELECT row FROM commands WHERE NOT {_RECENT} ORDER BY row DESC LIMIT 1"  # noqa: S608
+            found = self.database.row(before, at_utc_us, _WINDOW_US)
+            self._recent_from = 0 if found is None else int(found[0]) + 1
+        query = f"SELECT row FROM commands WHERE row >= ? AND {_RECENT} ORDER BY row LIMIT 1"  # noqa: S608
+        found = self.database.row(query, self._recent_from, at_utc_us, _WINDOW_US)
+        last = "SELECT coalesce(max(row), 0) FROM commands"
+        self._recent_from = self.database.integer(last) + 1 if found is None else int(found[0])
+        return self._recent_from
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
         columns = msgspec.structs.asdict(command)
