@@ -48,7 +48,7 @@ class Journal:
         self.seal = self._on_thread(writer.seal)
         self.unsealed = self._on_thread(writer.unsealed)
         self.note = self._on_thread(writer.note)
-        self.last_event = self._on_thread(writer.reader.last_event)
+        self.last_event = self._on_thread(writer.last_event)
         self.compare = self._on_thread(writer.compare)
         self.gap_due = self._on_thread(writer.reader.gap_due)
         self.look = self._on_thread(writer.database.look)

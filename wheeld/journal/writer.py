@@ -33,10 +33,10 @@ from wheeld.journal.chain import (
 from wheeld.journal.database import Database
 from wheeld.journal.elsewhere import refuse_behind, refuse_other_mode
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredSeal
+from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredEvent, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
-from wheeld.journal.verify import Patrol
-from wheeld.ports import CommandRecord, EventRecord, OwedMessage, Receipt
+from wheeld.journal.verify import Patrol, verify_event
+from wheeld.ports import CommandRecord, EventName, EventRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice, as MQTT QoS 1 may do.
@@ -323,6 +323,13 @@ class JournalWriter:
                 details=msgspec.json.encode(happened.details).decode(),
                 at_utc_us=at_utc_us,
             )
+
+    def last_event(self, *names: EventName) -> StoredEvent | None:
+        """The newest event record of one of these names, verified; None when there is none."""
+        found = self.reader.last_event(*names)
+        if found is not None:
+            verify_event(self.reader, found.row)
+        return found
 
     # --- commands ----------------------------------------------------------------------------------------------
 
