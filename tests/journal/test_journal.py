@@ -485,6 +485,18 @@ def test_an_id_is_its_user_s_own(journal: JournalWriter) -> None:
     assert [reply["user"] for reply in replies(journal)] == ["chef-3", "display-3", "chef-3"]
 
 
+def test_an_answer_that_another_has_sent_to_a_panel_is_known_by_its_user(journal: JournalWriter) -> None:
+    """He chose all the rest as the panel does: the id, the person, the response topic, the correlation data."""
+    for user in ("chef-3", "bouler-3"):
+        asked = command(user=user, response_topic="reply/campione/campione-03/panel", correlation=b"1")
+        assert journal.receive(asked, NOW) is Receipt.NEW
+        journal.answer(Reply(0, "c1", "open", "chef", done=user == "chef-3", why="no right", user=user), NOW)
+    owed = journal.reader.owed(0, 10)
+    assert len({(one.response_topic, one.correlation) for one in owed}) == 1
+    alike = [(reply["id"], reply["by"], reply["name"], reply["user"]) for reply in replies(journal)]
+    assert alike == [("c1", "chef", "open", "chef-3"), ("c1", "chef", "open", "bouler-3")]
+
+
 def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalWriter) -> None:
     """Else a command would be answered "done" by what became of one that nobody remembers."""
     assert journal.receive(command(), NOW + 3600_000_000) is Receipt.NEW
