@@ -39,7 +39,7 @@ class DirectEvents:
         self.file.note(happened, at_utc_us)
 
     async def last_event(self, *names: EventName) -> StoredEvent | None:
-        return self.file.reader.last_event(*names)
+        return self.file.last_event(*names)
 
 
 class Bench:

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 import wheeld
+from tests.broker.feed import Feed
 from tests.config.test_config import GOOD
 from tests.doctor.alignment import layout, spun
 from tests.doctor.test_bench import FakeBench
@@ -114,6 +115,22 @@ def test_without_a_name_it_is_the_login_and_nothing_is_said_to_be_rewritten(
     assert doctor(path) == Exit.BAD_DATA
     (event,) = shown(journal, capsys)
     assert (event["by"], event["details"]["rewritten"]) == (getpass.getuser(), False)
+
+
+def test_a_bench_tables_record_is_stored_in_its_own_journal_only(
+    tmp_path: Path, moved: list[Observation], capsys: Captured
+) -> None:
+    path, journal = wheel(tmp_path), tmp_path / "journal.sqlite"
+    path.write_text(path.read_text().replace("[table]\n", "[table]\ntest = true\n"))
+    with closing(open_writer(journal, owner=msgspec.structs.replace(OWNER, test=True))) as daemons:
+        daemons.append(Feed(test=True).step("table"), NOW)
+    assert doctor(path) == Exit.BAD_DATA
+    assert f"{journal}: what was found is stored" in capsys.readouterr().out
+    assert len(shown(journal, capsys)) == 1
+    wheel(tmp_path)
+    assert doctor(path) == Exit.BAD_DATA
+    assert "it is the journal of a bench table, and [table] has no test = true" in capsys.readouterr().err
+    assert len(shown(journal, capsys)) == 1
 
 
 def test_a_journal_is_the_daemons_to_begin(tmp_path: Path, moved: list[Observation], capsys: Captured) -> None:

@@ -31,6 +31,7 @@ from tests.faults.kill_house import ROOT, DaemonInput, DaemonOutput
 from wheeld.broker.lanes import Inbox, Incoming
 from wheeld.config.reading import load
 from wheeld.ports import Publication
+from wheeld.service.program import Program
 
 THREAD_NAP_S = 0.0002
 """A commit takes about as long."""
@@ -63,7 +64,9 @@ class HousePorts(Answers):
         self.inbox = Inbox(self, self.sparing_log, self.access.users)
         self._deliver(first)
         self.counters: dict[str, int] = {}
-        self.is_connected = True
+        self.is_connected = False
+        self._up = asyncio.Event()
+        self._passing: asyncio.Task[None] | None = None
         self.busy: Callable[[], bool] = bool
 
     # The clock
@@ -78,6 +81,8 @@ class HousePorts(Answers):
         return 0
 
     async def sleep(self, seconds: float) -> None:
+        if self._passing is None:  # the daemon waits for its self-test before it connects
+            self._passing = asyncio.create_task(self._let_time_pass())
         self._count += 1
         wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (self._now_ns + round(seconds * 1e9), self._count, wake))
@@ -113,6 +118,7 @@ class HousePorts(Answers):
         return True
 
     async def connected(self) -> int:
+        await self._up.wait()
         return 1
 
     async def lost(self, session: int) -> None:
@@ -126,7 +132,14 @@ class HousePorts(Answers):
         await confirmed
 
     async def run(self) -> None:
-        """As the connection's task: let time pass whenever the daemon has nothing to do."""
+        """As the connection's task."""
+        self.is_connected = True
+        self._up.set()
+        assert self._passing is not None, "the daemon has waited for its self-test"
+        await self._passing
+
+    async def _let_time_pass(self) -> None:
+        """Whenever the daemon has nothing to do."""
         while True:
             await self._quiet()
             answer = self._link.exchange()
@@ -163,6 +176,13 @@ class HousePorts(Answers):
         await asyncio.sleep(0)
         while loop._ready or self.busy():  # noqa: ASYNC110  there is no event to wait for
             await asyncio.sleep(0 if loop._ready else THREAD_NAP_S)
+
+
+class UnreadProgram(Program):
+    """Its files stay unread: that thread would not be counted."""
+
+    async def read(self) -> None:
+        return
 
 
 class CountedThread(ThreadPoolExecutor):
@@ -213,6 +233,7 @@ def run_daemon(config: Path, link: HouseLink, executor: Callable[..., Executor] 
 
     daemon, journal = cast("Any", wheeld.daemon.root), cast("Any", wheeld.journal.journal)
     sources = cast("Any", wheeld.daemon.sources)
+    daemon.Program = UnreadProgram
     daemon.SystemClock = daemon.MqttConnection = sources.open_serial = lambda *_, **__: ports
     journal.ThreadPoolExecutor = thread
     return int(wheeld.daemon.root.run(load(config)))

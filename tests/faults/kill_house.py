@@ -173,7 +173,8 @@ class House:
     def command(self, name: str, **more: object) -> None:
         """Someone sends a command through the broker."""
         asked = {"id": f"{name}-{self.now_us}", "by": "inspector", "reason": "a test", **more}
-        self._incoming.append((f"cmd/chef-wheel-1/{name}", json.dumps(asked).encode()))
+        user = "settlement" if name == "resend" else "chef-wheel-1"
+        self._incoming.append((f"cmd/{user}/{name}", json.dumps(asked).encode()))
 
     def _published(self, leaf: str, payload: bytes) -> None:
         if leaf in SEQUENCED:

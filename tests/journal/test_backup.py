@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import structlog.testing
 
 from tests.broker.feed import Feed
 from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_keys
@@ -19,7 +20,7 @@ from wheeld.exits import Exit
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.rows import JournalError
 from wheeld.journal.verify import verify
-from wheeld.journal.writer import JournalWriter
+from wheeld.journal.writer import ADOPTED_AT_ONCE, ADOPTED_SEQ_MAX, JournalWriter
 
 Captured = pytest.CaptureFixture[str]
 HASH = "ab" * 32
@@ -115,12 +116,50 @@ def test_there_must_be_something_to_adopt(tmp_path: Path, capsys: Captured) -> N
     assert "'0:x' is not SEQ or SEQ:HASH" in capsys.readouterr().err
 
 
+def test_an_ack_alone_gives_no_command_to_copy(house: House) -> None:
+    """Whoever holds the settlement certificate chose its number; `table` and `notice` are the wheel's own."""
+    retained = house.retained | {"ack": b'{"seq":9007199254740991}'}
+    with closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal:
+        with pytest.raises(JournalError, match="THE ACK MAY BE FALSE") as caught:
+            journal.compare(retained, settlement_ack=True)
+        assert caught.value.fault == "behind"
+        assert "who publishes `ack`" in str(caught.value)
+        assert "clear it by an empty retained message" in str(caught.value)
+        assert "adopt" not in str(caught.value)
+    shutil.copy(house.older, house.journal)
+    with (
+        closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal,
+        pytest.raises(JournalError, match="wheeld journal adopt"),
+    ):
+        journal.compare(retained, settlement_ack=True)
+
+
+def test_a_far_jump_is_adopted_only_by_who_is_sure(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "j"
+    with closing(open_writer(path)) as journal:
+        append_table(journal, GENESIS, 1)
+        journal.compare({}, settlement_ack=False)
+    adopt = ["journal", "adopt", str(path), "--why", "x", "--after"]
+    assert main([*adopt, str(ADOPTED_AT_ONCE + 2)]) == Exit.BAD_DATA
+    assert "more than 1000000 numbers beyond its last, 1: months of play. Nothing was" in capsys.readouterr().err
+    with closing(open_writer(path)) as journal:
+        assert journal.reader.last_seq() == 1
+        with pytest.raises(JournalError, match="is no number of a wheel"):
+            journal.adopt(ADOPTED_SEQ_MAX + 1, HASH, by="Zoé", why="lost", at_utc_us=NOW, far=True)
+    assert main([*adopt, str(ADOPTED_AT_ONCE + 1)]) == Exit.OK
+    assert main([*adopt, str(2 * ADOPTED_AT_ONCE + 2), "--far"]) == Exit.OK
+    with closing(open_writer(path)) as journal:
+        assert journal.reader.last_seq() == 2 * ADOPTED_AT_ONCE + 2
+        assert verify(journal.reader).faults == []
+
+
 @pytest.mark.parametrize(
     ("retained", "known"),
     [
         ({"table": b"garbage", "notice": b"[1]", "ack": b""}, None),
         ({"notice": b'{"notice":"bouler","figures":{"who":"Anna"}}'}, None),
         ({"ack": b'{"seq":1}'}, None),
+        (dict.fromkeys(("table", "notice", "ack"), b'{"x":' + b"[" * 16_000 + b"]" * 16_000 + b"}"), None),
         ({"ack": b'{"seq":2}'}, "acknowledged seq 2"),
         ({"table": b'{"seq":1,"hash":"other"}'}, "`table` with seq 1"),
         ({"notice": b'{"notice":"sealed","figures":{"n":99,"head":"00","seq":1}}'}, "a seal of record 99, at seq 1"),
@@ -136,6 +175,26 @@ def test_what_others_have(tmp_path: Path, retained: dict[str, bytes], known: str
             with pytest.raises(JournalError, match=known) as caught:
                 journal.compare(retained, settlement_ack=True)
             assert caught.value.fault == "behind"
+
+
+@pytest.mark.parametrize("number", [-1, 2**53, 2**63, 10**22])
+@pytest.mark.parametrize(
+    ("leaf", "payload"),
+    [
+        ("table", '{"seq":%d,"hash":"other"}'),
+        ("ack", '{"seq":%d}'),
+        ("notice", '{"notice":"sealed","figures":{"n":%d,"head":"00","seq":1}}'),
+        ("notice", '{"notice":"sealed","figures":{"n":1,"head":"00","seq":%d}}'),
+    ],
+)
+def test_a_number_that_no_wheel_gives_is_not_compared_and_logged(
+    tmp_path: Path, leaf: str, payload: str, number: int
+) -> None:
+    with closing(open_writer(tmp_path / "j")) as journal, structlog.testing.capture_logs() as logs:
+        append_table(journal, GENESIS, 1)
+        journal.compare({leaf: (payload % number).encode()}, settlement_ack=True)
+        assert journal.reader.last_seq() == 1, "the journal can still be used"
+    assert [(line["event"], line["topic"]) for line in logs] == [("retained.unreadable", leaf)]
 
 
 @pytest.mark.parametrize("leaf", ["table", "notice"])

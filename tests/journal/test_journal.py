@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -484,10 +485,51 @@ def test_an_id_is_its_user_s_own(journal: JournalWriter) -> None:
     assert [reply["user"] for reply in replies(journal)] == ["chef-3", "display-3", "chef-3"]
 
 
+def test_an_answer_that_another_has_sent_to_a_panel_is_known_by_its_user(journal: JournalWriter) -> None:
+    """He chose all the rest as the panel does: the id, the person, the response topic, the correlation data."""
+    for user in ("chef-3", "bouler-3"):
+        asked = command(user=user, response_topic="reply/campione/campione-03/panel", correlation=b"1")
+        assert journal.receive(asked, NOW) is Receipt.NEW
+        journal.answer(Reply(0, "c1", "open", "chef", done=user == "chef-3", why="no right", user=user), NOW)
+    owed = journal.reader.owed(0, 10)
+    assert len({(one.response_topic, one.correlation) for one in owed}) == 1
+    alike = [(reply["id"], reply["by"], reply["name"], reply["user"]) for reply in replies(journal)]
+    assert alike == [("c1", "chef", "open", "chef-3"), ("c1", "chef", "open", "bouler-3")]
+
+
 def test_where_the_date_was_set_back_an_id_used_before_is_new(journal: JournalWriter) -> None:
     """Else a command would be answered "done" by what became of one that nobody remembers."""
     assert journal.receive(command(), NOW + 3600_000_000) is Receipt.NEW
     assert journal.receive(command(), NOW) is Receipt.NEW
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_weeks_of_an_id_that_can_be_guessed_cost_the_next_command_nothing(tmp_path: Path, *, is_first: bool) -> None:
+    """Each look at the log passes the rows of the last ten minutes, and each row that grows old once."""
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+
+    day_us, old = 86_400_000_000, 20_000
+    with closing(open_writer(tmp_path / "j")) as journal:
+        db = journal.database._db
+        if not is_first:
+            assert journal.receive(command(user="chef-3"), NOW) is Receipt.NEW
+        statement = (
+            "INSERT INTO commands (id, name, by, reason, details, received_utc_us) VALUES ('c1', '', '', '', '', ?)"
+        )
+        db.execute("BEGIN")
+        db.executemany(statement, [(NOW + 1 + n,) for n in range(old)])
+        db.execute("COMMIT")
+        assert journal.receive(command(user="chef-3"), NOW + day_us) is Receipt.NEW  # passes them once
+        db.set_progress_handler(count, 1)
+        assert journal.receive(command(user="chef-3"), NOW + day_us + 1) is Receipt.PENDING
+        assert journal.receive(command(user="chef-4"), NOW + day_us + 2) is Receipt.NEW
+        assert journal.receive(command(user="chef-3"), NOW + day_us + REPEAT_WINDOW_S * 1_000_000) is Receipt.NEW
+        assert journal.receive(command(user="chef-4"), NOW + day_us + REPEAT_WINDOW_S * 1_000_000) is Receipt.PENDING
+        assert steps < old / 4
 
 
 def test_a_refusal_of_the_intake_is_stored(journal: JournalWriter) -> None:

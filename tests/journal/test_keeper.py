@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
+import pytest
 
 from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from tests.journal.journals import OWNER, open_reader, write_keys
+from tests.journal.journals import OWNER, open_reader, open_writer, write_keys
 from wheeld.core.step import Step
+from wheeld.journal import keeper
 from wheeld.journal.journal import Journal
-from wheeld.journal.keeper import PATROL_S, PRUNING_PERIOD_S, JournalKeeper
+from wheeld.journal.keeper import PATROL_S, PRUNING_PERIOD_S, UNSEALED_S, JournalKeeper
 from wheeld.journal.rows import StoredEvidence
 from wheeld.journal.seal import FileSigner, public_key
 from wheeld.journal.setting import JournalSetting
 from wheeld.journal.verify import verify
+from wheeld.ports import EventRecord
 
 DAY_S = 86_400.0
 
@@ -132,6 +135,41 @@ async def test_the_end_of_a_shift_is_sealed_and_the_seal_published(tmp_path: Pat
             assert (report.faults, figures["key_id"]) == ([], key_id)
         assert report.sealed is not None
         assert report.sealed.n == figures["n"]
+
+
+async def test_much_that_was_stored_is_sealed_without_being_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a flood of a week makes no start long: what stands behind the last seal is verified before it is over."""
+    monkeypatch.setattr(keeper, "SEALED_AFTER", 20)
+    async with keeping(tmp_path) as bench, working(bench.keeper.seal_much()):
+        for _ in range(3):
+            for _ in range(18):
+                await bench.journal.note(EventRecord(event="sensor_failed"), START_UTC_US)
+            await bench.clock.advance(UNSEALED_S)
+            await bench.everything()
+            await bench.clock.advance(UNSEALED_S)
+            await bench.everything()
+        notices = await bench.notices()
+        assert [notice["by"] for notice in notices] == ["wheeld"] * 2
+        # 1 + 18 + 18; then the seal, its notice, and 18
+        assert [notice["reason"] for notice in notices] == [
+            "37 enregistrements depuis le dernier sceau",
+            "20 enregistrements depuis le dernier sceau",
+        ]
+        assert await bench.journal.unsealed() == 2
+
+
+async def test_how_much_is_unsealed_is_known_after_a_start(tmp_path: Path) -> None:
+    private, _ = write_keys(tmp_path)
+    with closing(open_writer(tmp_path / "j", signer=FileSigner(private))) as journal:
+        assert journal.unsealed() == 1
+        journal.seal(by="Zoé", why="shift change", at_utc_us=START_UTC_US)
+        journal.note(EventRecord(event="stop"), START_UTC_US)
+    with closing(open_writer(tmp_path / "j", signer=FileSigner(private))) as journal:
+        assert journal.unsealed() == 2
+    with closing(open_writer(tmp_path / "unkeyed")) as journal:
+        assert journal.unsealed() == 0
 
 
 async def test_without_a_key_nothing_is_sealed_nor_said(tmp_path: Path) -> None:

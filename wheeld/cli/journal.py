@@ -102,7 +102,8 @@ def adopt(options: argparse.Namespace) -> Exit:
     seq, last_hash = options.after
     with closing(open_to_write(options.file, signer=signer)) as journal:
         utc_us = SystemClock().utc_us()
-        adoption = journal.adopt(seq, last_hash, by=options.by or user(), why=options.why, at_utc_us=utc_us)
+        by = options.by or user()
+        adoption = journal.adopt(seq, last_hash, by=by, why=options.why, at_utc_us=utc_us, far=options.far)
         here = journal.reader.messages(adoption.first_seq, 1)
     first, last = adoption.first_seq, adoption.last_seq
     sys.stdout.write(f"the next message is seq {last + 1}; it tells that {first} to {last} are not in this journal\n")

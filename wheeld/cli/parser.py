@@ -254,6 +254,9 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     adopt.add_argument(
         "--after", metavar="SEQ[:HASH]", type=cli_journal.known_message, required=True, help="the last one they have"
     )
+    adopt.add_argument(
+        "--far", action="store_true", help="also if that is more than a million numbers on; it is never taken back"
+    )
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the wheel's private key, if it has one")
     adopt.add_argument("--why", metavar="TEXT", required=True, help="why it is adopted: it is published")
     adopt.add_argument("--by", metavar="NAME", help="who adopts it (default: the user)")

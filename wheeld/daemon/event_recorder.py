@@ -37,7 +37,7 @@ class Events(Protocol):
         ...
 
     async def last_event(self, *names: EventName) -> StoredEvent | None:
-        """The newest one of these names."""
+        """The newest one of these names, as it was written."""
         ...
 
 

@@ -289,6 +289,7 @@ class Daemon:
             "health": self._health.run(),
             "time_sync": self._time_sync.run(self._clock),
             "seals": self._keeper.seal_shifts(),
+            "much": self._keeper.seal_much(),
             "pruning": self._keeper.prune(),
             "watch": self._keeper.watch(),
             "patrol": self._keeper.patrol(),

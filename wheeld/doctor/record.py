@@ -68,6 +68,6 @@ def store(config: Config, happened: EventRecord) -> None:
     """
     key_file, utc_us = config.journal.signing_key_file, SystemClock().utc_us()
     signer = None if key_file is None else FileSigner(key_file)
-    owner = Owner(config.table.site, config.table.table)
+    owner = Owner(config.table.site, config.table.table, test=config.table.test)
     with closing(open_to_write(config.journal.path, owner=owner, signer=signer, at_utc_us=utc_us)) as journal:
         journal.note(happened, utc_us)

@@ -7,41 +7,50 @@ would give numbers to new messages that others have under other messages. So it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Annotated, TypeAlias, TypeVar
 
 import msgspec
+import structlog
 
+from wheeld.core.log_checks import SEQ_MAX
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, Mode
 
 T = TypeVar("T")
 
 
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
+"""SQLite takes no number above 2^63 - 1: asked for one, it would end the daemon, at each start anew."""
+
+
 class _Numbered(msgspec.Struct):
-    seq: int
+    seq: Whole
     hash: str
 
 
 class _Figures(msgspec.Struct):
-    n: int
+    n: Whole
     head: str
-    seq: int
+    seq: Whole
 
 
 class _Notice(msgspec.Struct):
     notice: str
+
+
+class _Sealed(msgspec.Struct):
     figures: _Figures
 
 
 class _Ack(msgspec.Struct):
-    seq: int
+    seq: Whole
 
 
 def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, test: bool) -> None:
     """Raise JournalError when the broker retains a message of a bench table under this name and this is a live one, or
     the other way round: their numbers have nothing to do with each other."""
     for leaf in ("table", "notice"):
-        found = _read(retained.get(leaf), Mode)
+        found = _read(retained, leaf, Mode)
         if found is None or found.test is test:
             continue
         theirs, ours = ("live", "bench") if test else ("bench", "live")
@@ -57,23 +66,28 @@ def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, 
 def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
     """Raise JournalError when the broker retains a `table`, or a `notice` of a seal, that this journal does not have,
     or the settlement core has acknowledged (`ack`) more than it has."""
-    table = _read(retained.get("table"), _Numbered)
+    table = _read(retained, "table", _Numbered)
     if table is not None and not _has(journal, table, retained["table"]):
         _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
-    sealed = _read(retained.get("notice"), _Notice)
-    if sealed is not None and sealed.notice == "sealed" and not _has_seal(journal, sealed.figures):
+    notice = _read(retained, "notice", _Notice)
+    is_seal = notice is not None and notice.notice == "sealed"
+    sealed = _read(retained, "notice", _Sealed) if is_seal else None
+    if sealed is not None and not _has_seal(journal, sealed.figures):
         seq = sealed.figures.seq
         _refuse(journal, f"the broker retains the notice of a seal of record {sealed.figures.n}, at seq {seq}", seq)
-    ack = _read(retained.get("ack"), _Ack) if settlement_ack else None
+    ack = _read(retained, "ack", _Ack) if settlement_ack else None
     if ack is not None and ack.seq > journal.last_seq():
-        _refuse(journal, f"the settlement core has acknowledged seq {ack.seq}", ack.seq)
+        _refuse_ack(journal, ack.seq)
 
 
-def _read(payload: bytes | None, to: type[T]) -> T | None:
-    """None also for what is no such message: it cannot be compared, and the next one replaces it."""
+def _read(retained: Mapping[str, bytes], leaf: str, to: type[T]) -> T | None:
+    """None also for what is no such message, which is logged: it cannot be compared, and the next one replaces it."""
+    payload = retained.get(leaf)
     try:
         return None if not payload else msgspec.json.decode(payload, type=to)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        # Not the payload: somebody else chose it, as long as he liked.
+        structlog.get_logger("journal").warning("retained.unreadable", topic=leaf, why=str(error))
         return None
 
 
@@ -102,4 +116,19 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
         "restored, or another file is in its place. Nothing was published. Put the newest file back; only if that is "
         f"lost, go on behind it: wheeld journal adopt {path} --after {after} --by NAME --why TEXT [--key FILE]",
+    )
+
+
+def _refuse_ack(journal: JournalReader, seq: int) -> None:
+    """Nothing of the wheel's own tells of this number, so no command goes with it: whoever may publish `ack` chose it,
+    and numbers that were adopted never come back."""
+    raise JournalError(
+        "behind",
+        journal.database.path,
+        f"the settlement core has acknowledged seq {seq}, and this journal, which ends at seq {journal.last_seq()}, "
+        "does not have it. Nothing that the broker retains of the wheel itself is newer than the journal, so THE ACK "
+        "MAY BE FALSE. Nothing was published. Ask the settlement system for the last message that it has, and look in "
+        "the broker's log who publishes `ack`. If it is false, revoke that certificate and clear it by an empty "
+        "retained message on the topic `ack`, then start. Only if the settlement system does have the message an older "
+        "copy was restored, or another file is in its place: put the newest file back (README, Backup and restore)",
     )

@@ -261,6 +261,25 @@ class JournalReader:
         rows = self.database.rows("SELECT * FROM chain WHERE n > ? ORDER BY n LIMIT ?", after_n, limit)
         return [Link(*row) for row in rows]
 
+    def link_of(self, kind: str, ref: int) -> Link | None:
+        """The link that holds this record, of a kind whose keys grow along the chain; None when none does.
+
+        It is found by halving: a chain of years is not read for a record of long ago.
+        """
+        low, high = 1, self.database.tip()[0] + 1
+        query = "SELECT * FROM chain WHERE n >= ? AND n < ? AND kind = ? ORDER BY n LIMIT 1"
+        while low < high:
+            middle = (low + high) // 2
+            row = self.database.row(query, middle, high, kind)
+            link = None if row is None else Link(*row)
+            if link is not None and link.ref == ref:
+                return link
+            if link is None or link.ref > ref:
+                high = middle
+            else:
+                low = link.n + 1
+        return None
+
     def record(self, kind: str, ref: int) -> tuple[bytes | None, ...] | None:
         """The columns of one record, as `canonical` takes them; None when it is not there."""
         chosen = KINDS[kind]
@@ -297,6 +316,11 @@ class JournalReader:
         """The record up to which the last seal goes; None without one."""
         row = self.database.row("SELECT ref FROM chain WHERE kind = 'seal' ORDER BY n DESC LIMIT 1")
         return None if row is None else int(row[0])
+
+    def sealed_from(self, n: int) -> int | None:
+        """The record up to which the first seal over record `n` goes; None when `n` stands behind the last."""
+        row = self.database.row("SELECT min(n) FROM heads WHERE n >= ?", n)
+        return None if row is None or row[0] is None else int(row[0])
 
     def cut_off(self, kind: str) -> tuple[int, int] | None:
         """The last key of this kind that is there, and the last that was given; None when they are the same."""

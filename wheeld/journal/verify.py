@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wheeld.journal.chain import EVIDENCE, FIRST_HEAD, KINDS, PRUNING
+from wheeld.journal.chain import EVENT, EVIDENCE, FIRST_HEAD, KINDS, PRUNING, digest_of
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import EXAMINE, JournalError, StoredOrigin
 from wheeld.journal.seal import Check, KeyFileError, check_by, key_id
 from wheeld.journal.tail import tail_faults
 from wheeld.journal.walk import FAULTS_MAX, Sealed, Verification, Walk
 
-__all__ = ["FAULTS_MAX", "Patrol", "Sealed", "Verification", "verify", "verify_end"]
+__all__ = ["FAULTS_MAX", "Patrol", "Sealed", "Verification", "verify", "verify_end", "verify_event"]
 
 PAGE = 1000
 """Links read at a time: a journal of years is verified in a few megabytes of memory."""
@@ -75,6 +75,31 @@ def verify_end(journal: JournalReader) -> Walk:
         walk.report.blame(fault)
     _refuse(journal, walk.report)
     return walk
+
+
+def verify_event(journal: JournalReader, row: int) -> None:
+    """Check one event record of a journal that is open: its row, its link, and all from there to the seal over it.
+
+    The patrol comes to it within hours, but what a start reads is used at once. Raises JournalError at a fault. Not
+    found is that a later record was removed or renamed, so that this one seems to be the newest: the patrol's too.
+    """
+    link, columns = journal.link_of(EVENT.name, row), journal.record(EVENT.name, row)
+    if link is None or columns is None or digest_of(columns) != link.digest:
+        where = "in no record: inserted" if link is None else "edited"
+        raise JournalError("edited", journal.database.path, f"event {row}: {where}; {EXAMINE}")
+    origin, seal_n = journal.origin(), journal.sealed_from(link.n)
+    if seal_n is None:
+        # Behind the last seal everything was verified when it was opened; without a key nothing binds it.
+        return
+    before = next(iter(journal.links(link.n - 2, 1)), None)
+    head = FIRST_HEAD if before is None or link.n == 1 else before.head
+    walk = Walk(journal, origin, _check(origin), after_n=link.n - 1, head=head)
+    # A seal is the record behind those that it covers. Whatever stands there, it ends at the last link.
+    while walk.report.records <= seal_n and walk.go(min(PAGE, seal_n + 1 - walk.report.records)):
+        pass
+    if walk.report.sealed is None:
+        walk.report.blame(f"record {link.n} ({EVENT.name} {row}): no seal covers it")
+    _refuse(journal, walk.report)
 
 
 class Patrol:

@@ -14,6 +14,7 @@ import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.log_checks import SEQ_MAX
 from wheeld.core.messages.chain import GENESIS, ChainError, unsigned, verify_link
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import (
@@ -32,10 +33,10 @@ from wheeld.journal.chain import (
 from wheeld.journal.database import Database
 from wheeld.journal.elsewhere import refuse_behind, refuse_other_mode
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredSeal
+from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredEvent, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
-from wheeld.journal.verify import Patrol
-from wheeld.ports import CommandRecord, EventRecord, OwedMessage, Receipt
+from wheeld.journal.verify import Patrol, verify_event
+from wheeld.ports import CommandRecord, EventName, EventRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
 """A command that comes again within this time, with the same id, is the same one delivered twice, as MQTT QoS 1 may do.
@@ -46,10 +47,21 @@ UNFINISHED = translatable(
     "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
 )
 
+ADOPTED_AT_ONCE = 1_000_000
+"""Numbers of the feed that an adoption goes on beyond the journal's last, unless whoever adopts is sure. A busy table
+gives some ten a coup and a coup a minute, 7,200 in twelve hours: this is four months of play. Whoever may publish `ack`
+could name any number, and a jump is never taken back."""
+
+ADOPTED_SEQ_MAX = SEQ_MAX // 2
+"""No adoption goes beyond this, so that the other half of the numbers that a feed takes is left to go on in."""
+
 PRUNED_AT_ONCE = 50
 """Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
 
-_SEQ_MAX = 2**63 - 1  # The largest integer that SQLite holds.
+_WINDOW_US = REPEAT_WINDOW_S * 1_000_000
+_RECENT = "abs(received_utc_us - ?) < ?"
+
+_INTEGER_MAX = 2**63 - 1  # The largest that SQLite holds.
 
 
 class _Last(Mode):
@@ -72,6 +84,9 @@ class JournalWriter:
         self.test = test
         self._check = None if signer is None else check_by(signer.public_key)
         self._trusted_from = 0
+        self._recent_from: int | None = None
+        self._sealed_n: int | None = None
+        """The record up to which the last seal goes; None before it was looked for: that may read long."""
         self._patrol: Patrol | None = None
 
     def trust_from(self, message_id: int | None) -> None:
@@ -127,7 +142,7 @@ class JournalWriter:
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
         """See `Store.mark_sent`."""
         with self.database.transaction():
-            settled = self.reader.settled() if await_settlement else _SEQ_MAX
+            settled = self.reader.settled() if await_settlement else _INTEGER_MAX
             self.database.execute_each(
                 "DELETE FROM debts WHERE id = ? AND coalesce(seq, 0) <= ?",
                 [(message_id, settled) for message_id in ids],
@@ -165,13 +180,17 @@ class JournalWriter:
         refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
         self._meet()
 
-    def adopt(self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int) -> StoredAdoption:
-        """Go on behind `after_seq`, which others have, with that hash where it is known.
+    def adopt(
+        self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int, far: bool = False
+    ) -> StoredAdoption:
+        """Go on behind `after_seq`, which others have, with that hash where it is known; `far`: also where that is more
+        than `ADOPTED_AT_ONCE` beyond the journal's last.
 
         Numbers that this journal has given since it was last compared are never published: others may have them under
         other messages.
         """
         last_seq = self.reader.last_seq()
+        self._refuse_far(after_seq, last_seq, far=far)
         first = self.reader.unmet_from() or last_seq + 1
         if first > max(after_seq, last_seq):
             raise JournalError(
@@ -190,6 +209,20 @@ class JournalWriter:
             self.database.execute("DELETE FROM debts WHERE seq >= ?", first)
             self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
         return adoption
+
+    def _refuse_far(self, after_seq: int, last_seq: int, *, far: bool) -> None:
+        if after_seq > ADOPTED_SEQ_MAX:
+            why = (
+                f"seq {after_seq} is no number of a wheel: too few would be left to go on in; whoever gave it was wrong"
+            )
+            raise JournalError("conflict", self.database.path, f"{why}. Nothing was adopted")
+        if after_seq - last_seq > ADOPTED_AT_ONCE and not far:
+            why = (
+                f"seq {after_seq} is more than {ADOPTED_AT_ONCE} numbers beyond its last, {last_seq}: months of play. "
+                "Nothing was adopted. The numbers between never come back, so ask the settlement system which message "
+                "it has last; if it is that one, say it again with --far"
+            )
+            raise JournalError("conflict", self.database.path, why)
 
     def _meet(self) -> None:
         if self.reader.unmet_from() is not None:
@@ -214,7 +247,16 @@ class JournalWriter:
             }
             columns["signature"] = self.signer.sign(seal_bytes(columns.values()))
             self.database.record(SEAL, **columns)
+        self._sealed_n = n
         return msgspec.convert(columns, StoredSeal)
+
+    def unsealed(self) -> int:
+        """How many records stand behind the last seal; 0 where there is no key to seal with."""
+        if self.signer is None:
+            return 0
+        if self._sealed_n is None:
+            self._sealed_n = self.reader.last_sealed() or 0
+        return self.database.tip()[0] - self._sealed_n
 
     def prune(self, now_utc_us: int, *, max_age_s: float | None = None, max_bytes: int | None = None) -> int:
         """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk; returns how many logs.
@@ -282,6 +324,13 @@ class JournalWriter:
                 at_utc_us=at_utc_us,
             )
 
+    def last_event(self, *names: EventName) -> StoredEvent | None:
+        """The newest event record of one of these names, verified; None when there is none."""
+        found = self.reader.last_event(*names)
+        if found is not None:
+            verify_event(self.reader, found.row)
+        return found
+
     # --- commands ----------------------------------------------------------------------------------------------
 
     def receive(self, command: CommandRecord, at_utc_us: int) -> Receipt:
@@ -290,11 +339,12 @@ class JournalWriter:
             earlier = self.database.row(
                 "SELECT name, by, reason, details, done, why FROM commands"
                 " LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
-                " WHERE id = ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
+                " WHERE id = ? AND row >= ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
                 command.id,
+                self._first_recent(at_utc_us),
                 command.user,
                 at_utc_us,
-                REPEAT_WINDOW_S * 1_000_000,
+                _WINDOW_US,
             )
             if earlier is None:
                 self._insert_command(command, at_utc_us)
@@ -405,6 +455,19 @@ class JournalWriter:
             packed_digest=hashlib.sha256(packed).digest(),
         )
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
+
+    def _first_recent(self, at_utc_us: int) -> int:
+        """The first row of the command log that a repeat may be of. It only moves on, so that each row is passed once:
+        weeks of an id that everybody can guess cost the next command nothing."""
+        if self._recent_from is None:
+            before = f"SELECT row FROM commands WHERE NOT {_RECENT} ORDER BY row DESC LIMIT 1"  # noqa: S608
+            found = self.database.row(before, at_utc_us, _WINDOW_US)
+            self._recent_from = 0 if found is None else int(found[0]) + 1
+        query = f"SELECT row FROM commands WHERE row >= ? AND {_RECENT} ORDER BY row LIMIT 1"  # noqa: S608
+        found = self.database.row(query, self._recent_from, at_utc_us, _WINDOW_US)
+        last = "SELECT coalesce(max(row), 0) FROM commands"
+        self._recent_from = self.database.integer(last) + 1 if found is None else int(found[0])
+        return self._recent_from
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
         columns = msgspec.structs.asdict(command)

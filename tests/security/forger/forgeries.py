@@ -386,6 +386,37 @@ def added_a_command(db: sqlite3.Connection) -> None:
 
 
 @by_sql
+def edited_an_event(db: sqlite3.Connection) -> None:
+    """Another sensor in a sealed event record, nothing else."""
+    db.execute("UPDATE events SET details = replace(details, 'beam/1', 'beam/2') WHERE row = 2")
+
+
+@by_sql
+def removed_an_event(db: sqlite3.Connection) -> None:
+    """A failure behind the last seal that nobody is to see: gone with its link, and the counter with it."""
+    (row,) = db.execute("SELECT max(row) FROM events").fetchone()
+    db.execute("DELETE FROM events WHERE row = ?", (row,))
+    db.execute("DELETE FROM chain WHERE kind = 'event' AND ref = ?", (row,))
+    db.execute("UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'events'")
+    chain_anew(db)
+    bind_anew(db)
+
+
+@by_sql
+def inserted_an_event(db: sqlite3.Connection) -> None:
+    """A power-up in no record, newer than the true one: what differs from it would not be told."""
+    db.execute("INSERT INTO events VALUES (NULL, 'power_up', NULL, NULL, '{\"program\":\"theirs\"}', ?)", (NOW,))
+
+
+@by_sql
+def inserted_an_event_and_chained_it(db: sqlite3.Connection) -> None:
+    """The same with a link behind the end."""
+    inserted_an_event(db)
+    append_link(db, "event", db.execute("SELECT max(row) FROM events").fetchone()[0])
+    bind_anew(db)
+
+
+@by_sql
 def forged_a_seal(db: sqlite3.Connection) -> None:
     """Another name under the seal."""
     db.execute("UPDATE heads SET by = 'Anna'")
