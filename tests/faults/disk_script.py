@@ -141,7 +141,7 @@ def evening(name: str, *, first: tuple[int, ...], second: tuple[int, ...], check
     two.record("acknowledge")
     two.record("prune", two.utc_us, DAY_US / 2e6)
     two.record("prune", two.utc_us, None, 1)
-    two.record("reopen", 3)
+    two.record("reopen_retained")
     two.record("seal", "end of the day", two.utc_us)
     third = START_UTC_US + 2 * DAY_US
     ops = [*_opened(START_UTC_US), *_served(one.ops, 5), Op("exit")]
