@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from tests.core.evening import FALL_S, START_UTC_US, Evening, PublishedMessage, Way, other
+from tests.core.evening import FALL_S, START_UTC_US, WATCHED_S, WATCHED_US, Evening, PublishedMessage, Way, other
 from tests.core.rulebook_model import RESULT, Game
 from wheeld.core.facts import Fact
 from wheeld.core.messages.chain import GENESIS, verify_link
@@ -65,6 +65,8 @@ class KnownWheel:
         self.last_number = setting.last_number
         self.turning, self.object_in = True, False
         self.faults: set[str] = set()
+        self.gap_us = 0
+        """Until when nobody watched the wheel, by its own time."""
         self.games = {Game()}
         self.table: dict[str, Any] = {}
         self.verdict_of: dict[int, str] = {}
@@ -280,6 +282,8 @@ class KnownWheel:
     def sensor(self, name: str, *, ok: bool) -> None:
         (self.faults.discard if ok else self.faults.add)(name)
         self.evening.sensor(name, ok=ok)
+        if name == "link":
+            self.gap_us = self.evening.now_us
         self.happens((Fact.SENSOR_MENDED if ok else Fact.SENSOR_FAULT,))
 
     def restart(self) -> None:
@@ -291,6 +295,7 @@ class KnownWheel:
             way=before.way,
             started_utc_us=START_UTC_US + before.now_us + RESTART_US,
         )
+        self.gap_us = 0
         self.ball = "pocket" if self.ball == "pocket" else "hand"
         self.turning, self.read, self.replied = True, 0, 0
         self.evening.lying = before.lying if self.ball == "pocket" else None
@@ -307,6 +312,8 @@ class KnownWheel:
         return self.ball == "track"
 
     def _launch(self, laps: float, *, against: bool) -> list[BallPass]:
+        if self.evening.now_us - self.gap_us < WATCHED_US:
+            self.evening.wait(WATCHED_S)  # else the ball may have run before anybody watched (N8)
         way = other(self.evening.way) if against else self.evening.way
         passes = self.evening.launch(way, laps=laps)
         self.ball, self.left_us, self.whole = "track", passes[-1].t_us, against and laps >= self.setting.min_laps + 1
