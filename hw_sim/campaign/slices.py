@@ -12,10 +12,13 @@ import msgspec
 from hw_sim import log
 from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
-from hw_sim.events import ClockReading, End, ForeignObject, SensorState, SimEvent, TableCommand
+from hw_sim.events import ClockReading, End, ForeignObject, RotorEdge, SensorState, SimEvent, TableCommand
 from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
+
+WATCHED_US = 3_000_000
+"""A table that nobody watched before its launch has an unseen one (docs/rulebook.md 7): longer than a ball can hide."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ class Slice:
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Its log. From the first mark on it is the whole evening. From a later one it starts with the states at that
-        time (failed sensors, an object in the cylinder) and with the command "open"."""
+        """Its log. From the first mark on it is the whole evening. From a later one it starts with the rotor's
+        edges shortly before, the states at that time (failed sensors, an object in the cylinder), and the command
+        "open"."""
         return log.lines(self.header, self.events())
 
     @property
@@ -49,6 +53,8 @@ class Slice:
         events, start_us, end_us = self.faulty.events, self.start_us, self.end_us
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
+            watched = bisect_left(events, start_us - WATCHED_US, key=T_US)
+            yield from (event for event in events[watched:start] if isinstance(event, RotorEdge))
             yield from _states(events[:start], start_us)
             yield TableCommand(start_us, "open", "chef")
         before = self.evening.marks[self.first].first
