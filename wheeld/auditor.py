@@ -29,8 +29,12 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+try:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+except ImportError as missing:
+    print("nothing was checked: install the Python package cryptography", file=sys.stderr)  # noqa: T201
+    raise SystemExit(2) from missing
 
 KINDS = {
     "origin": ("origins", "row site table_id public_key at_utc_us"),
@@ -80,8 +84,7 @@ class Auditor:
 
     def run(self) -> str:
         """Check the whole journal."""
-        origin = self.db.execute("SELECT public_key FROM origins ORDER BY row").fetchone()
-        if origin is None or origin[0] != self.key:
+        if self.db.execute("SELECT public_key FROM origins ORDER BY row").fetchone() != (self.key,):
             raise Fault("record 1: the journal was begun with none of the keys given")
         for n, kind, ref, digest, head in self.db.execute("SELECT n, kind, ref, digest, head FROM chain ORDER BY n"):
             if n != self.n + 1:
@@ -135,12 +138,10 @@ class Auditor:
         """Check a coup's observations, or the record of their removal."""
         log = self.db.execute("SELECT at_utc_us, bytes, packed FROM logs WHERE coup = ?", (coup,)).fetchone()
         pruned = self.db.execute("SELECT 1 FROM prunings WHERE coup = ?", (coup,)).fetchone() is not None
-        if log is None:
-            if not pruned:
-                raise Fault(f"{where}: its log was removed")
+        if log is None and pruned:
             return
-        if pruned or log[:2] != (int(row[3]), len(log[2])) or hashlib.sha256(log[2]).digest() != row[5]:
-            raise Fault(f"{where}: its log was edited")
+        if log is None or pruned or log[:2] != (int(row[3]), len(log[2])) or hashlib.sha256(log[2]).digest() != row[5]:
+            raise Fault(f"{where}: its log was {'removed' if log is None else 'edited'}")
         if hashlib.sha256(zlib.decompress(log[2])).digest() != row[4]:
             raise Fault(f"{where}: its log is not the one of its digest")
 
@@ -192,8 +193,7 @@ class Auditor:
 
     def check_tail(self) -> None:
         """Check how the last change left the file: nothing was added, cut off or edited since without the key."""
-        tail = self.db.execute("SELECT n, head, kept, debts, signature FROM tail").fetchone()
-        if tail is None:
+        if (tail := self.db.execute("SELECT n, head, kept, debts, signature FROM tail").fetchone()) is None:
             raise Fault("tail: removed, nothing shows how the journal was left")
         n, head, kept, debts, signature = tail
         if self.n > n:

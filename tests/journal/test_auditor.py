@@ -392,6 +392,15 @@ def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: P
         )
 
 
+def test_without_its_package_it_says_what_to_install(whole: Path, journal: Path) -> None:
+    """And by its exit code that nothing was found out, not that something is wrong."""
+    program = "import runpy, sys; sys.modules['cryptography'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
+    command = [sys.executable, "-c", program, str(AUDITOR), str(journal), str(whole.with_name("wheel.pub"))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "nothing was checked: install the Python package cryptography\n"
+
+
 def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:
     """Copied away from the package, with an interpreter that cannot see it: whole, a fault, not a journal."""
     names = {

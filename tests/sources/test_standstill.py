@@ -186,30 +186,28 @@ async def test_rien_va_in_a_standstill_voids_the_coup_whatever_is_read_first(
     assert [(reply.name, reply.done) for reply in house.replies[1:]] == [("rien_va", True)]
 
 
-@pytest.mark.parametrize(("said_s", "verdict"), [(-1.0, "void/1"), (1.0, "result/1")])
-async def test_its_own_date_decides_when_it_carries_one(said_s: float, verdict: str) -> None:
+async def verdicts_of_a_dated_word(said_s: float, *, keeps_times: bool) -> list[str]:
+    """The daemon stands still while the number comes; "rien va" arrives afterwards, said so long after the number."""
     house = House([*SEEN])
+    house.board.keeps_times = keeps_times
     async with working(house.loop.run(), house.loop.beat()):
         await house.play(NUMBER_US - 3 * SECOND_US)
         house.unheard.append(("rien_va", round(NUMBER_US + said_s * SECOND_US)))
         house.clock.stall(7)
         await house.read()
         await house.play(house.now_us + 3 * SECOND_US)
-    assert house.verdicts == [verdict]
+    return house.verdicts
+
+
+@pytest.mark.parametrize(("said_s", "verdict"), [(-1.0, "void/1"), (1.0, "result/1")])
+async def test_its_own_date_decides_when_it_carries_one(said_s: float, verdict: str) -> None:
+    assert await verdicts_of_a_dated_word(said_s, keeps_times=True) == [verdict]
 
 
 @pytest.mark.parametrize("said_s", [-1.0, 1.0])
 async def test_its_own_date_decides_nothing_where_what_was_seen_has_none(said_s: float) -> None:
     """A wheel's own head does not say when it saw what it reports: nobody knows which was first, so it is void."""
-    house = House([*SEEN])
-    house.board.keeps_times = False
-    async with working(house.loop.run(), house.loop.beat()):
-        await house.play(NUMBER_US - 3 * SECOND_US)
-        house.unheard.append(("rien_va", round(NUMBER_US + said_s * SECOND_US)))
-        house.clock.stall(7)
-        await house.read()
-        await house.play(house.now_us + 3 * SECOND_US)
-    assert house.verdicts == ["void/1"]
+    assert await verdicts_of_a_dated_word(said_s, keeps_times=False) == ["void/1"]
 
 
 async def test_nobody_spoke_and_the_result_says_how_late_it_is() -> None:

@@ -162,21 +162,6 @@ class Daemon:
         self._notifier = ServiceNotifier()
         self._watch = Watch(clock=clock, feed=self._notifier.alive, table_now_us=lambda: self._table.now_us)
         self._time_sync = TimeSync(on_change=self._on_change)
-        self._self_test = SelfTest(
-            clock=clock,
-            silent=lambda: self._source.silent,
-            sensors=lambda: self._source.sensors,
-            is_synchronised=lambda: self._time_sync.is_synchronised,
-        )
-        self._events = EventRecorder(
-            journal,
-            clock=clock,
-            sensors=lambda: self._source.sensors,
-            troubles=lambda: self._source.troubles,
-            door=lambda: self._source.door,
-            is_synchronised=lambda: self._time_sync.is_synchronised,
-            clock_set_s=lambda: self._loop.clock_set_s,
-        )
         self._keeper = JournalKeeper(
             journal,
             self._table,
@@ -193,7 +178,27 @@ class Daemon:
             ears=Ears(self._hear, self._under_way),
             asleep_ns=clock.asleep_ns,
         )
+        self._watch_device()
         self._join_network(config.mqtt)
+
+    def _watch_device(self) -> None:
+        """What looks at the device itself: the self-test of a start, and the event record."""
+        source, time_sync, loop = self._source, self._time_sync, self._loop
+        self._self_test = SelfTest(
+            clock=self._clock,
+            silent=lambda: source.silent,
+            sensors=lambda: source.sensors,
+            is_synchronised=lambda: time_sync.is_synchronised,
+        )
+        self._events = EventRecorder(
+            self._journal,
+            clock=self._clock,
+            sensors=lambda: source.sensors,
+            troubles=lambda: source.troubles,
+            door=lambda: source.door,
+            is_synchronised=lambda: time_sync.is_synchronised,
+            clock_set_s=lambda: loop.clock_set_s,
+        )
 
     def _join_network(self, setting: MqttSettings) -> None:
         """The connection to the broker, and all that speaks or listens through it."""
@@ -242,16 +247,7 @@ class Daemon:
 
     async def run(self) -> None:
         """Until a signal asks to stop, or a task fails: then all stop, and the error is raised in a group."""
-        program = self._program
-        await program.read()
-        identity = Identity(
-            version=program.version,
-            program=program.digest,
-            as_released=program.as_released,
-            configuration=self._configuration_digest,
-            test=self._table.setting.test,
-        )
-        await self._events.power_up(identity, self._table.boot_id)
+        await self._record_power_up()
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
         stop = asyncio.Event()
@@ -267,6 +263,19 @@ class Daemon:
             await self._await_confirmations()
             for task in tasks:
                 task.cancel()
+
+    async def _record_power_up(self) -> None:
+        """Who starts, as the first event record of this run."""
+        program = self._program
+        await program.read()
+        identity = Identity(
+            version=program.version,
+            program=program.digest,
+            as_released=program.as_released,
+            configuration=self._configuration_digest,
+            test=self._table.setting.test,
+        )
+        await self._events.power_up(identity, self._table.boot_id)
 
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {
