@@ -256,3 +256,14 @@ def test_the_journal_is_signed_and_kept_as_configured(tmp_path: Path) -> None:
     assert (journal.evidence_age_days, journal.evidence_bytes_max) == (90, 2_000_000_000)
     none = parse(GOOD).journal
     assert (none.signing_key_file, none.evidence_age_days, none.evidence_bytes_max) == (None, None, None)
+
+
+def test_the_port_of_tls_without_tls_is_told() -> None:
+    (reported,) = problems(with_line("mqtt", "port = 8883"))
+    assert "mqtt.ca_file: is missing; port 8883 is the one of brokers with TLS" in reported
+
+
+def test_the_port_of_tls_with_tls(tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_text("x")
+    text = with_line("mqtt", "port = 8883", with_line("mqtt", 'ca_file = "ca.crt"'))
+    assert parse(text, directory=tmp_path).mqtt.port == 8883
