@@ -1,4 +1,4 @@
-"""Exit codes, those of sysexits.h where it has one."""
+"""Exit codes, those of sysexits.h where it has one. docs/operations.md says what to do at each."""
 
 from __future__ import annotations
 
