@@ -57,10 +57,10 @@ SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "poc
 Problem: TypeAlias = tuple[str, str]
 """A setting, and what is wrong with it."""
 NAME = "lower-case letters, digits, - and _, 64 at most"
-TEXT = "a text that is not empty"
 SOURCES = '"sensors" or "head"'
 _LEFT_OUT = '`"sensors"` where such sensors are described or there is no `[head]`, else `"head"`'
 HOUSES = tuple(dict.fromkeys(house for house, _ in PROFILES))
+LAPS_LEAST = min(profile.min_laps for profile in PROFILES.values())
 GAMES = tuple(dict.fromkeys(game for _, game in PROFILES))
 ANGLES = "a list of angles in degrees, clockwise seen from above, like [0, 90, 180, 270]"
 
@@ -171,8 +171,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         int,
         _key(
             "table.min_laps",
-            "full laps that a valid coup needs (R2); more than the house asks are allowed, fewer are not",
-            f"a whole number, what the house asks to {LAPS_MAX}",
+            "full laps that a valid coup needs (R2); a table may ask more than its house",
+            f"a whole number, no fewer than the house asks, {LAPS_LEAST} to {LAPS_MAX}",
             4,
             default=None,
             left_out="as many as the house asks",
@@ -215,7 +215,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         _key(
             "table.strays_tolerated",
-            "a lap is proven if it is whichever so many of the pulses no ball made (R2); only with beams",
+            "how many pulses may be strays, whichever they are, and a lap is proven all the same (R2); only with beams",
             f"a whole number, 1 to {STRAYS_MAX}",
             2,
             left_out=f"2 with {MANY_BEAMS} beams or more, else 1",
