@@ -25,6 +25,8 @@ SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
 # report goes, and other options (MORE=--margin).
 FAULTS ?= 1
+# Of a demo a number, and only if it is given: each demo is another one.
+GIVEN_SEED := $(SEED)
 SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
 JOBS   ?= 2
 OUT    ?= .wheeld-campaign
@@ -53,8 +55,8 @@ APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 .NOTPARALLEL:
 .PHONY: demo test test-systemd test-gpio faults floods evenings whole proofs feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
 
-demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself
-	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED)
+demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
+	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
 
 test: lint types tests  ## everything the tests need, then the tests
 

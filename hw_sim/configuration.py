@@ -1,12 +1,19 @@
-"""The sections of a `wheeld` configuration that describe a simulated wheel."""
+"""The sections of a `wheeld` configuration that describe a simulated wheel: written, and read."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
 
 from firmware_protocol.messages import Layout as BoardLayout
 from hw_sim.board import BoardSetup
+from hw_sim.evening import HOUSES
+from hw_sim.events import Direction
+from hw_sim.exits import BadDataError
 from hw_sim.wheel import Layout
 
 SILENCE_S = (0.2, 1.0)
@@ -39,6 +46,57 @@ def sections(layout: Layout, *, site: str, table: str, last_number: int | None, 
         },
     }
     return "\n".join(_section(name, keys) for name, keys in values.items())
+
+
+_Angle: TypeAlias = Annotated[float, Meta(ge=0, lt=360)]
+
+
+class _Table(msgspec.Struct):
+    house: str
+    game: str
+
+
+class _Wheel(msgspec.Struct):
+    rotor_ticks: Annotated[int, Meta(ge=37, le=4096)]
+    beams_deg: Annotated[tuple[_Angle, ...], Meta(min_length=2, max_length=32)]
+    readers_deg: Annotated[tuple[_Angle, ...], Meta(min_length=1, max_length=16)]
+    rotor_direction: Direction | None = None
+
+
+class _Configuration(msgspec.Struct):
+    """What matters here of a `wheeld` configuration; the daemon judges all of it."""
+
+    table: _Table
+    wheel: _Wheel
+
+
+def layout_of(path: Path) -> Layout:
+    """The wheel that the configuration at `path` describes; its other sections and keys do not count here.
+
+    Raises BadDataError.
+    """
+    try:
+        told = msgspec.toml.decode(path.read_bytes(), type=_Configuration)
+    except OSError as error:
+        raise BadDataError(f"cannot read {path}: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise BadDataError(f"{path}: no configuration of a wheel that can be simulated: {wrong}") from wrong
+    table, wheel = told.table, told.wheel
+    if (table.house, table.game) not in HOUSES:
+        known = ", ".join("/".join(each) for each in HOUSES)
+        raise BadDataError(f"{path}: no regulation for {table.house}/{table.game}; known: {known}")
+    is_fair = table.game == "fair"
+    if is_fair != (wheel.rotor_direction is not None):
+        raise BadDataError(f"{path}: rotor_direction belongs to a fair wheel, and to no other")
+    return Layout(
+        house=table.house,
+        game=table.game,
+        wheel="fair" if is_fair else "french",
+        rotor_ticks=wheel.rotor_ticks,
+        beams_deg=wheel.beams_deg,
+        readers_deg=wheel.readers_deg,
+        rotor_direction=wheel.rotor_direction,
+    )
 
 
 def silence_s(speed: float) -> float:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import random
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim.board import SimBoard
-from hw_sim.configuration import board_setup, sections
+from hw_sim.configuration import board_setup, layout_of, sections
 from hw_sim.evening import draw_layout, named, repeatable
 from hw_sim.events import End, SimEvent
-from hw_sim.exits import FileError
+from hw_sim.exits import FileError, UsageError
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
 from hw_sim.table import Outcome, SimTable
+from hw_sim.wheel import Layout
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -38,6 +40,12 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order; then it ends")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
+    )
+    parser.add_argument(
+        "--layout",
+        type=Path,
+        metavar="FILE",
+        help="play the wheel of this wheeld configuration, its [table] and [wheel] (default: one that is drawn)",
     )
     add_pace(parser, speed=1.0)
     parser.add_argument(
@@ -61,10 +69,11 @@ def _speed(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play until the end or a signal. Returns the exit code. Raises UnknownScenarioError, FileError."""
+    """Play until the end or a signal. Returns the exit code. Raises UnknownScenarioError, UsageError, BadDataError,
+    FileError."""
     scenarios = None if args.scenario is None else named(args.scenario)
     rng = repeatable(f"run {args.seed}")
-    layout = draw_layout(rng, french=any(scenario.french_only for scenario in scenarios or ()))
+    layout = _layout(args.layout, rng, scenarios or [])
     last_number = None if scenarios and scenarios[0].first_only else rng.randrange(37)
     live = LiveTable(layout, rng, last_number)
     live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
@@ -83,6 +92,17 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise FileError(f"cannot make {args.pty}: {error.strerror}") from error
     return 0
+
+
+def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]) -> Layout:
+    """That of the file, or a drawn one on which the scenarios can be played. Raises UsageError, BadDataError."""
+    french_only = [scenario.name for scenario in scenarios if scenario.french_only]
+    if file is None:
+        return draw_layout(rng, french=bool(french_only))
+    layout = layout_of(file)
+    if french_only and layout.wheel != "french":
+        raise UsageError(f"{french_only[0]} reverses the rotor, and {file} has a fair wheel, which turns one way only")
+    return layout
 
 
 def print_now(line: str) -> None:

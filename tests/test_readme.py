@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,17 @@ def test_the_make_targets_are_there() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert set(TARGETS) >= {"demo", "test"}
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in TARGETS)
+
+
+@pytest.mark.parametrize(("given", "expected"), [(["SEED=7"], "--seed 7"), (["COUPS=5"], "")])
+def test_a_demo_takes_the_seed_that_is_given(given: list[str], expected: str) -> None:
+    """A seed of the environment counts too; that of a campaign, the commit, does not."""
+    environment = {name: value for name, value in os.environ.items() if name != "SEED"}
+    command = ["make", "--dry-run", "--always-make", "demo"]
+    for call, more in (([*command, *given], {}), (command, dict(each.split("=") for each in given))):
+        shown = subprocess.run(call, cwd=ROOT, env=environment | more, capture_output=True, text=True, check=True)
+        (line,) = [line for line in shown.stdout.splitlines() if "hw-sim demo" in line]
+        assert "".join(re.findall(r"--seed .+", line)) == expected
 
 
 @pytest.mark.parametrize("beams_deg", [(0, 90), (0, 90, 180, 270), tuple(range(0, 360, 45))])

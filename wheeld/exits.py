@@ -1,19 +1,32 @@
-"""Exit codes, those of sysexits.h where it has one."""
+"""Exit codes, those of sysexits.h where it has one. docs/operations.md says what to do at each."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Self
 
 
 class Exit(IntEnum):
-    """How a `wheeld` command ended; systemd and scripts act on it."""
+    """How a `wheeld` command ended; systemd and scripts act on it. `text` says to people what it means."""
 
-    OK = 0
-    USAGE = 2  # the command line is wrong
-    BAD_DATA = 65  # a malformed log, a journal with a fault, or one that somebody changed while it was open
-    NO_INPUT = 66  # a named file does not exist or cannot be read
-    NOT_RELEASED = 69  # the program has no manifest: a source tree, or no release's
-    NOT_OPENED = 73  # the journal cannot be used (another table's, edited, …), or another daemon uses it
-    IO_FAILED = 74  # a file or the journal could not be read or written: worth another try
-    BAD_CONFIG = 78  # the configuration is wrong
-    INTERRUPTED = 130  # by SIGINT, as shells count it
+    text: str
+
+    OK = 0, "done"
+    USAGE = 2, "the command line is wrong"
+    BAD_DATA = 65, "the data is wrong: a malformed log, a journal with a fault, a program that is not its release's"
+    NO_INPUT = 66, "a file that was named does not exist or cannot be read, or has nothing of what was asked for"
+    NOT_RELEASED = 69, "the program has no manifest of a release: there is nothing to verify it with"
+    NOT_OPENED = 73, "the journal cannot be used (another table's, edited, …), or another daemon uses it"
+    IO_FAILED = (
+        74,
+        "a file, or the journal, could not be read or written (disk full, failing); nothing more was published",
+    )
+    BAD_CONFIG = 78, "the configuration is wrong: where and why is on standard error"
+    INTERRUPTED = 130, "interrupted"
+
+    def __new__(cls, code: int, text: str) -> Self:
+        """Its value is the code alone."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.text = text
+        return member

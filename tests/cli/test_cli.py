@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
+from cryptography import x509
 
 from hw_sim import log as sim_log
 from hw_sim.evening import script
@@ -25,6 +26,8 @@ from tests.broker.feed import Feed
 from tests.config.test_config import GOOD, with_line
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import NOW, open_reader, open_writer, write_keys
+from tests.security.authority import Authority
+from wheeld.broker.tls import TlsFiles
 from wheeld.cli.describe import BETS, STATES, describe
 from wheeld.cli.main import main
 from wheeld.config.sections import Config
@@ -87,14 +90,24 @@ def wheeld(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedPr
 
 
 @pytest.mark.parametrize("words", [(), ("run",), ("check-config",), ("replay",), ("journal",), ("journal", "show")])
-def test_every_help_teaches_the_exit_codes(words: tuple[str, ...], capsys: Captured) -> None:
+def test_every_help_names_the_page_of_the_exit_codes(words: tuple[str, ...], capsys: Captured) -> None:
     with pytest.raises(SystemExit) as end:
         main([*words, "--help"])
     assert end.value.code == Exit.OK
     printed = capsys.readouterr().out
-    for code in Exit:
-        assert f"\n  {code.value:<4}" in printed
+    assert printed.count("exit codes: wheeld help exit-codes\n") == 1
     assert "examples:" in printed or words in [("run",), ("check-config",)]
+
+
+def test_one_page_teaches_the_exit_codes(capsys: Captured) -> None:
+    assert main(["help", "exit-codes"]) == Exit.OK
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1:] == [f"  {code.value:<4}{code.text}" for code in Exit]
+
+
+def test_help_without_a_page_is_that_of_the_commands(capsys: Captured) -> None:
+    assert main(["help"]) == Exit.OK
+    assert "check-config" in capsys.readouterr().out
 
 
 def test_every_example_in_the_help_is_a_command_line(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,6 +284,65 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         "p7 at the broker: chef",
     ):
         assert fact in printed
+
+
+def test_check_config_tells_of_a_directory_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
+    path = write(tmp_path, GOOD.replace("journal.sqlite", "none/journal.sqlite"))
+    assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
+    line = path.read_text().splitlines().index('path = "none/journal.sqlite"') + 1
+    told = capsys.readouterr()
+    assert f"{path}:{line}: journal.path: the directory {tmp_path / 'none'} does not exist" in told.err
+    assert told.out == ""
+
+
+def with_certificate(files: TlsFiles, more: str = "") -> str:
+    lines = f'[mqtt]\nport = 8883\nca_file = "{files.ca_file}"\ncert_file = "{files.cert_file}"\n'
+    return GOOD.replace("[mqtt]\n", f'{lines}key_file = "{files.key_file}"\n{more}')
+
+
+def test_check_config_says_whose_the_certificate_is(tmp_path: Path, capsys: Captured) -> None:
+    files = Authority(tmp_path).issue("wheel-campione-03")
+    assert main(["check-config", str(write(tmp_path, with_certificate(files)))]) == Exit.OK
+    assert "8883 with the certificate of wheel-campione-03, with TLS" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["anonymous", "wheel-campione-04", "chef-campione-03", "settlement"])
+def test_check_config_tells_of_a_certificate_that_is_not_the_wheel_s(
+    name: str, tmp_path: Path, capsys: Captured
+) -> None:
+    files = Authority(tmp_path).issue(name)
+    path = write(tmp_path, with_certificate(files))
+    assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
+    told = f"mqtt.cert_file: has the common name '{name}', which is not this wheel's in the broker's access list"
+    assert told in capsys.readouterr().err
+    path = write(tmp_path, with_certificate(files, 'username = "wheel-campione-03"\n'))
+    assert main(["check-config", str(path)]) == Exit.OK
+    assert f"as wheel-campione-03 with the certificate of {name}," in capsys.readouterr().out
+
+
+def test_check_config_takes_a_name_that_the_file_makes_a_wheel_s(tmp_path: Path, capsys: Captured) -> None:
+    files = Authority(tmp_path).issue("cabinet-7")
+    path = write(tmp_path, with_certificate(files, 'users = { cabinet-7 = "wheel" }\n'))
+    assert main(["check-config", str(path)]) == Exit.OK
+    assert "with the certificate of cabinet-7" in capsys.readouterr().out
+
+
+def test_check_config_tells_of_a_certificate_that_names_nobody(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = Authority(tmp_path)
+    monkeypatch.setattr("tests.security.authority._name", lambda _: x509.Name([]))
+    path = write(tmp_path, with_certificate(house.issue("x")))
+    assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
+    assert "mqtt.cert_file: has no common name" in capsys.readouterr().err
+
+
+def test_check_config_tells_of_a_certificate_that_is_none(tmp_path: Path, capsys: Captured) -> None:
+    files = Authority(tmp_path).issue("x")
+    assert files.cert_file is not None
+    files.cert_file.write_text("no certificate")
+    assert main(["check-config", str(write(tmp_path, with_certificate(files)))]) == Exit.BAD_CONFIG
+    assert f"mqtt.cert_file: {files.cert_file} holds no certificate in PEM" in capsys.readouterr().err
 
 
 # --- acl -----------------------------------------------------------------------------------------------------------
@@ -493,6 +565,12 @@ def test_an_event_stands_where_it_happened(journal: Path, tmp_path: Path, capsys
     assert main(["journal", "show", str(tmp_path / "new"), "--jsonl"]) == Exit.OK
     topics = [json.loads(line)["topic"] for line in capsys.readouterr().out.splitlines()]
     assert topics == ["event", "notice", "table", "event", "event"]
+
+
+@pytest.mark.parametrize("more", [[], ["--jsonl"], ["--topic", "result"]])
+def test_show_says_that_it_has_nothing_of_a_coup(more: list[str], journal: Path, capsys: Captured) -> None:
+    assert main(["journal", "show", str(journal), "--coup", "99", *more]) == Exit.NO_INPUT
+    assert capsys.readouterr() == ("", f"wheeld: {journal}: no such message of coup 99; it has coups 1 to 2\n")
 
 
 def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:

@@ -102,10 +102,10 @@ def test_absolute_paths_stay() -> None:
         ("table", "min_lap = 4", "f.toml:2: table.min_lap: is not a known key; did you mean min_laps?"),
         ("mqtt", "rotor_ticks = 148", "mqtt.rotor_ticks: is not a known key; it belongs in [wheel]"),
         ("journal", "colour = 1", "journal.colour: is not a known key; [journal] knows path"),
-        ("table", "site = 4", "table.site: is 4; expected a text that is not empty"),
+        ("table", "site = 4", "table.site: is 4; expected lower-case letters, digits, - and _, 64 at most"),
         ("table", 'void_words = "rien"', 'table.void_words: is "rien"; expected "rien va" or "nulla vale"'),
         ("table", "min_laps = 2.5", "table.min_laps: is 2.5; expected a whole number"),
-        ("table", "auto_rien_ne_va_plus_rev_s = true", "is true; expected a number"),
+        ("table", "auto_rien_ne_va_plus_rev_s = true", "is true; expected laps a second, 0.3 to 3"),
         ("table", "last_number = 1979-05-27", 'is "1979-05-27"; expected a whole number'),
         ("wheel", 'rotor_direction = "left"', 'is "left"; expected "cw" or "ccw"'),
         ("wheel", "beams_deg = 4", "wheel.beams_deg: is 4; expected a list of angles in degrees"),
@@ -161,9 +161,9 @@ def test_the_core_validates_the_meaning_and_problems_name_the_files_keys(
 def test_every_problem_is_reported_at_once_in_the_order_of_the_file() -> None:
     text = GOOD.replace("site = ", "sites = ").replace("148", '"x"').replace('host = "127.0.0.1"', "prot = 1")
     assert problems(text + "\n[extra]\na = 1\n") == [
-        "f.toml:1: table.site: is missing; expected a text that is not empty",
+        "f.toml:1: table.site: is missing; expected lower-case letters, digits, - and _, 64 at most",
         "f.toml:2: table.sites: is not a known key; did you mean site?",
-        'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number',
+        'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number, 37 to 4096',
         "f.toml:18: mqtt.host: is missing; expected a text that is not empty",
         "f.toml:19: mqtt.prot: is not a known key; did you mean port?",
         (
@@ -256,3 +256,14 @@ def test_the_journal_is_signed_and_kept_as_configured(tmp_path: Path) -> None:
     assert (journal.evidence_age_days, journal.evidence_bytes_max) == (90, 2_000_000_000)
     none = parse(GOOD).journal
     assert (none.signing_key_file, none.evidence_age_days, none.evidence_bytes_max) == (None, None, None)
+
+
+def test_the_port_of_tls_without_tls_is_told() -> None:
+    (reported,) = problems(with_line("mqtt", "port = 8883"))
+    assert "mqtt.ca_file: is missing; port 8883 is the one of brokers with TLS" in reported
+
+
+def test_the_port_of_tls_with_tls(tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_text("x")
+    text = with_line("mqtt", "port = 8883", with_line("mqtt", 'ca_file = "ca.crt"'))
+    assert parse(text, directory=tmp_path).mqtt.port == 8883

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.configuration import board_setup, sections, silence_s
+from hw_sim.configuration import board_setup, layout_of, sections, silence_s
 from hw_sim.evening import draw_layout, repeatable
+from hw_sim.exits import BadDataError
 from wheeld.config.reading import parse
 
 REST = '[journal]\npath = "j"\n[mqtt]\nhost = "localhost"\n'
@@ -39,3 +40,51 @@ def test_at_real_speed_nothing_is_relaxed() -> None:
 
 def test_played_faster_a_silence_is_a_fault_sooner_but_never_below_what_may_be_configured() -> None:
     assert [silence_s(speed) for speed in (0.5, 1, 5, 100)] == [1.0, 1.0, 0.7, 0.2]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_written_is_read_as_the_same_wheel(seed: int, tmp_path: Path) -> None:
+    layout = draw_layout(repeatable(f"layout {seed}"))
+    (tmp_path / "w.toml").write_text(
+        sections(layout, site="s", table="t", last_number=3, port=Path("/dev/x"), speed=5) + REST
+    )
+    assert layout_of(tmp_path / "w.toml") == layout
+
+
+GOOD = """\
+[table]
+house = "campione"
+game = "roulette"
+
+[wheel]
+rotor_ticks = 148
+beams_deg = [0, 90]
+readers_deg = [30]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("[wheel]", "[wheels]", "missing required field `wheel`"),
+        ("148", "3", "`$.wheel.rotor_ticks`"),
+        ("[0, 90]", "[0, 360]", "`$.wheel.beams_deg"),
+        ('game = "roulette"', 'game = "poker"', "no regulation for campione/poker; known: campione/roulette"),
+        ('game = "roulette"', 'game = "fair"', "rotor_direction belongs to a fair wheel"),
+        ("rotor_ticks", 'rotor_direction = "cw"\nrotor_ticks', "rotor_direction belongs to a fair wheel"),
+        ("[table]", "[table", "no configuration of a wheel"),
+    ],
+)
+def test_a_file_of_no_wheel_is_refused(old: str, new: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_text(GOOD.replace(old, new))
+    with pytest.raises(BadDataError) as wrong:
+        layout_of(tmp_path / "w.toml")
+    assert expected in str(wrong.value)
+
+
+def test_bytes_that_are_no_text_and_a_file_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "w.toml").write_bytes(b"\xff")
+    with pytest.raises(BadDataError, match="no configuration of a wheel"):
+        layout_of(tmp_path / "w.toml")
+    with pytest.raises(BadDataError, match=r"cannot read .*: No such file"):
+        layout_of(tmp_path / "none")

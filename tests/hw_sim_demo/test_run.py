@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,14 @@ import pytest
 from hw_sim import run
 from hw_sim.board import SimBoard
 from hw_sim.cli import main
+from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import named, repeatable
 from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.pty_link import Pty
 from hw_sim.run import live_events
+from hw_sim.scenarios import SCENARIOS
 from wheeld.config.reading import parse
 
 
@@ -66,6 +69,25 @@ def test_named_scenarios_end_by_themselves(
     assert sensors is not None
     assert sensors.port == str(tmp_path / "wheel")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_plays_the_wheel_of_a_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "Player", Hurried)
+    file = tmp_path / "w.toml"
+    file.write_text(sections(LAYOUT, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1))
+    command = ["run", "--pty", str(tmp_path / "wheel"), "--layout", str(file)]
+    assert main([*command, "--scenario", "valid"]) == 0
+    config, _, _ = capsys.readouterr().out.partition("# waiting")
+    table = parse(config + '[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
+    assert (table.rotor_ticks, table.beams_deg, table.readers_deg) == (148, LAYOUT.beams_deg, LAYOUT.readers_deg)
+    fair = replace(LAYOUT, game="fair", wheel="fair", rotor_direction="cw")
+    file.write_text(sections(fair, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1))
+    only = next(scenario.name for scenario in SCENARIOS.values() if scenario.french_only)
+    assert main([*command, "--scenario", only]) == 2
+    assert f"{only} reverses the rotor" in capsys.readouterr().err
+    assert main([*command[:-1], str(tmp_path / "none"), "--scenario", "valid"]) == 65
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -21,20 +21,98 @@ _Users: TypeAlias = Annotated[
 class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the broker is and how to connect to it. TLS is on when any of the three files is given."""
 
-    host: _Text
-    port: Annotated[int, Meta(ge=1, le=65_535, description="a TCP port, 1 to 65535")] = 1883
-    username: _Text | None = None
-    password_file: _File | None = None
-    client_id: _Text | None = None
-    """None: the configuration makes one of the site and the table."""
-    protocol: Literal["5", "3.1.1"] = "5"
-    ca_file: _File | None = None
-    cert_file: _File | None = None
-    key_file: _File | None = None
-    keepalive_s: Annotated[int, Meta(ge=1, le=3600, description="whole seconds, 1 to 3600")] = 5
-    publish_timeout_s: Annotated[float, Meta(gt=0, le=3600, description="seconds, more than 0")] = 5.0
-    users: _Users = {}
-    """Names at the broker that do not follow from a role and this table, and the role of each: only these send commands
-    besides the roles' own."""
-    settlement_ack: bool = False
-    """Whether a message stays owed until the settlement core acknowledges it, and not only until the broker does."""
+    host: Annotated[_Text, Meta(title="the broker's name or address", examples=["broker.casino.example"])]
+    port: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=65_535,
+            title="the broker's port, by custom 8883 with TLS",
+            description="a TCP port, 1 to 65535",
+            examples=[8883],
+        ),
+    ] = 1883
+    username: Annotated[
+        _Text | None,
+        Meta(
+            title="the wheel's name at the broker; a broker that takes names from certificates ignores it",
+            examples=["wheel-campione-03"],
+            extra={"left_out": "none"},
+        ),
+    ] = None
+    password_file: Annotated[
+        _File | None,
+        Meta(
+            title="the file with the password; needs `username`",
+            examples=["credential:mqtt-password"],
+            extra={"left_out": "no password"},
+        ),
+    ] = None
+    client_id: Annotated[
+        _Text | None,
+        Meta(
+            title="the MQTT client id, which no other client of the broker may have",
+            examples=["wheel-campione-03"],
+            extra={"left_out": "`wheeld-SITE-ID`"},
+        ),
+    ] = None
+    protocol: Annotated[Literal["5", "3.1.1"], Meta(title="the version of MQTT", examples=["3.1.1"])] = "5"
+    ca_file: Annotated[
+        _File | None,
+        Meta(
+            title="certificates (PEM) of the authorities that the broker's certificate may be of; turns TLS on",
+            examples=["/etc/wheeld/house-ca.crt"],
+            extra={"left_out": "no TLS; with `cert_file` the authorities of the system"},
+        ),
+    ] = None
+    cert_file: Annotated[
+        _File | None,
+        Meta(
+            title="the wheel's own certificate (PEM); turns TLS on, needs `key_file`",
+            examples=["/etc/wheeld/campione-03.crt"],
+            extra={"left_out": "none"},
+        ),
+    ] = None
+    key_file: Annotated[
+        _File | None,
+        Meta(
+            title="the key of `cert_file` (PEM), without a passphrase",
+            examples=["credential:mqtt-key"],
+            extra={"left_out": "none"},
+        ),
+    ] = None
+    keepalive_s: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=3600,
+            title="how often the connection is tried while nothing else is sent",
+            description="whole seconds, 1 to 3600",
+            examples=[5],
+        ),
+    ] = 5
+    publish_timeout_s: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=3600,
+            title="how long the broker may take to confirm a message; then it is sent again",
+            description="seconds, more than 0, 3600 at most",
+            examples=[10],
+        ),
+    ] = 5.0
+    users: Annotated[
+        _Users,
+        Meta(
+            title="the roles of names at the broker that do not follow from a role and this table",
+            examples=[{"panel-7": "chef"}],
+            extra={"left_out": "only the roles' own names"},
+        ),
+    ] = {}
+    settlement_ack: Annotated[
+        bool,
+        Meta(
+            title="whether a message stays owed until the settlement system has acknowledged it, not only the broker",
+            examples=[True],
+        ),
+    ] = False

@@ -68,6 +68,23 @@ class TlsFiles(msgspec.Struct, frozen=True):
         return context
 
 
+def common_name(cert_file: Path) -> str | None:
+    """Of whom our certificate is, which brokers may take as the name of the user; empty: it names nobody. None: the
+    optional package that reads certificates is not installed. Raises TlsFilesError."""
+    try:
+        from cryptography import x509  # noqa: PLC0415  optional, as for keys
+    except ImportError:
+        return None
+    try:
+        certificate, *_ = x509.load_pem_x509_certificates(cert_file.read_bytes())
+    except OSError as wrong:
+        raise TlsFilesError(f"{cert_file} cannot be read: {wrong.strerror}") from None
+    except ValueError:
+        raise TlsFilesError(f"{cert_file} holds no certificate in PEM") from None
+    names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return str(names[0].value).strip() if names else ""
+
+
 def fault(error: BaseException) -> str:
     """The cause of a failed connection, in words, if TLS was the cause; else an empty text."""
     cause = error.__cause__ or error.__context__

@@ -6,8 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterator
 
+from wheeld.broker.settings import MqttSettings
+from wheeld.broker.tls import common_name
+from wheeld.config.problems import ConfigError, located
 from wheeld.config.reading import load
 from wheeld.config.sections import Config
+from wheeld.config.validation import problems_here
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue
 from wheeld.core.setting import HEADS, rows_of
 from wheeld.core.tracking.passes import certain_laps
@@ -23,6 +27,8 @@ from wheeld.sources.head.setting import HeadSetting
 def check(options: argparse.Namespace) -> Exit:
     """Validate the file and print what it means; raises ConfigError, KeyFileError or OSError."""
     config = load(options.file)
+    if problems := problems_here(config):
+        raise ConfigError(str(options.file), located(problems, options.file.read_text(encoding="utf-8")))
     for line in facts(config):
         sys.stdout.write(line + "\n")
     return Exit.OK
@@ -149,13 +155,22 @@ def _journal(journal: JournalSetting) -> Iterator[str]:
 def _mqtt(config: Config) -> Iterator[str]:
     mqtt, table = config.mqtt, config.table
     secured = "with TLS" if mqtt.ca_file or mqtt.cert_file else "without TLS"
-    who = f"as {mqtt.username}" if mqtt.username else "anonymously"
-    yield f"broker: {mqtt.host}:{mqtt.port} {who}, {secured}, MQTT {mqtt.protocol}"
+    yield f"broker: {mqtt.host}:{mqtt.port} {_who(mqtt)}, {secured}, MQTT {mqtt.protocol}"
     yield f"topics: wheel/v1/{table.site}/{table.table}/…"
     for user, role in mqtt.users.items():
         yield f"{user} at the broker: {role}"
     confirmed = "the settlement core acknowledges it" if mqtt.settlement_ack else "the broker has confirmed it"
     yield f"a message is owed until {confirmed}"
+
+
+def _who(mqtt: MqttSettings) -> str:
+    """Under which name the broker knows us."""
+    as_user = f"as {mqtt.username}" if mqtt.username else ""
+    if mqtt.cert_file is None:
+        return as_user or "anonymously"
+    name = common_name(mqtt.cert_file)
+    whose = "its own certificate" if name is None else f"the certificate of {name or 'nobody'}"
+    return f"{as_user} with {whose}".strip()
 
 
 def _angles(angles_deg: tuple[float, ...]) -> str:

@@ -148,16 +148,26 @@ def show(options: argparse.Namespace) -> Exit:
     """Print the stored messages and event records, oldest first; raises JournalError, OSError."""
     if options.last is not None:
         return _show_last(options)
+    is_found = False
     with _reading(options.file) as journal:
         events = list(_events(journal)) if _wants_events(options) else []
         for message in _records(journal):
             while events and events[0][0] < message.id:
                 _print_event(events.pop(0)[1], as_json=options.jsonl)
             if _is_wanted(message, options):
+                is_found = True
                 _print(message, as_json=options.jsonl)
         for _, event in events:
             _print_event(event, as_json=options.jsonl)
+        coups = journal.coups()
+    if options.coup is not None and not is_found:
+        sys.stderr.write(f"wheeld: {options.file}: no such message of coup {options.coup}; {_known(coups)}\n")
+        return Exit.NO_INPUT
     return Exit.OK
+
+
+def _known(coups: list[int]) -> str:
+    return f"it has coups {coups[0]} to {coups[-1]}" if coups else "it has none yet"
 
 
 def _show_last(options: argparse.Namespace) -> Exit:
@@ -181,8 +191,7 @@ def export(options: argparse.Namespace) -> Exit:
             why = f"retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
             sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup} any more: {why}\n")
             return Exit.NO_INPUT
-        known = f"it has coups {coups[0]} to {coups[-1]}" if coups else "it has none yet"
-        sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup}; {known}\n")
+        sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup}; {_known(coups)}\n")
         return Exit.NO_INPUT
     if options.output:
         options.output.write_bytes(evidence.log)

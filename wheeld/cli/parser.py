@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,16 +26,7 @@ publishes is stored in its journal first.
 """
 
 _EXITS = """
-exit codes:
-  0   done
-  2   the command line is wrong
-  65  the data is wrong: a malformed log, a journal with a fault, a program that is not its release's
-  66  a file that was named does not exist or cannot be read
-  69  the program has no manifest of a release: there is nothing to verify it with
-  73  the journal cannot be used (another table's, edited, …), or another daemon uses it
-  74  a file, or the journal, could not be read or written (disk full, failing); nothing more was published
-  78  the configuration is wrong: where and why is on standard error
-  130 interrupted
+exit codes: wheeld help exit-codes
 """
 
 _EXAMPLES = (
@@ -171,6 +163,7 @@ def parser() -> argparse.ArgumentParser:
     _add_watch(commands)
     _add_doctor(commands)
     _add_acl(commands)
+    _add_help(commands, whole)
     return whole
 
 
@@ -187,6 +180,24 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 Commands = argparse._SubParsersAction
+
+
+def exit_codes() -> str:
+    """The table of the exit codes, for people."""
+    return "\n".join(["exit codes of wheeld:", *(f"  {code.value:<4}{code.text}" for code in Exit), ""])
+
+
+def _add_help(commands: Commands[_Parser], whole: _Parser) -> None:
+    pages: dict[str, Callable[[], str]] = {"commands": whole.format_help, "exit-codes": exit_codes}
+    about = "print the commands, or what each exit code means"
+    page = commands.add_parser("help", help=about, description=f"{about.capitalize()}.")
+    page.add_argument("page", nargs="?", choices=pages, default="commands", help="which page (default: commands)")
+    page.set_defaults(do=lambda options: _print_page(pages[options.page]()))
+
+
+def _print_page(text: str) -> Exit:
+    sys.stdout.write(text)
+    return Exit.OK
 
 
 def _add_run(commands: Commands[_Parser]) -> None:

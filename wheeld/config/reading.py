@@ -89,7 +89,7 @@ class _Reader:
             self._value(section, place, key, value)
             return
         if key.required:
-            self.problems.append(Problem(place, f"is missing; expected {_expected(key.kind)}"))
+            self.problems.append(Problem(place, f"is missing; expected {expected(key.kind)}"))
         if key.required or place in self._meant:
             section.unknown.add(key.field)
         elif key.default is not NODEFAULT:
@@ -101,7 +101,7 @@ class _Reader:
         except msgspec.ValidationError as wrong:
             is_credential = isinstance(value, str) and value.startswith(CREDENTIAL)
             said = str(wrong) if is_credential or place.endswith(SECRETS) else f"is {_shown(value)}"
-            self.problems.append(Problem(place, f"{said}; expected {_expected(key.kind)}"))
+            self.problems.append(Problem(place, f"{said}; expected {expected(key.kind)}"))
             section.unknown.add(key.field)
 
     def _path(self, place: str, kind: type, value: object) -> Path:
@@ -140,17 +140,24 @@ def _hint(section: str, name: str, known: list[str]) -> str:
     return f"{where} knows {', '.join(known)}"
 
 
-def _expected(kind: Any) -> str:
+def expected(kind: Any) -> str:
     """What a key's type asks for, in words."""
-    for part in (kind, *get_args(kind)):
-        for note in getattr(part, "__metadata__", ()):
-            if isinstance(note, Meta) and note.description:
-                return note.description
+    if described := [note.description for note in notes(kind) if note.description]:
+        return described[0]
     names = {int: "a whole number", float: "a number", bool: "true or false"}
     choices = [part for part in _flat(kind) if isinstance(part, str)]
     if choices:
         return " or ".join(f'"{choice}"' for choice in choices)
     return next(names[part] for part in _flat(kind) if part in names)
+
+
+def notes(kind: Any) -> Iterator[Meta]:
+    """What a key's type declares besides what is accepted: of the key itself first, then of its parts."""
+    declared = getattr(kind, "__metadata__", ())
+    yield from (note for note in reversed(declared) if isinstance(note, Meta))
+    for part in get_args(kind):
+        if part not in declared:
+            yield from notes(part)
 
 
 def _flat(kind: Any) -> Iterator[Any]:

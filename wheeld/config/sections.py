@@ -1,18 +1,19 @@
 """The configuration: its sections, and where each key of the file goes.
 
-A section is a structure, and each of its fields a key: the type says what is accepted, a `description` in the type what
-is expected in words. `[table]` and `[wheel]` are the two exceptions: their keys are the fields of the core's
-`TableSetting`, which say themselves where they stand in the file.
+A section is a structure, and each of its fields a key: the type says what is accepted, and in it `Meta` says in words
+what the key means (`title`), what is expected (`description`), an example, and what counts without the key where no
+value says that (`left_out`). docs/configuration.md is made from all this. `[table]` and `[wheel]` are the two
+exceptions: their keys are the fields of the core's `TableSetting`, which say themselves where they stand in the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import msgspec
-from msgspec import NODEFAULT, structs
+from msgspec import NODEFAULT, Meta, structs
 
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.unknown import UnknownError, without
@@ -30,7 +31,10 @@ S = TypeVar("S", bound=msgspec.Struct)
 class LogSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[log]`: how much is logged on standard error."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(title="what is less grave than this is not logged", examples=["debug"]),
+    ] = "info"
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +91,15 @@ SECTIONS: dict[str, Keys] = {
 """Every section and its keys, in the order in which people are shown them."""
 OPTIONAL = frozenset(name for name, field in _PARTS.items() if not field.required)
 """Sections that may be left out; of the others the required keys are missing then."""
+
+
+def default_of(section: str, key: Key) -> Any:
+    """What counts where a key is left out; NODEFAULT: it is required, or follows from other keys."""
+    if key.default is not NODEFAULT:
+        return key.default
+    kind = _KINDS.get(section, TableSetting)
+    field = next(field for field in structs.fields(kind) if field.name == key.field)
+    return field.default if field.default_factory is NODEFAULT else field.default_factory()
 
 
 class Values(NamedTuple):

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import structs
 
-from wheeld.broker.roles import users_at
+from wheeld.broker.roles import BY_NAME, users_at
 from wheeld.broker.settings import MqttSettings
+from wheeld.broker.tls import TlsFiles, TlsFilesError, common_name
 from wheeld.config.paths import SECRETS, trouble
 from wheeld.config.problems import Problem
 from wheeld.config.sections import Config
@@ -19,6 +20,9 @@ from wheeld.config.unknown import judged, without
 from wheeld.config.validate_gpio import gpio_rules
 from wheeld.config.validate_head import head_rules
 from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
+
+TLS_PORT = 8883
+"""Of MQTT with TLS, by its registration."""
 
 
 def problems_of(config: Config) -> list[Problem]:
@@ -29,6 +33,38 @@ def problems_of(config: Config) -> list[Problem]:
     # What must see the wheel follows from the table, as far as that is right.
     rest = structs.replace(config, table=without(config.table, _doubtful(config.table, {key for key, _ in of_table})))
     return [*table, *(problem for rule in _rules(rest) for problem in judged(rule))]
+
+
+def problems_here(config: Config) -> list[Problem]:
+    """What a start on this computer would meet, of a configuration without problems."""
+    return [*_directory(config), *_name_at_broker(config)]
+
+
+def _directory(config: Config) -> Iterator[Problem]:
+    directory = config.journal.path.parent
+    if not directory.is_dir():
+        yield Problem("journal.path", f"the directory {directory} does not exist, and the daemon makes only the file")
+
+
+def _name_at_broker(config: Config) -> Iterator[Problem]:
+    """Without a username only the certificate can say who we are."""
+    mqtt, table = config.mqtt, config.table.table
+    if mqtt.cert_file is None:
+        return
+    try:
+        name = common_name(mqtt.cert_file)
+    except TlsFilesError as wrong:
+        yield Problem("mqtt.cert_file", str(wrong))
+        return
+    if name is None or mqtt.username is not None:
+        return
+    known = users_at(table, mqtt.users)
+    expected = f"expected {BY_NAME['wheel'].user(table)}, or a name with the role wheel in users"
+    if not name:
+        yield Problem("mqtt.cert_file", f"has no common name, so that the broker does not know who we are; {expected}")
+    elif name not in known or known[name].name != "wheel":
+        what = f"has the common name {name!r}, which is not this wheel's in the broker's access list; {expected}"
+        yield Problem("mqtt.cert_file", what)
 
 
 def _doubtful(table: TableSetting, wrong: set[str]) -> set[str]:
@@ -51,6 +87,7 @@ def _rules(config: Config) -> Iterator[Iterator[Problem]]:
     yield _host(config.mqtt)
     yield _password(config.mqtt)
     yield _certificate(config.mqtt)
+    yield _port(config.mqtt)
     yield _users(config)
 
 
@@ -118,6 +155,12 @@ def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
     if (mqtt.cert_file is None) != (mqtt.key_file is None):
         missing = "cert_file" if mqtt.cert_file is None else "key_file"
         yield Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together")
+
+
+def _port(mqtt: MqttSettings) -> Iterator[Problem]:
+    if mqtt.port == TLS_PORT and not TlsFiles(mqtt.ca_file, mqtt.cert_file, mqtt.key_file).named:
+        what = f"is missing; port {TLS_PORT} is the one of brokers with TLS, which only ca_file or cert_file turns on"
+        yield Problem("mqtt.ca_file", what)
 
 
 def _users(config: Config) -> Iterator[Problem]:

@@ -56,8 +56,12 @@ SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "poc
 """Which field describes the sensors of our own for each part of the wheel; empty: there are none."""
 Problem: TypeAlias = tuple[str, str]
 """A setting, and what is wrong with it."""
-TEXT = "a text that is not empty"
+NAME = "lower-case letters, digits, - and _, 64 at most"
 SOURCES = '"sensors" or "head"'
+_LEFT_OUT = '`"sensors"` where such sensors are described or there is no `[head]`, else `"head"`'
+HOUSES = tuple(dict.fromkeys(house for house, _ in PROFILES))
+LAPS_LEAST = min(profile.min_laps for profile in PROFILES.values())
+GAMES = tuple(dict.fromkeys(game for _, game in PROFILES))
 ANGLES = "a list of angles in degrees, clockwise seen from above, like [0, 90, 180, 270]"
 
 
@@ -74,10 +78,21 @@ class ConfigKey(msgspec.Struct, frozen=True):
     row: str = ""
 
 
-def _key(place: str, expected: str, *, default: Any = msgspec.NODEFAULT, row: str = "") -> Meta:
-    """Declares a field as the key `place` (`section.name`), for whose value a person writes `expected`."""
+def _key(
+    place: str,
+    meaning: str,
+    expected: str,
+    example: Any,
+    *,
+    default: Any = msgspec.NODEFAULT,
+    left_out: str = "",
+    row: str = "",
+) -> Meta:
+    """Declares a field as the key `place` (`section.name`), for whose value a person writes `expected`. `left_out`:
+    what counts without the key, where that is no value that one could write."""
     section, _, name = place.partition(".")
-    return Meta(description=expected, extra={"key": ConfigKey(section, name, default, row)})
+    extra = {"key": ConfigKey(section, name, default, row), "left_out": left_out}
+    return Meta(title=meaning, description=expected, examples=[example], extra=extra)
 
 
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,61 +103,197 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     default always stands. Angles: degrees clockwise from the bowl's mark.
     """
 
-    table: Annotated[str, _key("table.id", TEXT)]
-    house: Annotated[str, _key("table.house", TEXT)]
-    game: Annotated[str, _key("table.game", TEXT)]
+    table: Annotated[str, _key("table.id", "the table's name; it is part of every topic", NAME, "campione-03")]
+    house: Annotated[
+        str,
+        _key(
+            "table.house",
+            "whose regulation is played, with `game`",
+            " or ".join(f'"{name}"' for name in HOUSES),
+            "campione",
+        ),
+    ]
+    game: Annotated[
+        str, _key("table.game", "which game of the house", " or ".join(f'"{name}"' for name in GAMES), "roulette")
+    ]
     wheel: Literal["french", "fair"]
     """The wheel of the game."""
-    rotor_ticks: Annotated[int, _key("wheel.rotor_ticks", "a whole number", default=0)]
-    """Of the rotor's encoder, a turn; 0: there is none."""
-    beams_deg: Annotated[tuple[float, ...], _key("wheel.beams_deg", ANGLES, default=())]
-    readers_deg: Annotated[tuple[float, ...], _key("wheel.readers_deg", ANGLES, default=())]
-    object_sensor: Annotated[bool, _key("wheel.object_sensor", "true or false", default=None)] = True
-    """Whether a sensor watches for foreign objects (N6). In the file None, the default: as pins say, and a board has
-    one. Without it the chef's word serves."""
+    rotor_ticks: Annotated[
+        int,
+        _key(
+            "wheel.rotor_ticks",
+            "sectors of the rotor's encoder in one turn; left out where the head reports the rotor",
+            f"a whole number, {POCKETS} to {ROTOR_TICKS_MAX}",
+            148,
+            default=0,
+            left_out="no encoder",
+        ),
+    ]
+    """0: there is none."""
+    beams_deg: Annotated[
+        tuple[float, ...],
+        _key(
+            "wheel.beams_deg",
+            "where the sensors of the ball's track stand; left out where the head reports the ball",
+            f"{ANGLES}; 2 to {BEAMS_MAX} of them",
+            (0, 90, 180, 270),
+            default=(),
+            left_out="no beams",
+        ),
+    ]
+    readers_deg: Annotated[
+        tuple[float, ...],
+        _key(
+            "wheel.readers_deg",
+            "where the sensors stand that see the ball in its pocket; left out where the head gives the number",
+            f"{ANGLES}; 1 to {READERS_MAX} of them",
+            (30, 150, 270),
+            default=(),
+            left_out="no readers",
+        ),
+    ]
+    object_sensor: Annotated[
+        bool,
+        _key(
+            "wheel.object_sensor",
+            "whether a sensor watches for foreign objects (N6); without it the chef's word serves",
+            "true or false",
+            example=True,
+            default=None,
+            left_out="true with `[sensors]` or `gpio.object_pin`, else false",
+        ),
+    ] = True
+    """In the file None, the default: as pins say, and a board has one."""
     levels: bool = False
     """Whether what sees the wheel reports how everything stands (`Level`) at its start and after each gap. False, in
     logs of others: the cylinder is clear at first, and what stood before a gap stands after it."""
-    min_laps: Annotated[int, _key("table.min_laps", "a whole number", default=None, row="a coup needs {} proven laps")]
-    """In the file None, the default: as many as the house asks. More are allowed, fewer are not (R2)."""
+    min_laps: Annotated[
+        int,
+        _key(
+            "table.min_laps",
+            "full laps that a valid coup needs (R2); a table may ask more than its house",
+            f"a whole number, no fewer than the house asks, {LAPS_LEAST} to {LAPS_MAX}",
+            4,
+            default=None,
+            left_out="as many as the house asks",
+            row="a coup needs {} proven laps",
+        ),
+    ]
+    """In the file None, the default."""
     last_number: Annotated[
         int | None,
-        _key("table.last_number", "a whole number", row="last number: {}, for a journal that is still empty"),
+        _key(
+            "table.last_number",
+            "the pocket in which the ball lies; it counts only at the very first start of a journal",
+            f"a whole number, 0 to {POCKETS - 1}",
+            17,
+            left_out="not known",
+            row="last number: {}, for a journal that is still empty",
+        ),
     ] = None
-    """Counts only at the very first start of a journal."""
-    rotor_direction: Annotated[Direction | None, _key("wheel.rotor_direction", '"cw" or "ccw"')] = None
-    site: Annotated[str, _key("table.site", TEXT)]
-    sightings_to_call: Annotated[int, _key("table.sightings_to_call", "a whole number")] = 3
-    strays_tolerated: Annotated[int | None, _key("table.strays_tolerated", "a whole number")] = None
-    """A lap is proven if it is whichever so many of the pulses no ball made (R2). None: 2 with four beams or more, else
-    1."""
+    rotor_direction: Annotated[
+        Direction | None,
+        _key(
+            "wheel.rotor_direction",
+            "which way a Fair wheel turns, seen from above; needed there, left out at a French wheel (A7)",
+            '"cw" or "ccw"',
+            "cw",
+            left_out="either way",
+        ),
+    ] = None
+    site: Annotated[str, _key("table.site", "the casino's name; it is part of every topic", NAME, "campione")]
+    sightings_to_call: Annotated[
+        int,
+        _key(
+            "table.sightings_to_call",
+            "how often readers must see the ball in the same pocket before its number counts (R3)",
+            "a whole number, 1 to 20",
+            3,
+        ),
+    ] = 3
+    strays_tolerated: Annotated[
+        int | None,
+        _key(
+            "table.strays_tolerated",
+            "how many pulses may be strays, whichever they are, and a lap is proven all the same (R2); only with beams",
+            f"a whole number, 1 to {STRAYS_MAX}",
+            2,
+            left_out=f"2 with {MANY_BEAMS} beams or more, else 1",
+        ),
+    ] = None
     auto_rien_ne_va_plus_rev_s: Annotated[
         float | None,
         _key(
             "table.auto_rien_ne_va_plus_rev_s",
-            "a number",
+            'the speed of the ball at which "rien ne va plus" is announced automatically (A1); only with beams',
+            "laps a second, 0.3 to 3",
+            0.8,
+            left_out="the chef announces it",
             row="rien ne va plus: announced automatically when the ball is down to {:g} laps a second",
         ),
     ] = None
-    """The ball's speed, laps per second, at which "rien ne va plus" is announced automatically (A1); None: by the
-    chef."""
     head: HeadProduct | None = None
     """The commercial wheel head, if there is one."""
-    rotor: Annotated[Source, _key("wheel.rotor", SOURCES)] = "sensors"
-    """Who reports the rotor, and below the ball and the number: the head, or sensors of our own."""
-    ball: Annotated[Source, _key("wheel.ball", SOURCES)] = "sensors"
-    pocket: Annotated[Source, _key("wheel.pocket", SOURCES)] = "sensors"
-    unproven: Annotated[Unproven | None, _key("table.unproven", '"void" or "chef"')] = None
-    """What becomes of a coup of which the sensors cannot prove all that R1 and R2 ask. None, with beams: it is void."""
-    confirm_numbers: Annotated[bool, _key("table.confirm_numbers", "true or false")] = False
-    """Whether the chef confirms each number before it is published, also where sensors have proven all of it. Some
-    jurisdictions ask that (docs/standards.md)."""
-    test: Annotated[bool, _key("table.test", "true or false")] = False
-    """Whether it is a bench table: every message says so, and no result of it is a live one (docs/standards.md)."""
-    void_words: Annotated[VoidWords | None, _key("table.void_words", '"rien va" or "nulla vale"')] = None
-    """With which words a coup is declared void; None: those of the house."""
-    language: Annotated[Language | None, _key("table.language", '"fr", "it" or "en"')] = None
-    """Of what people read in its messages; None: the house's."""
+    rotor: Annotated[Source, _key("wheel.rotor", "who reports the rotor", SOURCES, "head", left_out=_LEFT_OUT)] = (
+        "sensors"
+    )
+    ball: Annotated[
+        Source, _key("wheel.ball", "who reports the ball on its track", SOURCES, "sensors", left_out=_LEFT_OUT)
+    ] = "sensors"
+    pocket: Annotated[Source, _key("wheel.pocket", "who gives the number", SOURCES, "head", left_out=_LEFT_OUT)] = (
+        "sensors"
+    )
+    unproven: Annotated[
+        Unproven | None,
+        _key(
+            "table.unproven",
+            "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the chef "
+            "confirms it; must be given with a SlingShot 2 that has no beams beside it",
+            '"void" or "chef"',
+            "chef",
+            left_out="with beams: void",
+        ),
+    ] = None
+    confirm_numbers: Annotated[
+        bool,
+        _key(
+            "table.confirm_numbers",
+            "whether the chef confirms each number before it is published, proven or not",
+            "true or false",
+            example=True,
+        ),
+    ] = False
+    """Some jurisdictions ask that (docs/standards.md)."""
+    test: Annotated[
+        bool,
+        _key(
+            "table.test",
+            "whether it is a bench table: every message is marked, and no feed takes it for a live one",
+            "true or false",
+            example=True,
+        ),
+    ] = False
+    """docs/standards.md says who asks for that."""
+    void_words: Annotated[
+        VoidWords | None,
+        _key(
+            "table.void_words",
+            "with which words a coup is declared void",
+            '"rien va" or "nulla vale"',
+            "nulla vale",
+            left_out="those of the house",
+        ),
+    ] = None
+    language: Annotated[
+        Language | None,
+        _key(
+            "table.language",
+            "the language of what people read in messages; numbers are always announced in French",
+            '"fr", "it" or "en"',
+            "it",
+            left_out="that of the house",
+        ),
+    ] = None
 
     @property
     def strays(self) -> int:

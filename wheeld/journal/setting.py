@@ -12,15 +12,36 @@ _File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
 
 
 class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything that was published is stored, and which key signs it.
+    """Where everything that was published is stored, and which key signs it; None: without that limit."""
 
-    `evidence_age_days`, `evidence_bytes_max`: how long evidence is kept, and how much of it (bytes on disk,
-    compressed); None: without limit.
-    """
-
-    path: _File
-    signing_key_file: _File | None = None
-    evidence_age_days: Annotated[float, Meta(ge=1, le=36_525, description="days, 1 to 36525")] | None = None
-    evidence_bytes_max: (
-        Annotated[int, Meta(ge=1_000_000, le=2**50, description=f"bytes, 1000000 to {2**50}")] | None
-    ) = None
+    path: Annotated[
+        _File,
+        Meta(
+            title="the journal's file; its directory must exist, and the daemon makes the file",
+            examples=["/var/lib/wheeld/campione-03.sqlite"],
+        ),
+    ]
+    signing_key_file: Annotated[
+        _File | None,
+        Meta(
+            title="the wheel's private key (Ed25519), which signs the feed and seals the journal",
+            examples=["credential:signing-key"],
+            extra={"left_out": "nothing is signed"},
+        ),
+    ] = None
+    evidence_age_days: Annotated[
+        Annotated[float, Meta(ge=1, le=36_525, description="days, 1 to 36525")] | None,
+        Meta(
+            title="how long the evidence of a coup is kept; verdicts and commands are never removed",
+            examples=[365],
+            extra={"left_out": "for ever"},
+        ),
+    ] = None
+    evidence_bytes_max: Annotated[
+        Annotated[int, Meta(ge=1_000_000, le=2**50, description=f"bytes, 1000000 to {2**50}")] | None,
+        Meta(
+            title="how much evidence is kept, compressed on disk; the oldest is removed first",
+            examples=[20_000_000_000],
+            extra={"left_out": "without limit"},
+        ),
+    ] = None

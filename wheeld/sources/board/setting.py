@@ -14,18 +14,55 @@ _Hash: TypeAlias = Annotated[
 
 
 class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """The line, the board's identity as far as it is fixed, and what counts as a fault.
+    """The line, the board's identity as far as it is fixed, and what counts as a fault."""
 
-    `silence_s_max`: a board that says nothing for longer is a fault. `max_drift_ppm`: of the board's clock against the
-    host's.
-    """
-
-    port: _Text
-    baud: Annotated[int, Meta(ge=9600, le=4_000_000, description="the line's bits a second, 9600 to 4000000")] = 115200
-    silence_s_max: Annotated[float, Meta(ge=0.02, le=60, description="seconds, 0.02 to 60")] = 1.0
-    board_serial: _Text | None = None
-    config_hash: _Hash | None = None
-    max_drift_ppm: Annotated[int, Meta(ge=1, le=100_000_000, description="parts in a million, 1 to 100000000")] = 200
+    port: Annotated[_Text, Meta(title="the device of the line to the sensor board", examples=["/dev/wheeld/0042"])]
+    baud: Annotated[
+        int,
+        Meta(
+            ge=9600,
+            le=4_000_000,
+            title="the speed of the line, as the board has it",
+            description="the line's bits a second, 9600 to 4000000",
+            examples=[115_200],
+        ),
+    ] = 115200
+    silence_s_max: Annotated[
+        float,
+        Meta(
+            ge=0.02,
+            le=60,
+            title="a board that says nothing for longer is a fault",
+            description="seconds, 0.02 to 60",
+            examples=[0.5],
+        ),
+    ] = 1.0
+    board_serial: Annotated[
+        _Text | None,
+        Meta(
+            title="the serial number that the board reports; another board is refused",
+            examples=["0042"],
+            extra={"left_out": "any board"},
+        ),
+    ] = None
+    config_hash: Annotated[
+        _Hash | None,
+        Meta(
+            title="the checksum of the board's own settings, as it reports it; another one is refused",
+            examples=["9f86d081884c7d65"],
+            extra={"left_out": "any"},
+        ),
+    ] = None
+    max_drift_ppm: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=100_000_000,
+            title="how fast the board's clock and the computer's may drift apart before it is a trouble",
+            description="parts in a million, 1 to 100000000",
+            examples=[200],
+        ),
+    ] = 200
     """Crystals keep 200. A simulated board that plays n times faster than real time needs (n - 1) · 1,000,000."""
 
     @property

@@ -45,38 +45,159 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Pins by the chip's numbers, at their place in the wheel's order. With an `encoder`, beams, an object sensor or
     the cabinet's door they see the wheel; without, they are buttons and lamps beside another source."""
 
-    provider: Provider
-    chip: Annotated[int, Meta(ge=0, le=255, description="the number of /dev/gpiochipN, 0 to 255")] | None = None
-    encoder: Kind | None = None
-    encoder_pins: _Three | None = None
-    index_tick: Annotated[int, Meta(ge=0, description="a tick of the encoder, 0 or more")] = 0
-    """The sector in which the line Z has its mark."""
-    beam_pins: _PinList = ()
-    reader_pins: _PinList = ()
-    object_pin: _Pin | None = None
-    door_pin: _Pin | None = None
-    button_rien_va: _Pin | None = None
-    button_tout_va: _Pin | None = None
-    button_operations_done: _Pin | None = None
-    button_open: _Pin | None = None
-    button_rien_ne_va_plus: _Pin | None = None
-    button_last_coup: _Pin | None = None
-    button_last_coup_off: _Pin | None = None
-    button_close: _Pin | None = None
-    button_suspend: _Pin | None = None
-    button_resume: _Pin | None = None
-    lamp: _Pin | None = None
-    buzzer: _Pin | None = None
-    bets_closed: _Pin | None = None
-    pull: Pull = "up"
-    encoder_active_low: bool = False
-    sensors_active_low: bool = True
-    buttons_active_low: bool = True
-    door_active_low: bool = False
-    """False: the contact is closed to ground while the door is closed, so that a cut wire is an open door."""
-    debounce_ms: Annotated[float, Meta(ge=1, le=200, description="milliseconds, 1 to 200")] = 20.0
-    min_pulse_us: Annotated[float, Meta(ge=0, le=2000, description="microseconds, 0 to 2000")] = 200.0
-    beam_blocked_s_max: Annotated[float, Meta(ge=0.2, le=60, description="seconds, 0.2 to 60")] = 2.0
+    provider: Annotated[
+        Provider,
+        Meta(title="the library that reads the pins; it must be the one that is installed", examples=["rpi-lgpio"]),
+    ]
+    chip: Annotated[
+        Annotated[int, Meta(ge=0, le=255, description="the number of /dev/gpiochipN, 0 to 255")] | None,
+        Meta(title="which chip has the pins; only with rpi-lgpio", examples=[0], extra={"left_out": "the Pi's own"}),
+    ] = None
+    encoder: Annotated[
+        Kind | None,
+        Meta(
+            title="how the encoder counts: four ticks a period, or one a slot",
+            examples=["quadrature"],
+            extra={"left_out": "no encoder"},
+        ),
+    ] = None
+    encoder_pins: Annotated[
+        _Three | None,
+        Meta(
+            title="the pins of the encoder; needed with `encoder`",
+            examples=[(17, 27, 22)],
+            extra={"left_out": "not wired"},
+        ),
+    ] = None
+    index_tick: Annotated[
+        int,
+        Meta(
+            ge=0,
+            title="the sector in which the rotor stands when Z comes by",
+            description="a tick of the encoder, 0 to the last",
+            examples=[12],
+        ),
+    ] = 0
+    beam_pins: Annotated[
+        _PinList,
+        Meta(title="the pins of the beams, one for each of `wheel.beams_deg`, in its order", examples=[(5, 6, 13, 19)]),
+    ] = ()
+    reader_pins: Annotated[
+        _PinList,
+        Meta(
+            title="the pins of the readers, one for each of `wheel.readers_deg`, in its order", examples=[(16, 20, 21)]
+        ),
+    ] = ()
+    object_pin: Annotated[
+        _Pin | None,
+        Meta(title="the pin of the sensor for foreign objects (N6)", examples=[26], extra={"left_out": "not wired"}),
+    ] = None
+    door_pin: Annotated[
+        _Pin | None,
+        Meta(title="the pin of the switch at the cabinet's door", examples=[12], extra={"left_out": "not wired"}),
+    ] = None
+    button_rien_va: Annotated[
+        _Pin | None,
+        Meta(title='the pin of the button "rien va": the coup is void', examples=[23], extra={"left_out": "not wired"}),
+    ] = None
+    button_tout_va: Annotated[
+        _Pin | None, Meta(title='the pin of the button "tout va"', examples=[24], extra={"left_out": "not wired"})
+    ] = None
+    button_operations_done: Annotated[
+        _Pin | None,
+        Meta(title='the pin of the button "operations done"', examples=[25], extra={"left_out": "not wired"}),
+    ] = None
+    button_open: Annotated[
+        _Pin | None, Meta(title='the pin of the button "open"', examples=[8], extra={"left_out": "not wired"})
+    ] = None
+    button_rien_ne_va_plus: Annotated[
+        _Pin | None,
+        Meta(title='the pin of the button "rien ne va plus"', examples=[7], extra={"left_out": "not wired"}),
+    ] = None
+    button_last_coup: Annotated[
+        _Pin | None, Meta(title='the pin of the button "la dernière"', examples=[9], extra={"left_out": "not wired"})
+    ] = None
+    button_last_coup_off: Annotated[
+        _Pin | None,
+        Meta(title='the pin of the button "la dernière" taken back', examples=[10], extra={"left_out": "not wired"}),
+    ] = None
+    button_close: Annotated[
+        _Pin | None, Meta(title='the pin of the button "close"', examples=[11], extra={"left_out": "not wired"})
+    ] = None
+    button_suspend: Annotated[
+        _Pin | None, Meta(title='the pin of the button "suspend"', examples=[4], extra={"left_out": "not wired"})
+    ] = None
+    button_resume: Annotated[
+        _Pin | None, Meta(title='the pin of the button "resume"', examples=[14], extra={"left_out": "not wired"})
+    ] = None
+    lamp: Annotated[
+        _Pin | None,
+        Meta(
+            title="the pin of the lamp that is lit while the coup is void or play is suspended",
+            examples=[18],
+            extra={"left_out": "not wired"},
+        ),
+    ] = None
+    buzzer: Annotated[
+        _Pin | None,
+        Meta(
+            title="the pin of the buzzer that sounds when the lamp is lit",
+            examples=[15],
+            extra={"left_out": "not wired"},
+        ),
+    ] = None
+    bets_closed: Annotated[
+        _Pin | None,
+        Meta(title="the pin that is high while no bet may be laid", examples=[3], extra={"left_out": "not wired"}),
+    ] = None
+    pull: Annotated[
+        Pull, Meta(title="the resistor of every input, which decides what an open contact reads", examples=["down"])
+    ] = "up"
+    encoder_active_low: Annotated[bool, Meta(title="whether the encoder's lines are inverted", examples=[True])] = False
+    sensors_active_low: Annotated[
+        bool,
+        Meta(title="whether a beam, a reader or the object sensor is active while its pin is low", examples=[False]),
+    ] = True
+    buttons_active_low: Annotated[
+        bool, Meta(title="whether a button is pressed while its pin is low", examples=[False])
+    ] = True
+    door_active_low: Annotated[
+        bool,
+        Meta(
+            title="whether the door is open while its pin is low; false: while it is high, as with a cut wire",
+            examples=[True],
+        ),
+    ] = False
+    debounce_ms: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=200,
+            title="how long a button must stay pressed, and the door open or closed, to count",
+            description="milliseconds, 1 to 200",
+            examples=[30],
+        ),
+    ] = 20.0
+    min_pulse_us: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=2000,
+            title="a shorter pulse of a beam or a reader is no ball",
+            description="microseconds, 0 to 2000",
+            examples=[100],
+        ),
+    ] = 200.0
+    beam_blocked_s_max: Annotated[
+        float,
+        Meta(
+            ge=0.2,
+            le=60,
+            title="a beam or reader that stays active for longer is a fault",
+            description="seconds, 0.2 to 60",
+            examples=[3],
+        ),
+    ] = 2.0
 
     @property
     def observes(self) -> bool:

@@ -16,20 +16,49 @@ POLL_NS = 500_000_000
 
 
 class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Which product it is, and the line to it. The configuration file has exactly these keys.
+    """Which product it is, and the line to it. The configuration file has exactly these keys."""
 
-    `port`: a device, or a URL that pyserial knows, like "socket://10.0.0.7:4001". `writable`: commands may be sent (the
-    head's port 1). `poll`: the wheel is asked for each status line, because it sends none by itself. `bare_number`:
-    this port also gives the number on a line of its own.
-    """
-
-    product: HeadProduct
-    port: Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
-    baud: Annotated[int, Meta(ge=300, le=115_200, description="the line's bits a second, 300 to 115200")] = 9600
-    writable: bool = True
-    poll: bool = False
-    bare_number: bool = True
-    silence_s_max: Annotated[float, Meta(ge=1, le=60, description="seconds, 1 to 60")] = 2.0
+    product: Annotated[HeadProduct, Meta(title="the maker's product", examples=["mercury-360"])]
+    port: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=255,
+            title="the line to the head: a device, or a serial server on the network",
+            description="a device, socket://HOST:PORT or rfc2217://HOST:PORT",
+            examples=["socket://10.0.0.7:4001"],
+        ),
+    ]
+    baud: Annotated[
+        int,
+        Meta(
+            ge=300,
+            le=115_200,
+            title="the speed of the line, as the head has it",
+            description="the line's bits a second, 300 to 115200",
+            examples=[9600],
+        ),
+    ] = 9600
+    writable: Annotated[
+        bool, Meta(title="whether commands may be sent: the line is the head's port 1", examples=[False])
+    ] = True
+    poll: Annotated[
+        bool,
+        Meta(title="whether the head is asked for each status line, because it sends none by itself", examples=[True]),
+    ] = False
+    bare_number: Annotated[
+        bool, Meta(title="whether this port gives the number also on a line of its own", examples=[False])
+    ] = True
+    silence_s_max: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=60,
+            title="a head that says nothing for longer is a fault; with `poll` more than 1 s",
+            description="seconds, 1 to 60",
+            examples=[3],
+        ),
+    ] = 2.0
     """Status lines come every half second: three missing are no chance."""
 
     def setup(self) -> Setup:

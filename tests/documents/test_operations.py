@@ -1,0 +1,85 @@
+"""docs/operations.md has a row for every notice and every exit code, and its commands are such that programs take."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import wheeld.cli.parser
+from wheeld.core.law.late import LATE
+from wheeld.core.law.table import LAW
+from wheeld.exits import Exit
+
+ROOT = Path(__file__).parents[2]
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("operations", "troubleshooting")}
+NOTICES = PAGES["operations"].split("## Every notice")[1].split("## Every exit code")[0]
+CODES = PAGES["operations"].split("## Every exit code")[1]
+UNIT = (ROOT / "systemd" / "wheeld@.service").read_text()
+COMMANDS = re.findall(r"^ {4,}(?:/opt/wheeld/bin/)?(wheeld .+)$", "\n".join(PAGES.values()), re.MULTILINE)
+PLACES = {"remark": 0, "notice": 1, "_publish_notice": 2}
+"""Which argument of these methods is the kind of the notice."""
+
+
+def remarked() -> set[str]:
+    """The kinds that no row of the law publishes, but code."""
+    calls = [
+        node
+        for path in (ROOT / "wheeld").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PLACES
+    ]
+    given = [call.args[PLACES[call.func.attr]] for call in calls if isinstance(call.func, ast.Attribute)]
+    return {kind.value for kind in given if isinstance(kind, ast.Constant) and isinstance(kind.value, str)}
+
+
+def test_every_notice_has_a_row() -> None:
+    kinds = {row.notice for row in (*LAW.values(), *LATE.values()) if row.notice} | remarked()
+    assert remarked() >= {"sealed", "utc_stepped", "low_margin", "refused", "chefs_word", "sensors_left_out"}
+    rows = re.findall(r"^\| `(\w+)` \| .+ \| .+ \|$", NOTICES, re.MULTILINE)
+    assert sorted(rows) == sorted(kinds)
+
+
+def test_every_exit_code_has_a_row_that_agrees_with_the_unit() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.+?) \| .+ \|$", CODES, re.MULTILINE)
+    assert [int(code) for code, _ in rows] == [code.value for code in Exit]
+    (kept_down,) = re.findall(r"^RestartPreventExitStatus=(.+)$", UNIT, re.MULTILINE)
+    no = {code for code, again in rows if again == "no"}
+    assert no == {"0", *kept_down.split()}
+    assert {code for code, again in rows if again == "yes"} == {str(Exit.IO_FAILED.value)}
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_line_is_one_that_the_program_takes(line: str) -> None:
+    wheeld.cli.parser.parser().parse_args(shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_in_the_text_are_there(page: str) -> None:
+    parser = wheeld.cli.parser.parser()
+    for words in re.findall(r"`wheeld (journal \w+|[\w-]+)[^`]*`", PAGES[page]):
+        with pytest.raises(SystemExit) as end:
+            parser.parse_args([*words.split(), "--help"])
+        assert end.value.code == 0, words
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_names_of_log_lines_are_there(page: str) -> None:
+    source = "\n".join(path.read_text() for path in (ROOT / "wheeld").rglob("*.py"))
+    named = set(
+        re.findall(r"`((?:tls|broker|subscription|publication|link|board|watchdog|journal)\.\w+)`", PAGES[page])
+    )
+    assert [name for name in sorted(named) if f'"{name}"' not in source] == []
+    assert named
+
+
+def test_the_pause_before_another_try_is_as_written() -> None:
+    pause = int(re.findall(r"exec sleep (\d+)", UNIT)[0]) + int(re.findall(r"^RestartSec=(\d+)", UNIT, re.MULTILINE)[0])
+    assert f"about every {pause} s" in PAGES["operations"]
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(COMMANDS) >= 4

@@ -1,0 +1,109 @@
+"""Writes every key of the configuration file as a page. A test holds docs/configuration.md to what this prints.
+
+python -m wheeld.config.document > docs/configuration.md
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import NODEFAULT
+
+from wheeld.config.reading import expected, notes
+from wheeld.config.sections import OPTIONAL, SECTIONS, Key, default_of
+
+_INTRO = """\
+# The configuration file
+
+Made from the declarations of the keys by `python -m wheeld.config.document`; a test fails when they differ.
+
+One file for each wheel: TOML, UTF-8, `/etc/wheeld/TABLE.toml` under systemd. It is read once, at the start: restart the
+wheel after a change. The [README](README.md#configuration) has a whole one. `wheeld check-config FILE` says what a
+file means, or everything that is wrong in it, with the line; a wheel does not start with a wrong file (exit code 78).
+
+- **A key that is not listed here is refused**, so a mistyped one is found.
+- **A file** is a path; a relative one begins at the directory of the configuration file. A key that ends in `_file` may
+  say `"credential:NAME"`: the file that systemd gives the service under this name (`LoadCredential=`).
+- **A secret** never stands in the configuration. Files of `password_file`, `signing_key_file` and `key_file` must be
+  closed to others (`chmod o=`).
+- **What sees the wheel** is `[sensors]` (a board), `[gpio]` (pins of this computer) or `[head]` (the wheel's own head),
+  or a head beside one of the others. At least one is needed.
+- **"required"** stands for a key without a default. In a section that may be left out it is required if the section is
+  there.
+"""
+
+_ABOUT: Mapping[str, str] = {
+    "table": "Which table this is, and how its game is judged. R2, A7 and the like are [rules](docs/rulebook.md).",
+    "wheel": "What the wheel has, and who reports it. `wheeld doctor --learn` finds the angles and writes them.",
+    "sensors": "The serial line to a sensor board ([its protocol](firmware_protocol/README.md)).",
+    "gpio": "Which pin of this computer is wired to what. [The page of the pins](firmware_protocol/gpio.md) has\n"
+    "the wiring and an example.",
+    "head": "The wheel's own head: a Cammegh [Mercury 360](firmware_protocol/mercury-360.md) or\n"
+    "[SlingShot 2](firmware_protocol/slingshot-2.md).",
+    "journal": "Where everything is stored before it is published, and for how long.",
+    "mqtt": "The broker, and how the wheel logs in to it. Without `ca_file` and `cert_file` there is no TLS: a\n"
+    "password and every message cross the network in clear.",
+    "log": "How much is logged, as JSON lines on standard error.",
+}
+
+
+class Described(NamedTuple):
+    """One key of the file, in words."""
+
+    name: str
+    meaning: str
+    accepted: str
+    default: str
+    example: str
+
+
+def document() -> str:
+    """The whole page, Markdown, in docs/; here its links begin at the root."""
+    text = "\n".join([_INTRO, *(line for name in SECTIONS for line in _section(name))])
+    return text.rstrip("\n").replace("](", "](../").replace("](../docs/", "](") + "\n"
+
+
+def described(section: str) -> Iterator[Described]:
+    """The keys of a section, in the order in which they are declared."""
+    for name, key in SECTIONS[section].items():
+        told = list(notes(key.kind))
+        meaning = next(note.title for note in told if note.title)
+        example = next(note.examples[0] for note in told if note.examples)
+        yield Described(name, meaning, expected(key.kind), _default(section, key), toml(example))
+
+
+def toml(value: Any) -> str:
+    """As one writes it in the file."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {toml(each)}' for key, each in value.items())} }}" if value else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml(each) for each in value)}]"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _section(name: str) -> Iterator[str]:
+    yield f"## `[{name}]`"
+    yield ""
+    yield f"{_ABOUT[name]}{' It may be left out.' if name in OPTIONAL else ''}"
+    yield ""
+    yield "| key | meaning | value | default | example |"
+    yield "|---|---|---|---|---|"
+    for key in described(name):
+        yield f"| `{key.name}` | {key.meaning} | {key.accepted} | {key.default} | `{key.example}` |"
+    yield ""
+
+
+def _default(section: str, key: Key) -> str:
+    told = (note.extra["left_out"] for note in notes(key.kind) if note.extra and note.extra.get("left_out"))
+    if key.required:
+        return "required"
+    default = default_of(section, key)
+    return next(told, "") or ("–" if default in (None, NODEFAULT) else f"`{toml(default)}`")
+
+
+if __name__ == "__main__":  # pragma: no cover - the test calls document()
+    print(document(), end="")
