@@ -1,5 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; for the tests mosquitto and gcc), and those only where apt-get and the right to use it exist.
+# that are missing (python3-venv; for the tests mosquitto and gcc; for test-consumers Node, a JDK and mosquitto-clients),
+# and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -19,7 +20,7 @@ LIVE := tests/live tests/security/test_floods.py
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
 # core, for a stall of the machine is a silent line. For the same reason what
 # failed is tried once more, alone: on a machine that others use too, one of three runs met such a stall.
-OF_OTHERS := $(DRAWN) $(PROOFS) $(LIVE) tests/faults
+OF_OTHERS := $(DRAWN) $(PROOFS) $(LIVE) tests/faults tests/consumers
 # What `make test` leaves to targets of their own; it has five minutes.
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
@@ -53,7 +54,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio faults floods evenings whole proofs feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio test-consumers faults floods evenings whole proofs feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -97,6 +98,17 @@ test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; k
 test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (4 min of a core), kept in .wheeld-gpio
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
+
+test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
+	@command -v javac >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends default-jdk-headless; }
+	@command -v mosquitto_sub >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto-clients; }
+	$(BIN)/python -m pytest tests/consumers
+
+.wheeld-consumers/stamp: docs/feed/package.json docs/feed/package-lock.json
+	@command -v npm >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends nodejs npm; }
+	mkdir -p $(@D) && cp $^ $(@D)
+	npm ci --prefix $(@D) --silent --no-audit --no-fund
+	@touch $@
 
 # The long form states times, and shares nothing. Some of it plays in real seconds: what failed is tried once more, alone.
 # All else draws the same again, and fails again.
@@ -146,4 +158,4 @@ $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
 
 clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
-	rm -rf $(VENV) .wheeld-gpio .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

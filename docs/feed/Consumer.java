@@ -1,0 +1,73 @@
+import static java.nio.charset.StandardCharsets.*;
+import java.io.*;
+import java.nio.file.*;
+import java.security.*;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.*;
+
+/** A consumer of the feed (docs/feed.md): javac *.java; java Consumer ROOT FILE KEY.pem|- -h BROKER OPTIONS
+ *  FILE stands for your database: a line for each message, its topic and its bytes. OPTIONS: see Mosquitto.java */
+public class Consumer {
+    static final FeedMessage.Chain chain = new FeedMessage.Chain();
+    static long heardMs = now(), askedMs = -1L << 40, dueMs, waitMs = 2_000, from;
+    static boolean wanting, owesAck;
+    static String user = "settlement", asked;
+    static long now() { return System.nanoTime() / 1_000_000; }
+    static void want(boolean anew) {
+        if (anew || !wanting) dueMs = Math.max(now() + 500, askedMs + waitMs);
+        wanting = true;
+    }
+    static void take(FeedMessage one, RandomAccessFile file) throws Exception {
+        String verdict = chain.judge(one);
+        if (verdict.equals("gap")) want(false);
+        else owesAck = true; // of a repeat too: the wheel has not heard the last ack
+        if (verdict.equals("gap") || verdict.equals("repeat")) return;
+        if (verdict.equals("lost")) System.err.printf("lost: seq %d to %d%n", chain.seq + 1, one.seq() - 1);
+        file.write((one.topic() + " " + new String(one.payload(), ISO_8859_1) + "\n").getBytes(ISO_8859_1)); // and pay
+        chain.stored(one);
+        waitMs = 2_000;
+        heardMs = now();
+        if (asked != null) dueMs = heardMs + 10_000; // the answer comes behind all that it brings
+    }
+    static void answered(String reply) {
+        List<String> said = List.of("id", "user", "name").stream().map(one -> FeedMessage.member(reply, one)).toList();
+        if (asked == null || !said.equals(List.of('"' + asked + '"', '"' + user + '"', "\"resend\""))) return;
+        long last = FeedMessage.number(FeedMessage.member(reply, "last_seq"));
+        if (last >= 0 && last < from - 1) System.err.printf("rolled back: its last is %d: call a person%n", last);
+        if (last >= 0) wanting = last > chain.seq;
+        asked = null;
+        dueMs = now() + waitMs;
+    }
+    public static void main(String[] words) throws Exception {
+        String root = words[0], pem = words[2].equals("-") ? null : Files.readString(Path.of(words[2]));
+        PublicKey key = pem == null ? null : KeyFactory.getInstance("Ed25519").generatePublic(
+            new X509EncodedKeySpec(Base64.getMimeDecoder().decode(pem.replaceAll("-----.*?-----", ""))));
+        RandomAccessFile file = chain.open(words[1], root, key);
+        List<String> options = List.of(words).subList(3, words.length);
+        if (options.contains("-u")) user = options.get(options.indexOf("-u") + 1);
+        Mosquitto mosquitto = new Mosquitto(root, user, options);
+        for (want(true);; Thread.sleep(50)) {
+            Mosquitto.Heard heard;
+            for (int n = 0; n < 200 && (heard = mosquitto.next()) != null; n++) {
+                if (heard.isRetained()) want(true);
+                try {
+                    if (heard.leaf().equals("reply")) answered(new String(heard.payload(), UTF_8));
+                    else if (heard.payload().length > 0)
+                        take(FeedMessage.read(root, heard.leaf(), heard.payload(), key), file);
+                } catch (FeedMessage.Fault fault) {
+                    System.err.printf("refused: %s, %s%n", fault.getMessage(), heard.leaf());
+                    want(false);
+                }
+            }
+            if (owesAck) mosquitto.ack(chain.seq); // one for all that came
+            owesAck = false;
+            if (now() > heardMs + 600_000) want(false); // the broker may have kept the last one back
+            if (!wanting || now() < dueMs) continue;
+            heardMs = askedMs = now();
+            dueMs = askedMs + Math.max(waitMs, 10_000);
+            waitMs = Math.min(waitMs * 2, 300_000);
+            asked = "feed-" + UUID.randomUUID();
+            mosquitto.ask(asked, from = chain.seq + 1);
+        }
+    }
+}

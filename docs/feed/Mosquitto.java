@@ -1,0 +1,48 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+import java.io.*;
+import java.util.*;
+
+/** Carries the messages by mosquitto_sub and mosquitto_pub, which connect again by themselves, so that no library is
+ *  needed. Where you have an MQTT client, put it in the place of this class. `options` are theirs: -h, -p, -u ... */
+final class Mosquitto {
+    /** A message that came; it `isRetained` only just after a new connection. */
+    record Heard(String leaf, byte[] payload, boolean isRetained) {}
+    private final Process sub, acks, questions;
+    private final BufferedReader lines;
+    private final String root;
+
+    Mosquitto(String root, String user, List<String> options) throws IOException {
+        this.root = root;
+        acks = start("mosquitto_pub -l -q 1 -r -t " + root + "/ack", options);
+        questions = start("mosquitto_pub -l -q 1 -t " + root + "/cmd/" + user + "/resend", options);
+        String leaves = " -t R/result -t R/void -t R/table -t R/reply".replace("R", root);
+        sub = start("mosquitto_sub -q 1 -F %r|%t|%x" + leaves, options);
+        lines = sub.inputReader();
+    }
+
+    private static Process start(String command, List<String> options) throws IOException {
+        List<String> words = new ArrayList<>(List.of(command.split(" ")));
+        words.addAll(options);
+        return new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    }
+
+    /** The next message, null where none waits. IOException when one of the programs has ended; it has said why. */
+    Heard next() throws IOException {
+        if (!sub.isAlive() || !acks.isAlive() || !questions.isAlive()) throw new IOException("mosquitto has ended");
+        if (!lines.ready()) return null;
+        String[] part = lines.readLine().split("\\|", 3);
+        return new Heard(part[1].substring(root.length() + 1), HexFormat.of().parseHex(part[2]), part[0].equals("1"));
+    }
+
+    void ack(long seq) throws IOException { say(acks, "{\"seq\":" + seq + "}"); }
+
+    void ask(String id, long from) throws IOException {
+        String question = "{'id':'%s','by':'Consumer.java','reason':'is anything missing?','from_seq':%d}";
+        say(questions, question.formatted(id, from).replace('\'', '"'));
+    }
+
+    private static void say(Process to, String line) throws IOException {
+        to.getOutputStream().write((line + "\n").getBytes(UTF_8));
+        to.getOutputStream().flush();
+    }
+}

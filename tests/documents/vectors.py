@@ -1,0 +1,217 @@
+"""The test vectors of docs/feed.md: `python -m tests.documents.vectors` writes docs/feed-vectors.json anew.
+
+The messages are structures of the program, closed and signed by its own code with keys that are fixed here. What a
+consumer must find in each case is written by hand; tests hold wheeld.feed and both examples to it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from wheeld.core.messages import chain
+from wheeld.core.messages.payloads import Result, Table, Void
+from wheeld.core.step import Topic
+
+FILE = Path(__file__).parents[2] / "docs" / "feed-vectors.json"
+SITE, TABLE = "campione", "campione-03"
+ROOT = f"wheel/v1/{SITE}/{TABLE}"
+KEY, OTHER_KEY = (Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32) for n in (7, 9))
+KINDS: Final[dict[Topic, type[Result] | type[Void] | type[Table]]] = {"result": Result, "void": Void, "table": Table}
+COMMON: Final[dict[str, Any]] = {
+    "language": "fr", "site": SITE, "table": TABLE, "house": "campione", "game": "roulette", "boot_id": "b7d1",
+    "coup": 812, "coup_id": "62ee15a0-3512-54ed-a554-ca6a2b0ab65e", "at": "2027-01-15T20:00:00.000000Z", "t_us": 1,
+}  # fmt: skip
+OWN: Final[dict[str, dict[str, Any]]] = {
+    "table": {
+        "state": "faites_vos_jeux", "bets": "open", "since": "2027-01-15T20:00:00.000000Z", "last_number": 4,
+        "last_coup": None, "bouler": "Zoé", "waiting_for": "lancement de la bille", "waiting_codes": ["launch"],
+        "failing": [], "without": [], "by": "Rossi", "user": "chef-campione-03", "reason": "l'heure",
+    },
+    "result": {
+        "number": 32, "pocket_index": 1, "announcement": "Trente-deux, rouge, pair et passe", "colour": "rouge",
+        "parity": "pair", "half": "passe", "dozen": 3, "column": 2, "sectors": ["voisins_du_zero"],
+        "finals_plein": [2], "finals_cheval": [[2, 3], [1, 2], [2, 5], [9, 12]], "neighbours": [26, 0, 15, 19],
+        "laps": 9.0, "laps_needed": 3, "ball_direction": "cw", "rotor_direction": "ccw", "rotor_rpm": 14.17,
+        "launched_at": "2027-01-15T20:00:10.000000Z", "bets_closed_at": "2027-01-15T20:00:05.000000Z",
+        "left_track_at": "2027-01-15T20:00:20.000000Z", "number_at": "2027-01-15T20:00:28.000000Z", "late_s": None,
+        "sightings": [{"t_us": 28000000, "reader": 0, "offset": -0.0}], "unproven": [], "confirmed_by": None,
+        "confirmed_user": None, "confirmed_reason": None, "margin": 1.0, "margin_of": "direction", "without": [],
+    },
+    "void": {
+        "cause": "chef", "rule": "N7", "case": None, "article": "Art. 11", "words": "rien va",
+        "why": "N7, Art. 11: le chef a dit \"rien va\"", "laps_needed": 3,
+        "evidence_at": "2027-01-15T20:01:00.000000Z", "evidence": {}, "by": "Rossi", "user": "chef-campione-03",
+        "reason": "une main \"sur\" le cylindre, \\ déjà vue", "margin": None, "margin_of": None, "without": [],
+    },
+}  # fmt: skip
+
+
+class Wheel:
+    """A feed from its first message on, with the hash of each."""
+
+    def __init__(self) -> None:
+        self.seq, self.hash = 0, chain.GENESIS
+
+    def say(self, topic: Topic, **more: Any) -> bytes:
+        """The next message, without a signature."""
+        self.seq += 1
+        members = {"schema": f"{topic}/1", **COMMON, **OWN[topic], "seq": self.seq, "prev": self.hash, **more}
+        message, self.hash = chain.chained(topic, msgspec.convert(members, KINDS[topic]))
+        return message.payload
+
+
+def sign(payload: bytes, key: Ed25519PrivateKey = KEY) -> bytes:
+    """A message with its signature, as the journal stores it."""
+    return chain.signed(payload, base64.b64encode(key.sign(chain.hash_of(payload))))
+
+
+def _public(key: Ed25519PrivateKey) -> bytes:
+    return key.public_key().public_bytes_raw()
+
+
+def _message(topic: Topic, payload: bytes) -> dict[str, Any]:
+    digest = chain.hash_of(payload).decode()
+    said = json.loads(payload)
+    return {
+        "topic": topic,
+        "seq": said["seq"],
+        "payload": payload.decode(),
+        "hashed_bytes": payload.rindex(b',"hash":"'),
+        "prev": said["prev"],
+        "hash": digest,
+        "signature": said.get("signature"),
+    }
+
+
+def vectors() -> dict[str, Any]:
+    """Everything that the file holds."""
+    wheel = Wheel()
+    plain: list[tuple[Topic, bytes]] = [(topic, wheel.say(topic)) for topic in ("table", "result", "table", "void")]
+    signed = [(topic, sign(payload)) for topic, payload in plain]
+    cases = _Cases(plain, signed)
+    for some in (cases.good, cases.malformed, cases.edited, cases.of_others, cases.wrongly_signed, cases.out_of_order):
+        some()
+    return {
+        "about": "Test vectors of docs/feed.md. A payload is the UTF-8 bytes of its text. Use the keys in tests only.",
+        "root": ROOT,
+        "private_key": base64.b64encode(KEY.private_bytes_raw()).decode(),
+        "public_key": base64.b64encode(_public(KEY)).decode(),
+        "public_key_pem": KEY.public_key()
+        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        .decode(),
+        "messages": [_message(*one) for one in signed],
+        "cases": cases.rows,
+    }
+
+
+class _Cases:
+    """Rows of the file: the consumer has stored the messages up to `stored`, then this one comes."""
+
+    def __init__(self, plain: list[tuple[Topic, bytes]], signed: list[tuple[Topic, bytes]]) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.signed = [payload for _, payload in signed]
+        self.result, self.unsigned = signed[1][1], plain[1][1]
+        self.digest, self.first_digest = chain.hash_of(self.result), chain.hash_of(plain[0][1])
+
+    def add(self, finds: str, what: str, payload: bytes, topic: Topic = "result", **more: Any) -> None:
+        row = {"finds": finds, "what": what, "stored": 1, "key": True, "topic": topic, **more}
+        self.rows.append({**row, "payload": payload.decode()})
+
+    def variant(self, topic: Topic = "result", seq: int = 2, prev: str = "", **more: Any) -> bytes:
+        """Another message with that number, without a signature."""
+        wheel = Wheel()
+        wheel.seq, wheel.hash = seq - 1, prev or self.first_digest.decode()
+        return wheel.say(topic, **more)
+
+    def good(self) -> None:
+        forged = sign(self.variant(number=15), OTHER_KEY)
+        self.add("next", "the first message of a table; its prev is 64 zeros", self.signed[0], "table", stored=0)
+        self.add("next", "the message behind the one that is stored", self.result)
+        self.add("next", "quotes, a backslash and letters beyond ASCII", self.signed[3], "void", stored=3)
+        self.add("next", "no key is configured, and the message has no signature", self.unsigned, key=False)
+        self.add("next", "no key is configured: a false message that fits cannot be found yet", forged, key=False)
+        self.add("repeat", "stored already, the same bytes", self.result, stored=2)
+        self.add("repeat", "stored already, two messages ago", self.result, stored=4)
+        self.add("gap", "seq 2 and 3 are missing: ask for them, do not store this one", self.signed[3], "void")
+        self.add("gap", "nothing is stored, and the first message that comes is not the first", self.result, stored=0)
+
+    def malformed(self) -> None:
+        self.add("malformed", "nothing", b"")
+        self.add("malformed", "no JSON", b'{"seq":2')
+        self.add("malformed", "no object", b"[2]")
+        self.add("malformed", "no seq", b'{"schema":"result/1"}')
+        self.add("malformed", "seq 0", _edit(self.unsigned, b'"seq":2', b'"seq":0'))
+        self.add("malformed", "a seq that is a text", _edit(self.unsigned, b'"seq":2', b'"seq":"2"'))
+
+    def edited(self) -> None:
+        result, digest = self.result, self.digest
+        self.add("edited", "another number", _edit(result, b'"number":32', b'"number":15'))
+        self.add("edited", "the same JSON with a blank", _edit(result, b',"seq":2', b', "seq":2'))
+        self.add("edited", "the same value written in another way", _edit(result, b'"laps":9.0', b'"laps":9'))
+        self.add("edited", "no hash", _edit(self.unsigned, b',"hash":"%b"' % digest, b""), key=False)
+        self.add("edited", "a hash in capital letters", _edit(self.unsigned, digest, digest.upper()), key=False)
+        self.add("edited", "another prev", _edit(result, self.first_digest, digest[::-1]))
+        self.add("edited", "a line end behind it", result + b"\n")
+
+    def of_others(self) -> None:
+        self.add("foreign", "another table's message", sign(self.variant(table="campione-04")))
+        self.add("foreign", "another site's message", sign(self.variant(site="venezia")))
+        self.add("foreign", "a result that comes on the topic void", self.result, "void")
+        self.add("foreign", "a version that this consumer does not know", sign(self.variant(schema="result/2")))
+        self.add("test", "a bench table's message, at a consumer that pays", sign(self.variant(test=True)))
+
+    def wrongly_signed(self) -> None:
+        result, unsigned = self.result, self.unsigned
+        own, other = chain.signature(result) or b"", chain.signature(self.signed[0]) or b""
+        spelling = own[:-3] + bytes([_BASE64[_BASE64.index(own[-3]) ^ 1]]) + b"=="
+        over_raw = KEY.sign(bytes.fromhex(self.digest.decode()))
+        for what, payload in (
+            ("a key is configured, and there is no signature", unsigned),
+            ("signed with another key", sign(unsigned, OTHER_KEY)),
+            ("the signature of another message", _edit(result, own, other)),
+            ("signed over the 32 bytes of the hash, not over its 64 digits", _with(unsigned, over_raw)),
+            ("signed over the payload, not over its hash", _with(unsigned, KEY.sign(unsigned))),
+            ("64 bytes that are no signature at all", _with(unsigned, b"\xff" * 64)),
+            ("the right signature in another spelling of base64", _edit(result, own, spelling)),
+            ("forged: another number, with the right seq, prev and hash", sign(self.variant(number=15), OTHER_KEY)),
+        ):
+            self.add("signature", what, payload)
+
+    def out_of_order(self) -> None:
+        adopted = {"by": "Anna", "why": "the card broke"}
+        after = sign(self.variant("table", 8, "2" * 64, gap={"first_seq": 3, "last_seq": 7, **adopted}))
+        after_2 = sign(self.variant("table", 3, "2" * 64, gap={"first_seq": 2, "last_seq": 2, **adopted}))
+        self.add("chain", "its prev is not the hash of the message before", sign(self.variant(prev="1" * 64)))
+        self.add("conflict", "another message with a number that is stored", sign(self.variant(number=15)), stored=2)
+        self.add("lost", "the wheel has no messages 3 to 7: report them, then store this one", after, "table", stored=2)
+        self.add("lost", "the same, where 3 and 4 are stored: 5 to 7 are lost", after, "table", stored=4)
+        self.add("gap", "the same, where seq 2 is missing too: ask for it first", after, "table")
+        self.add("next", "the wheel has no message 2, but it is stored: nothing is lost", after_2, "table", stored=2)
+
+
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def _edit(payload: bytes, old: bytes, new: bytes) -> bytes:
+    assert payload.count(old) == 1, (old, payload)
+    return payload.replace(old, new)
+
+
+def _with(payload: bytes, signature: bytes) -> bytes:
+    return chain.signed(payload, base64.b64encode(signature))
+
+
+def text() -> str:
+    """The file."""
+    return json.dumps(vectors(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
