@@ -87,9 +87,11 @@ def _copyright(parts: list[Part]) -> str:
     own = (FILES / "copyright").read_text(encoding="utf-8")
     texts = [own]
     for part in parts:
-        told = part.metadata["License-Expression"] or part.metadata["License"] or "see below"
+        told = part.metadata["License-Expression"] or part.metadata["License"] or ""
+        # Some have the whole text there.
+        called = told if told and "\n" not in told else "see below"
         home = part.metadata["Home-page"] or next(iter(part.metadata.get_all("Project-URL", [])), "").split(", ")[-1]
-        about = f"{part.called}, in /usr/lib/wheeld\n{home}\nLicence: {told.splitlines()[0]}\n"
+        about = f"{part.called}, in /usr/lib/wheeld\n{home}\nLicence: {called}\n"
         licences = [f"--- {name}\n\n{text.strip()}\n" for name, text in sorted(part.licences.items())]
         texts.append("\n".join([f"{'=' * 80}\n{about}", *licences]))
     return "\n".join(texts)
@@ -106,6 +108,7 @@ def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]
         "Version": build.version,
         "Architecture": architecture,
         "Depends": ", ".join(needs),
+        "Recommends": "openssl",  # makes keys
         "Suggests": "mosquitto, wheeld-sim",
         **_same(build),
         "Description": _description(WHEELD, FILES / "wheeld.description"),
