@@ -21,7 +21,7 @@ SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 PYTHON = (3, 11)
 """Debian 12's. Compiled parts of the locked packages run with this one only."""
 WHEELD = "controller of a real roulette wheel: sensors to verdicts"
-SIMULATOR = "a simulated roulette wheel for wheeld"
+SIMULATOR = "simulated roulette wheel for wheeld"
 
 
 class Build(NamedTuple):
@@ -47,7 +47,8 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
     """All files of `wheeld` besides Python's, which stand in its directory already."""
     systemd = build.tree / "systemd"
     unit = (systemd / "wheeld@.service").read_text(encoding="utf-8")
-    _write(root / "lib/systemd/system/wheeld@.service", unit.replace("/opt/wheeld/bin/", "/usr/bin/"))
+    unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace("[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n")
+    _write(root / "lib/systemd/system/wheeld@.service", unit)
     copy(systemd / "udev/70-wheeld.rules", root / "lib/udev/rules.d/70-wheeld.rules")
     for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
         copy(systemd / kind / "wheeld.conf", root / "usr/lib" / kind / "wheeld.conf")
@@ -74,7 +75,8 @@ def _program(root: Path, build: Build, parser: argparse.ArgumentParser, about: s
     _packed(root / f"usr/share/man/man1/{command}.1.gz", page)
     _write(root / f"usr/share/bash-completion/completions/{command}", completion(parser))
     _packed(root / f"usr/share/doc/{package}/changelog.gz", _changelog(package, build))
-    copy(FILES / f"{package}.lintian-overrides", root / "usr/share/lintian/overrides" / package)
+    if (overrides := FILES / f"{package}.lintian-overrides").exists():
+        copy(overrides, root / "usr/share/lintian/overrides" / package)
 
 
 def _changelog(package: str, build: Build) -> str:
@@ -92,9 +94,15 @@ def _copyright(parts: list[Part]) -> str:
         called = told if told and "\n" not in told else "see below"
         home = part.metadata["Home-page"] or next(iter(part.metadata.get_all("Project-URL", [])), "").split(", ")[-1]
         about = f"{part.called}, in /usr/lib/wheeld\n{home}\nLicence: {called}\n"
-        licences = [f"--- {name}\n\n{text.strip()}\n" for name, text in sorted(part.licences.items())]
+        licences = [f"--- {name}\n\n{_licence(text)}\n" for name, text in sorted(part.licences.items())]
         texts.append("\n".join([f"{'=' * 80}\n{about}", *licences]))
     return "\n".join(texts)
+
+
+def _licence(text: str) -> str:
+    """Of one that every Debian has, where it has it."""
+    is_apache = "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in text
+    return "The Apache License, version 2.0: see /usr/share/common-licenses/Apache-2.0." if is_apache else text.strip()
 
 
 def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
