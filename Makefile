@@ -43,6 +43,9 @@ UPGRADE ?=
 LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
 # Of a release: its private key (openssl genpkey -algorithm ed25519), which no computer of a casino has.
 RELEASE_KEY ?=
+# Of a Debian package: for which computers (amd64, arm64), and the wheel file of a release, without which none is signed.
+ARCH   ?= $(shell dpkg --print-architecture)
+WHEEL  ?=
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
@@ -54,7 +57,7 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio test-consumers faults floods evenings whole proofs feed locks sbom release lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test test-systemd test-gpio test-consumers test-install faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -142,6 +145,15 @@ sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one
 release: sbom  ## the wheel file of the commit with its signed manifest, in dist; RELEASE_KEY=release.key
 	release/build "$(RELEASE_KEY)" $(BIN)
 
+deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist; ARCH=arm64, WHEEL=dist/wheeld-0.1.0-py3-none-any.whl
+	release/deb $(BIN) $(ARCH) $(WHEEL)
+
+test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: installed, upgraded, refused, removed, purged; as root
+	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install boots a machine: be root or have sudo" >&2; exit 1; }
+	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/prepare .wheeld-install $(BIN)
+	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py
+
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
 
@@ -158,4 +170,5 @@ $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
 
 clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
+	[ ! -e .wheeld-install ] || $(SUDO) rm -rf .wheeld-install
 	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

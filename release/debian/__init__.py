@@ -1,0 +1,1 @@
+"""Makes the Debian packages: `make deb` (docs/install.md)."""

@@ -1,0 +1,189 @@
+"""Lays out the files of the Debian packages, and writes what dpkg asks of each."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import re
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from os import environ
+from pathlib import Path
+from typing import NamedTuple
+
+from release.debian.fetch import Fetched, Part, copy
+from release.debian.manual import completion, man_page
+
+FILES = Path(__file__).parent / "files"
+SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
+PYTHON = (3, 11)
+"""Debian 12's. Compiled parts of the locked packages run with this one only."""
+WHEELD = "controller of a real roulette wheel: sensors to verdicts"
+SIMULATOR = "simulated roulette wheel for wheeld"
+
+
+class Build(NamedTuple):
+    """What is packed: the source tree, its version for dpkg, the time that every file gets, and who packs it."""
+
+    tree: Path
+    version: str
+    epoch: int
+    maintainer: str
+
+    @property
+    def date(self) -> datetime:
+        """The time, as a date."""
+        return datetime.fromtimestamp(self.epoch, UTC)
+
+
+def debian_version(version: str) -> str:
+    """Of Python's version: what comes before a release sorts before it."""
+    return re.sub(r"(?<=\d)\.?(a|b|rc|dev)(?=\d)", r"~\1", version)
+
+
+def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
+    """All files of `wheeld` besides Python's, which stand in its directory already."""
+    systemd = build.tree / "systemd"
+    unit = (systemd / "wheeld@.service").read_text(encoding="utf-8")
+    unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace("[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n")
+    _write(root / "lib/systemd/system/wheeld@.service", unit)
+    copy(systemd / "udev/70-wheeld.rules", root / "lib/udev/rules.d/70-wheeld.rules")
+    for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
+        copy(systemd / kind / "wheeld.conf", root / "usr/lib" / kind / "wheeld.conf")
+    copy(FILES / "example.toml", root / "etc/wheeld/example.toml")
+    _program(root, build, parser, WHEELD)
+    documents = root / "usr/share/doc/wheeld"
+    for name in ("wheeld.conf", "wheeld.acl"):
+        copy(systemd / "mosquitto" / name, documents / "examples/mosquitto" / name)
+    _packed(documents / "CHANGELOG.md.gz", (build.tree / "CHANGELOG.md").read_text(encoding="utf-8"))
+    _write(documents / "copyright", _copyright(fetched.parts))
+
+
+def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
+    """All files of `wheeld-sim` besides Python's."""
+    _program(root, build, parser, SIMULATOR)
+    _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
+
+
+def _program(root: Path, build: Build, parser: argparse.ArgumentParser, about: str) -> None:
+    command, package = parser.prog, "wheeld" if parser.prog == "wheeld" else "wheeld-sim"
+    copy(FILES / command, root / "usr/bin" / command, 0o755)
+    more = (FILES / f"{command}.1.end").read_text(encoding="utf-8") if package == "wheeld" else ""
+    page = man_page(parser, about=about, version=build.version, date=f"{build.date:%Y-%m-%d}", more=more)
+    _packed(root / f"usr/share/man/man1/{command}.1.gz", page)
+    _write(root / f"usr/share/bash-completion/completions/{command}", completion(parser))
+    _packed(root / f"usr/share/doc/{package}/changelog.gz", _changelog(package, build))
+    if (overrides := FILES / f"{package}.lintian-overrides").exists():
+        copy(overrides, root / "usr/share/lintian/overrides" / package)
+
+
+def _changelog(package: str, build: Build) -> str:
+    what = "CHANGELOG.md.gz in /usr/share/doc/wheeld says what changed."
+    date = f"{build.date:%a, %d %b %Y %H:%M:%S} +0000"
+    return f"{package} ({build.version}) bookworm; urgency=medium\n\n  * {what}\n\n -- {build.maintainer}  {date}\n"
+
+
+def _copyright(parts: list[Part]) -> str:
+    own = (FILES / "copyright").read_text(encoding="utf-8")
+    texts = [own]
+    for part in parts:
+        told = part.metadata["License-Expression"] or part.metadata["License"] or ""
+        # Some have the whole text there.
+        called = told if told and "\n" not in told else "see below"
+        home = part.metadata["Home-page"] or next(iter(part.metadata.get_all("Project-URL", [])), "").split(", ")[-1]
+        about = f"{part.called}, in /usr/lib/wheeld\n{home}\nLicence: {called}\n"
+        licences = [f"--- {name}\n\n{_licence(text)}\n" for name, text in sorted(part.licences.items())]
+        texts.append("\n".join([f"{'=' * 80}\n{about}", *licences]))
+    return "\n".join(texts)
+
+
+def _licence(text: str) -> str:
+    """Of one that every Debian has, where it has it."""
+    is_apache = "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in text
+    return "The Apache License, version 2.0: see /usr/share/common-licenses/Apache-2.0." if is_apache else text.strip()
+
+
+def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
+    """The fields of `wheeld`, but for its size."""
+    major, minor = PYTHON
+    needs = [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})", "systemd"]
+    if fetched.glibc_minor:
+        needs += [f"libc6 (>= 2.{fetched.glibc_minor})", "libgcc-s1"]
+    return {
+        "Package": "wheeld",
+        "Version": build.version,
+        "Architecture": architecture,
+        "Depends": ", ".join(needs),
+        "Recommends": "openssl",  # makes keys
+        "Suggests": "mosquitto, wheeld-sim",
+        **_same(build),
+        "Description": _description(WHEELD, FILES / "wheeld.description"),
+    }
+
+
+def control_simulator(build: Build) -> dict[str, str]:
+    """The fields of `wheeld-sim`, but for its size."""
+    return {
+        "Package": "wheeld-sim",
+        "Version": build.version,
+        "Architecture": "all",
+        "Depends": f"python3, wheeld (= {build.version})",
+        "Suggests": "python3-rich, python3-matplotlib",
+        **_same(build),
+        "Description": _description(SIMULATOR, FILES / "wheeld-sim.description"),
+    }
+
+
+def _same(build: Build) -> dict[str, str]:
+    return {"Section": "misc", "Priority": "optional", "Maintainer": build.maintainer}
+
+
+def _description(about: str, more: Path) -> str:
+    lines = more.read_text(encoding="utf-8").splitlines()
+    return "\n".join([about, *(f" {line or '.'}" for line in lines)])
+
+
+def pack(root: Path, fields: Mapping[str, str], build: Build, out: Path) -> Path:
+    """Make the package of what stands below `root`: the same tree gives the same bytes."""
+    files = sorted(path for path in root.rglob("*") if path.is_file())
+    for path in root.rglob("*"):
+        path.chmod(0o755 if path.is_dir() or path.parent == root / "usr/bin" else 0o644)
+    root.chmod(0o755)
+    size_kib = sum(-(-path.stat().st_size // 1024) for path in files)
+    told = {**fields, "Installed-Size": str(size_kib)}
+    said = {name: value for name, value in told.items() if name != "Description"}
+    lines = [*(f"{name}: {value}" for name, value in said.items()), f"Description: {told['Description']}"]
+    control = root / "DEBIAN"
+    _write(control / "control", "\n".join(lines) + "\n")
+    names = [path.relative_to(root).as_posix() for path in files]
+    digests = [hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() for path in files]
+    lasting = [name for name in names if not name.startswith("etc/")]
+    by_name = dict(zip(names, digests, strict=True))
+    _write(control / "md5sums", "".join(f"{by_name[name]}  {name}\n" for name in lasting))
+    if settings := [f"/{name}\n" for name in names if name.startswith("etc/")]:
+        _write(control / "conffiles", "".join(settings))
+    for script in SCRIPTS:
+        source = FILES / f"{fields['Package']}.{script}"
+        if source.exists():
+            text = source.read_text(encoding="utf-8").replace("@VERSION@", build.version)
+            _write(control / script, text)
+            (control / script).chmod(0o755)
+    out.mkdir(parents=True, exist_ok=True)
+    made = out / f"{fields['Package']}_{build.version}_{fields['Architecture']}.deb"
+    command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(made)]
+    dated = {**environ, "SOURCE_DATE_EPOCH": str(build.epoch)}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=dated)  # noqa: S603
+    return made
+
+
+def _packed(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)
