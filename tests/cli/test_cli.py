@@ -179,7 +179,10 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
     assert captured.out == ""
     assert captured.err.splitlines() == [
         "wheeld: the configuration is wrong",
-        f"{path}:3: table.id: 'A 3' goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most",
+        (
+            f"{path}:3: table.id: 'A 3' goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most; "
+            'write "a-3"'
+        ),
         f"{path}:8: wheel.rotor_tick: is not a known key; did you mean rotor_ticks?",
     ]
 
@@ -258,7 +261,7 @@ def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Capt
 
 
 def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Captured) -> None:
-    (tmp_path / "file").write_text("x")
+    authority = Authority(tmp_path).file
     table = 'game = "fair"\nsightings_to_call = 1\nlast_number = 17\nauto_rien_ne_va_plus_rev_s = 0.8'
     text = (
         GOOD.replace('game = "roulette"', table)
@@ -266,7 +269,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         .replace("[sensors]", '[sensors]\nboard_serial = "B-7"\nconfig_hash = "0123456789abcdef"')
         .replace(
             "[mqtt]",
-            '[mqtt]\nusername = "w"\nca_file = "file"\nprotocol = "3.1.1"\n'
+            f'[mqtt]\nusername = "w"\nca_file = "{authority}"\nprotocol = "3.1.1"\n'
             'settlement_ack = true\nusers = { p7 = "chef" }',
         )
     )
