@@ -55,6 +55,9 @@ export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
 SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
+ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
+# Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
+need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
 .PHONY: demo test test-systemd test-gpio test-consumers test-install faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
@@ -103,12 +106,12 @@ test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it 
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
 test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
-	@command -v javac >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends default-jdk-headless; }
-	@command -v mosquitto_sub >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto-clients; }
+	@command -v javac >/dev/null || { $(call need,default-jdk-headless); }
+	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
 .wheeld-consumers/stamp: docs/feed/package.json docs/feed/package-lock.json
-	@command -v npm >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends nodejs npm; }
+	@command -v npm >/dev/null || { $(call need,nodejs npm); }
 	mkdir -p $(@D) && cp $^ $(@D)
 	npm ci --prefix $(@D) --silent --no-audit --no-fund
 	@touch $@
@@ -155,13 +158,13 @@ test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: installed, u
 	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py
 
 mosquitto:
-	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
+	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }
 
 cc:  # what stands between SQLite and the disk in tests/faults is C
-	@command -v cc >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends gcc libc6-dev; }
+	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(APT) -qq update; $(APT) -qq install -y python3-venv; }
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(call need,python3-venv); }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
