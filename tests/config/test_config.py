@@ -10,6 +10,7 @@ import pytest
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import load, parse
 from wheeld.core.houses import PROFILES
+from wheeld.journal.setting import EVIDENCE_BYTES_MAX
 
 GOOD = """\
 [table]
@@ -263,7 +264,7 @@ def test_the_journal_is_signed_and_kept_as_configured(tmp_path: Path) -> None:
     assert journal.signing_key_file == tmp_path / "key"
     assert (journal.evidence_age_days, journal.evidence_bytes_max) == (90, 2_000_000_000)
     none = parse(GOOD).journal
-    assert (none.signing_key_file, none.evidence_age_days, none.evidence_bytes_max) == (None, None, None)
+    assert (none.signing_key_file, none.evidence_age_days, none.evidence_bytes_max) == (None, None, EVIDENCE_BYTES_MAX)
 
 
 def test_the_port_of_tls_without_tls_is_told() -> None:
