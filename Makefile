@@ -20,7 +20,7 @@ LIVE := tests/live tests/security/test_floods.py
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
 # core, for a stall of the machine is a silent line. For the same reason what
 # failed is tried once more, alone: on a machine that others use too, one of three runs met such a stall.
-OF_OTHERS := $(DRAWN) $(PROOFS) $(LIVE) tests/faults tests/consumers
+OF_OTHERS := $(DRAWN) $(PROOFS) $(LIVE) tests/faults tests/consumers tests/site
 # What `make test` leaves to targets of their own; it has five minutes.
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
@@ -55,9 +55,12 @@ export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
 SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
+ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
+# Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
+need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test test-systemd test-gpio test-consumers test-install faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test docs test-systemd test-gpio test-consumers test-install faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -103,12 +106,12 @@ test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it 
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
 test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
-	@command -v javac >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends default-jdk-headless; }
-	@command -v mosquitto_sub >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto-clients; }
+	@command -v javac >/dev/null || { $(call need,default-jdk-headless); }
+	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
 .wheeld-consumers/stamp: docs/feed/package.json docs/feed/package-lock.json
-	@command -v npm >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends nodejs npm; }
+	@command -v npm >/dev/null || { $(call need,nodejs npm); }
 	mkdir -p $(@D) && cp $^ $(@D)
 	npm ci --prefix $(@D) --silent --no-audit --no-fund
 	@touch $@
@@ -145,6 +148,10 @@ sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one
 release: sbom  ## the wheel file of the commit with its signed manifest, in dist; RELEASE_KEY=release.key
 	release/build "$(RELEASE_KEY)" $(BIN)
 
+docs: $(VENV)/test.stamp $(VENV)/docs.stamp  ## the documents as a site, in site; a dead link or anchor fails it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f release/mkdocs.yml
+	$(BIN)/python -m pytest tests/site
+
 deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist; ARCH=arm64, WHEEL=dist/wheeld-0.1.0-py3-none-any.whl
 	release/deb $(BIN) $(ARCH) $(WHEEL)
 
@@ -155,13 +162,13 @@ test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: installed, u
 	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py
 
 mosquitto:
-	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends mosquitto; }
+	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }
 
 cc:  # what stands between SQLite and the disk in tests/faults is C
-	@command -v cc >/dev/null || { $(APT) -qq update; $(APT) -qq install -y --no-install-recommends gcc libc6-dev; }
+	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(APT) -qq update; $(APT) -qq install -y python3-venv; }
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(call need,python3-venv); }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
@@ -171,4 +178,4 @@ $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
 clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
 	[ ! -e .wheeld-install ] || $(SUDO) rm -rf .wheeld-install
-	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-campaign .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-campaign .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -318,4 +318,4 @@ def test_the_top_level_holds_nothing_else() -> None:
         "LICENSE", "CHANGELOG.md", "docs", "release",
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
-    assert found - {"build", "dist", "__pycache__"} == allowed
+    assert found - {"build", "dist", "site", "__pycache__"} == allowed

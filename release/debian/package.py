@@ -55,7 +55,7 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
     copy(FILES / "example.toml", root / "etc/wheeld/example.toml")
     _program(root, build, parser, WHEELD)
     documents = root / "usr/share/doc/wheeld"
-    for name in ("wheeld.conf", "wheeld.acl"):
+    for name in ("wheeld.conf", "wheeld.acl", "bridge.conf"):
         copy(systemd / "mosquitto" / name, documents / "examples/mosquitto" / name)
     _packed(documents / "CHANGELOG.md.gz", (build.tree / "CHANGELOG.md").read_text(encoding="utf-8"))
     _write(documents / "copyright", _copyright(fetched.parts))

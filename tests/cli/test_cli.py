@@ -179,7 +179,10 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
     assert captured.out == ""
     assert captured.err.splitlines() == [
         "wheeld: the configuration is wrong",
-        f"{path}:3: table.id: 'A 3' goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most",
+        (
+            f"{path}:3: table.id: 'A 3' goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most; "
+            'write "a-3"'
+        ),
         f"{path}:8: wheel.rotor_tick: is not a known key; did you mean rotor_ticks?",
     ]
 
@@ -239,7 +242,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "A7: which way the rotor turns: the encoder",
         "rulebook 3, Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
         f"journal: {tmp_path}/journal.sqlite",
-        "evidence is kept without limit",
+        "evidence is kept up to 4,000,000,000 bytes",
         "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
         "topics: wheel/v1/campione/campione-03/…",
         "a message is owed until the broker has confirmed it",
@@ -258,7 +261,7 @@ def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Capt
 
 
 def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Captured) -> None:
-    (tmp_path / "file").write_text("x")
+    authority = Authority(tmp_path).file
     table = 'game = "fair"\nsightings_to_call = 1\nlast_number = 17\nauto_rien_ne_va_plus_rev_s = 0.8'
     text = (
         GOOD.replace('game = "roulette"', table)
@@ -266,7 +269,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         .replace("[sensors]", '[sensors]\nboard_serial = "B-7"\nconfig_hash = "0123456789abcdef"')
         .replace(
             "[mqtt]",
-            '[mqtt]\nusername = "w"\nca_file = "file"\nprotocol = "3.1.1"\n'
+            f'[mqtt]\nusername = "w"\nca_file = "{authority}"\nprotocol = "3.1.1"\n'
             'settlement_ack = true\nusers = { p7 = "chef" }',
         )
     )

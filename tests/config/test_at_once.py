@@ -57,7 +57,7 @@ def test_mistakes_of_every_kind_are_reported_at_once_in_the_order_of_the_file() 
         "f.toml:16: gpio.beam_pins: has 3 pins where wheel.beams_deg has 4 angles; one for each, in the same order",
         "f.toml:27: journal.path: is 3; expected the path of a file",
         "f.toml:29: mqtt.key_file: is missing; cert_file and key_file go together",
-        "f.toml:31: mqtt.cert_file: nowhere cannot be read: No such file or directory",
+        "f.toml:31: mqtt.cert_file: nowhere cannot be read: No such file or directory; name one that wheeld can read",
     ]
 
 

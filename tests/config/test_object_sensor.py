@@ -31,7 +31,9 @@ def test_whether_a_sensor_watches(text: str, *, watched: bool) -> None:
 
 def test_it_must_be_there_where_the_file_says_so() -> None:
     (problem,) = problems(with_line("wheel", "object_sensor = true", ALONE))
-    assert problem.endswith("wheel.object_sensor: is true, and neither a board nor gpio.object_pin is there")
+    assert problem.endswith(
+        "wheel.object_sensor: is true, and neither a board nor gpio.object_pin is there: set that, or false"
+    )
 
 
 def test_a_pin_of_it_must_count() -> None:

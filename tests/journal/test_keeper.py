@@ -20,7 +20,7 @@ from wheeld.journal.journal import Journal
 from wheeld.journal.keeper import PATROL_S, PRUNING_PERIOD_S, UNSEALED_S, JournalKeeper
 from wheeld.journal.rows import StoredEvidence
 from wheeld.journal.seal import FileSigner, public_key
-from wheeld.journal.setting import JournalSetting
+from wheeld.journal.setting import EVIDENCE_BYTES_MAX, JournalSetting
 from wheeld.journal.verify import verify
 from wheeld.ports import EventRecord
 
@@ -95,7 +95,7 @@ class Bench:
 
 @asynccontextmanager
 async def keeping(
-    directory: Path, *, age_days: float | None = None, bytes_max: int | None = None, signs: bool = True
+    directory: Path, *, age_days: float | None = None, bytes_max: int = EVIDENCE_BYTES_MAX, signs: bool = True
 ) -> AsyncIterator[Bench]:
     private, _ = write_keys(directory)
     signer = FileSigner(private) if signs else None

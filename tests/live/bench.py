@@ -41,6 +41,7 @@ def write_config(
     directory: Path,
     port: int,
     *,
+    table: str = "wheel-1",
     journal: str = "journal.sqlite",
     signing_key: Path | None = None,
     silence_s: float = 1.0,
@@ -48,9 +49,7 @@ def write_config(
     **mqtt: Any,
 ) -> Path:
     """Write the configuration of the bench's wheel; `mqtt` has more keys of that section. Returns its path."""
-    wheel = sections(
-        LAYOUT, site="live", table="wheel-1", last_number=FIRST_NUMBER, port=directory / "board", speed=1000
-    )
+    wheel = sections(LAYOUT, site="live", table=table, last_number=FIRST_NUMBER, port=directory / "board", speed=1000)
     wheel = wheel.replace("silence_s_max = 0.2", f"silence_s_max = {silence_s}")
     if test:
         wheel = wheel.replace("[table]\n", "[table]\ntest = true\n")

@@ -189,6 +189,19 @@ def drained(client: aiomqtt.Client) -> Iterator[aiomqtt.Message]:
         yield client._queue.get_nowait()
 
 
+def test_the_wheels_of_three_tables_at_one_broker_have_nothing_of_each_other() -> None:
+    tables = [TableAccess.of(SITE, f"campione-0{number}") for number in (3, 4, 5)]
+    text, rights = access_list(tables), dict[str, set[str]]()
+    for block in text.split("user ")[1:]:
+        user, *lines = _lines(block)
+        rights[user] = {line.split()[-1] for line in lines}
+    for table in tables:
+        ours = (table.root, f"reply/{SITE}/{table.table}/")
+        own = rights[f"wheel-{table.table}"]
+        assert f"{table.root}cmd/+/+" in own
+        assert [topic for topic in own if not topic.startswith(ours)] == []
+
+
 # --- who one is --------------------------------------------------------------------------------------------------
 
 

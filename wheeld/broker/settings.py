@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +14,10 @@ _Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description
 _File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
 _Users: TypeAlias = Annotated[
     dict[Annotated[str, Meta(pattern=USER_PATTERN)], RoleName],
-    Meta(description='names at the broker (letters, digits, - . _ @) with the role of each, like { panel-7 = "chef" }'),
+    Meta(
+        description='names at the broker (letters, digits, - . _ @) with the role of each, like { panel-7 = "chef" }; '
+        f"roles are {', '.join(get_args(RoleName))}"
+    ),
 ]
 
 

@@ -144,12 +144,8 @@ def _journal(journal: JournalSetting) -> Iterator[str]:
     if journal.signing_key_file is not None:
         key_id = FileSigner(journal.signing_key_file).key_id
         yield f"sealed at each change of shift, and its feed signed, by key {key_id}"
-    limits = []
-    if journal.evidence_age_days is not None:
-        limits.append(f"for {journal.evidence_age_days:g} days")
-    if journal.evidence_bytes_max is not None:
-        limits.append(f"up to {journal.evidence_bytes_max:,} bytes")
-    yield f"evidence is kept {' and '.join(limits) or 'without limit'}"
+    days = "" if journal.evidence_age_days is None else f"for {journal.evidence_age_days:g} days and "
+    yield f"evidence is kept {days}up to {journal.evidence_bytes_max:,} bytes"
 
 
 def _mqtt(config: Config) -> Iterator[str]:

@@ -47,9 +47,10 @@ def trouble(path: Path, *, secret: bool) -> str:
             mode = os.fstat(file.fileno()).st_mode & 0o777
             is_empty = not file.read(1)
     except OSError as wrong:
-        return f"{shown}cannot be read: {wrong.strerror}"
+        wanted = "a file with the secret in it, or credential:NAME" if secret else "one that wheeld can read"
+        return f"{shown}cannot be read: {wrong.strerror}; name {wanted}"
     if is_empty:
-        return f"{shown}is empty"
+        return f"{shown}is empty; put in it what the key is for"
     if secret and mode & 0o007:
         return f"is open to everyone on this computer (mode {mode:04o}): chmod o= it, and choose a new secret"
     return ""

@@ -30,14 +30,6 @@ class ConfigError(WheeldError, ValueError):
         )
 
 
-def syntax_problem(message: str) -> Problem:
-    """Of what the TOML parser says."""
-    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
-    if found is None:
-        return Problem("", f"is not TOML: {message}")
-    return Problem("", f"is not TOML: {found[1]} (column {found[3]})", int(found[2]))
-
-
 def located(problems: list[Problem], text: str) -> list[Problem]:
     """The problems with their lines in the file's `text`, in the order of the file."""
     lines = _lines_of_keys(text)
@@ -45,20 +37,27 @@ def located(problems: list[Problem], text: str) -> list[Problem]:
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
-_SECTION_LINE = re.compile(r"\s*\[\s*([A-Za-z0-9_.-]+)\s*\]")
+_SECTION_LINE = re.compile(r"\s*\[\s*\[?\s*([A-Za-z0-9_.-]+)\s*\]")
 _KEY_LINE = re.compile(r"\s*[\"']?([A-Za-z0-9_.-]+)[\"']?\s*=")
+
+
+def section_and_key(line: str) -> tuple[str, str]:
+    """The section that begins in this line of the file, or the key that stands there; the other is empty, or both."""
+    if found := _SECTION_LINE.match(line):
+        return found[1], ""
+    found = _KEY_LINE.match(line)
+    return "", found[1] if found else ""
 
 
 def _lines_of_keys(text: str) -> dict[str, int]:
     """Where sections and keys stand. Good enough for a message: a key inside a multi-line text may mislead it."""
     lines: dict[str, int] = {}
     section = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if found := _SECTION_LINE.match(line):
-            section = found[1]
-            lines.setdefault(section, number)
-        elif found := _KEY_LINE.match(line):
-            lines.setdefault(f"{section}.{found[1]}".lstrip("."), number)
+    for number, line in enumerate(text.split("\n"), start=1):
+        begun, key = section_and_key(line)
+        section = begun or section
+        if begun or key:
+            lines.setdefault(begun or f"{section}.{key}".lstrip("."), number)
     return lines
 
 

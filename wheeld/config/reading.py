@@ -17,9 +17,13 @@ import msgspec
 from msgspec import NODEFAULT, Meta
 
 from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, credentials_directory, resolve
-from wheeld.config.problems import ConfigError, Problem, located, syntax_problem
+from wheeld.config.problems import ConfigError, Problem, located
 from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
+from wheeld.config.syntax import key_at, syntax_problem
 from wheeld.config.validation import problems_of
+
+BYTE_ORDER_MARK = "\ufeff"
+"""What some editors of Windows write first."""
 
 
 def load(path: Path) -> Config:
@@ -27,12 +31,16 @@ def load(path: Path) -> Config:
 
     Paths in it are relative to the directory it stands in; a key that ends in `_file` may name a credential of systemd.
     """
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except IsADirectoryError as wrong:
+        raise IsADirectoryError(wrong.errno, "This is a directory; name the file in it", str(path)) from None
     try:
         text = raw.decode()
     except UnicodeDecodeError as wrong:
         line = raw[: wrong.start].count(b"\n") + 1
-        raise ConfigError(str(path), [Problem("", "is not UTF-8 text", line)]) from None
+        key = key_at(raw.decode(errors="replace").split("\n"), line)
+        raise ConfigError(str(path), [Problem(key, "is not UTF-8 text; save the file as UTF-8", line)]) from None
     return parse(text, name=str(path), directory=path.parent, credentials=credentials_directory())
 
 
@@ -40,10 +48,16 @@ def parse(
     text: str, *, name: str = "configuration", directory: Path = Path(), credentials: Path | None = None
 ) -> Config:
     """Validate the text of a file called `name`; raises ConfigError with every problem found."""
+    if text.startswith(BYTE_ORDER_MARK):
+        what = "begins with a byte order mark, which is no TOML; save the file as UTF-8 without it"
+        raise ConfigError(name, [Problem("", what, 1)])
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as wrong:  # a number of 5,000 digits, a thousand brackets
-        raise ConfigError(name, [syntax_problem(str(wrong))]) from None
+        raise ConfigError(name, [syntax_problem(str(wrong), text)]) from None
+    if not tree:
+        what = "has no key; begin with a copy of the example in the README, or of /etc/wheeld/example.toml"
+        raise ConfigError(name, [Problem("", what, 1)])
     reader = _Reader(directory, credentials)
     config = config_of(reader.values(tree))
     if problems := [*reader.problems, *problems_of(config)]:

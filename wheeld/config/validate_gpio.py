@@ -29,7 +29,7 @@ def gpio_rules(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> It
 
 def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
     if gpio.provider == "rpi" and gpio.chip is not None:
-        yield "chip", "does not apply to the original RPi.GPIO, which has the Pi's own chip only"
+        yield "chip", "does not apply to the original RPi.GPIO, which has the Pi's own chip only: leave it out"
 
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
@@ -54,7 +54,7 @@ def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:
     for key, pin in used:
         if times[pin] > 1 and pin in seen:
             first = next(other for other, same in used if same == pin)
-            yield key, f"pin {pin} is taken already, by {first}"
+            yield key, f"pin {pin} is taken already, by {first}; give each its own"
         seen.add(pin)
 
 

@@ -37,13 +37,17 @@ def problems_of(config: Config) -> list[Problem]:
 
 def problems_here(config: Config) -> list[Problem]:
     """What a start on this computer would meet, of a configuration without problems."""
-    return [*_directory(config), *_name_at_broker(config)]
+    # What is wrong with the certificate alone is said once.
+    return [*_directory(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
 
 
 def _directory(config: Config) -> Iterator[Problem]:
     directory = config.journal.path.parent
     if not directory.is_dir():
-        yield Problem("journal.path", f"the directory {directory} does not exist, and the daemon makes only the file")
+        hint = "make it, or write /var/lib/wheeld/NAME.sqlite"
+        yield Problem(
+            "journal.path", f"the directory {directory} does not exist, and the daemon makes only the file: {hint}"
+        )
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
@@ -65,6 +69,17 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
     elif name not in known or known[name].name != "wheel":
         what = f"has the common name {name!r}, which is not this wheel's in the broker's access list; {expected}"
         yield Problem("mqtt.cert_file", what)
+
+
+def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
+    """What OpenSSL says of the files together: a key of another certificate, an authority that is none."""
+    files = TlsFiles(mqtt.ca_file, mqtt.cert_file, mqtt.key_file)
+    try:
+        if files.named:
+            files.context()
+    except TlsFilesError as wrong:
+        key, _, what = str(wrong).partition(" ")
+        yield Problem(f"mqtt.{key}", f"{what}; name the files that the house's authority gave")
 
 
 def _doubtful(table: TableSetting, wrong: set[str]) -> set[str]:
@@ -98,12 +113,12 @@ def _in(section: str, rule: Iterator[tuple[str, str]]) -> Iterator[Problem]:
 
 def _lines(config: Config) -> Iterator[Problem]:
     if config.head is not None and config.sensors is not None and config.head.port == config.sensors.port:
-        yield Problem("head.port", "is the board's port too, in [sensors]; a line has one device at its end")
+        yield Problem("head.port", "is the board's port too, in [sensors]; name the line that the head is at")
 
 
 def _use_of_board(config: Config) -> Iterator[Problem]:
     if config.sensors is not None and all(getattr(config.table, part) == "head" for part in SENSORS_OF):
-        yield Problem("sensors.port", "is a board without use: [head] reports rotor and ball")
+        yield Problem("sensors.port", "is a board without use: [head] reports rotor and ball; take [sensors] out")
 
 
 def _something_sees(config: Config) -> Iterator[Problem]:
@@ -120,7 +135,9 @@ def _something_sees(config: Config) -> Iterator[Problem]:
 def _object_sensor(config: Config) -> Iterator[Problem]:
     has_pin = config.gpio is not None and config.gpio.object_pin is not None
     if config.table.object_sensor and config.sensors is None and not has_pin:
-        yield Problem("wheel.object_sensor", "is true, and neither a board nor gpio.object_pin is there")
+        yield Problem(
+            "wheel.object_sensor", "is true, and neither a board nor gpio.object_pin is there: set that, or false"
+        )
     if has_pin and not config.table.object_sensor:
         yield Problem("wheel.object_sensor", "is false, and gpio.object_pin is one: leave it out")
 
@@ -168,5 +185,5 @@ def _users(config: Config) -> Iterator[Problem]:
     known = users_at(config.table.table, {})
     for user in config.mqtt.users:
         if user in known:
-            what = f"gives {user} a role, which is the {known[user].name} of this table already"
+            what = f"gives {user} a role, which is the {known[user].name} of this table already; take it out"
             yield Problem("mqtt.users", what)

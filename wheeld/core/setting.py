@@ -397,7 +397,9 @@ def _article(setting: TableSetting, rule: str) -> str:
 def _name(key: Literal["site", "table"], setting: TableSetting) -> Iterator[Problem]:
     value = getattr(setting, key)
     if not re.fullmatch(NAME_PATTERN, value):
-        yield key, f"{value!r} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most"
+        near = re.sub(r"\s+", "-", value.strip().lower())
+        hint = f'; write "{near}"' if re.fullmatch(NAME_PATTERN, near) else ""
+        yield key, f"{value!r} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most{hint}"
 
 
 def _game(setting: TableSetting) -> Iterator[Problem]:
@@ -457,9 +459,9 @@ def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[Prob
     if not 1 <= len(angles_deg) <= most:
         yield key, f"{len(angles_deg)} given, 1…{most} needed"
     if any(not 0 <= angle < 360 for angle in angles_deg):
-        yield key, "angles are degrees from 0 up to, not including, 360"
+        yield key, "angles are degrees from 0 up to, not including, 360; where 360 would be write 0"
     if len(set(angles_deg)) < len(angles_deg):
-        yield key, "two of them stand at the same angle"
+        yield key, "two of them stand at the same angle; each has its own"
 
 
 def _beams(setting: TableSetting) -> Iterator[Problem]:

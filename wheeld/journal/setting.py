@@ -8,11 +8,15 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
+EVIDENCE_BYTES_MAX = 4_000_000_000
+"""By default a card of 32 GB lasts five years, as docs/operations.md reckons it: that is evidence of some ten months
+beside the records, which are never removed."""
+
 _File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
 
 
 class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything that was published is stored, and which key signs it; None: without that limit."""
+    """Where everything that was published is stored, and which key signs it."""
 
     path: Annotated[
         _File,
@@ -34,14 +38,17 @@ class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="how long the evidence of a coup is kept; verdicts and commands are never removed",
             examples=[365],
-            extra={"left_out": "for ever"},
+            extra={"left_out": "as long as `evidence_bytes_max` lets it"},
         ),
     ] = None
     evidence_bytes_max: Annotated[
-        Annotated[int, Meta(ge=1_000_000, le=2**50, description=f"bytes, 1000000 to {2**50}")] | None,
+        int,
         Meta(
-            title="how much evidence is kept, compressed on disk; the oldest is removed first",
+            ge=1_000_000,
+            le=2**50,
+            title="how much evidence is kept, compressed on disk; the oldest is removed first "
+            "([how long a card lasts](docs/operations.md#how-long-a-card-lasts))",
+            description=f"bytes, 1000000 to {2**50}",
             examples=[20_000_000_000],
-            extra={"left_out": "without limit"},
         ),
-    ] = None
+    ] = EVIDENCE_BYTES_MAX
