@@ -16,45 +16,64 @@ from typing import Any, get_args
 import msgspec
 from msgspec import NODEFAULT, Meta
 
-from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, credentials_directory, resolve
+from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, Credentials, given_by_systemd, resolve
 from wheeld.config.problems import ConfigError, Problem, located, syntax_problem
 from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
 from wheeld.config.validation import problems_of
 
 
-def load(path: Path) -> Config:
+def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
     """Read and validate the file at `path`; raises OSError when it cannot be read, ConfigError when it is wrong.
 
     Paths in it are relative to the directory it stands in; a key that ends in `_file` may name a credential of systemd.
     """
-    raw = path.read_bytes()
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError as wrong:
-        line = raw[: wrong.start].count(b"\n") + 1
-        raise ConfigError(str(path), [Problem("", "is not UTF-8 text", line)]) from None
-    return parse(text, name=str(path), directory=path.parent, credentials=credentials_directory())
+    return parse(_text(path), name=str(path), directory=path.parent, credentials=credentials)
+
+
+def journal_path(path: Path) -> Path:
+    """Where the file at `path` says that the journal is; nothing else is validated. Raises OSError, ConfigError."""
+    section = _tree(_text(path), str(path)).get("journal")
+    value = section.get("path") if isinstance(section, dict) else None
+    if not isinstance(value, str):
+        raise ConfigError(str(path), [Problem("journal.path", "is missing; expected a path")])
+    return path.parent / value
 
 
 def parse(
-    text: str, *, name: str = "configuration", directory: Path = Path(), credentials: Path | None = None
+    text: str,
+    *,
+    name: str = "configuration",
+    directory: Path = Path(),
+    credentials: Credentials = given_by_systemd,
 ) -> Config:
     """Validate the text of a file called `name`; raises ConfigError with every problem found."""
-    try:
-        tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as wrong:  # a number of 5,000 digits, a thousand brackets
-        raise ConfigError(name, [syntax_problem(str(wrong))]) from None
     reader = _Reader(directory, credentials)
-    config = config_of(reader.values(tree))
+    config = config_of(reader.values(_tree(text, name)))
     if problems := [*reader.problems, *problems_of(config)]:
         raise ConfigError(name, located(problems, text))
     return config
 
 
+def _text(path: Path) -> str:
+    raw = path.read_bytes()
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as wrong:
+        line = raw[: wrong.start].count(b"\n") + 1
+        raise ConfigError(str(path), [Problem("", "is not UTF-8 text", line)]) from None
+
+
+def _tree(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as wrong:  # a number of 5,000 digits, a thousand brackets
+        raise ConfigError(name, [syntax_problem(str(wrong))]) from None
+
+
 class _Reader:
     """From a tree of plain values to those of the fields, noting every problem rather than stopping at the first."""
 
-    def __init__(self, directory: Path, credentials: Path | None) -> None:
+    def __init__(self, directory: Path, credentials: Credentials) -> None:
         self._directory = directory
         self._credentials = credentials
         self._meant: set[str] = set()
