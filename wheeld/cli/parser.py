@@ -12,6 +12,7 @@ from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
+from wheeld.cli.language import LANGUAGES, language_here
 from wheeld.cli.person import person
 from wheeld.config.instance import journal_of
 from wheeld.core.setting import NAME_PATTERN
@@ -116,14 +117,14 @@ examples:
 
 _WATCH = """\
 Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
-and hash. It begins with the next message and only listens; with --from-seq it asks the wheel for earlier
-messages, which the broker's access list must allow. Nothing is acknowledged.
+and hash. It begins with the state that the broker keeps, says how old that is, and only listens. With --from-seq
+it asks the wheel for earlier messages, which the broker's access list must allow. Nothing is acknowledged.
 """
 
 _WATCH_EXAMPLES = (
     """\
 examples:
-  wheeld watch campione/campione-03 --host broker.casino.example --port 8883 --ca-file ca.crt --username display
+  wheeld watch campione/campione-03 --host broker --ca-file ca.crt --cert-file inspector.crt --key-file inspector.key
   wheeld watch campione/campione-03 --from-seq 1 | grep void
 """
     + _EXITS
@@ -227,6 +228,7 @@ def _add_replay(commands: Commands[_Parser]) -> None:
     replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
     replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     replay.add_argument("--facts", action="store_true", help="show also every fact that the law applied")
+    _add_language(replay)
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
     replay.set_defaults(do=cli_replay.replay)
@@ -255,6 +257,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         "--topic", metavar="TOPIC", action="append", help='of this topic only, or "event" (may be repeated)'
     )
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    _add_language(show)
     export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
@@ -280,6 +283,15 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
 
 
+def _add_language(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        default=language_here(),
+        help="of what people read (default: the locale's, else en); errors are in English",
+    )
+
+
 def _add_part(
     parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
 ) -> argparse.ArgumentParser:
@@ -301,7 +313,7 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     )
     watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
     watch.add_argument("--host", default="localhost", help="the broker (default: localhost)")
-    watch.add_argument("--port", type=_number(65_535), default=1883, help="its port (default: 1883)")
+    watch.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
     watch.add_argument("--username", metavar="NAME", help="for the broker")
     watch.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password")
     watch.add_argument(
@@ -311,6 +323,7 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
     watch.add_argument("--test", action="store_true", help="of a bench table: accept only messages marked as a test")
+    _add_language(watch)
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
     watch.set_defaults(do=_watch)
