@@ -70,6 +70,7 @@ def test_the_unit_has_the_same_places() -> None:
     assert re.findall(r"^ExecStart=.+ -c (.+)$", UNIT, re.MULTILINE) == [f"/{instance.CONFIGURATIONS}/%i.toml"]
     loaded = re.findall(r"^LoadCredential=(.+?):(.+)$", UNIT, re.MULTILINE)
     assert len(loaded) == 3
+    assert STORES == ("etc/credstore", "run/credstore"), "in the order of systemd"
     assert all(file == f"wheeld.%i.{name}" for name, file in loaded)
 
 
