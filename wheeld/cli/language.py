@@ -56,7 +56,7 @@ class Translation:
     """
 
     def __init__(self, source: Language, target: Language) -> None:
-        self._target, self._decimal = Catalogue(target), "." if target == "en" else ","
+        self._target = Catalogue(target)
         self._whole: dict[str, str] = {}
         self._templates: list[_Template] = []
         for english, forms in forms_of(source).items():
@@ -74,8 +74,7 @@ class Translation:
 
     def _reading(self, text: str) -> _Reading:
         if not re.search(r"[^\W\d_]", text):
-            is_decimal = re.fullmatch(r"-?\d+[.,]\d+", text)
-            return _Reading(0, re.sub("[.,]", self._decimal, text) if is_decimal else text)
+            return _Reading(0, text)
         if text in self._whole:
             return _Reading(0, self._target.say(self._whole[text]))
         if text in RITUAL:
