@@ -74,9 +74,10 @@ class Subscriber:
 
 
 def verdict_text(leaf: str, payload: Payload) -> str:
-    """The text of a result with its announcement and laps, or of a void with its cause and its reason."""
+    """A result with its number, in digits and in words, and its laps; a void with its cause and its reason."""
     if leaf == "result":
-        return f"{payload['announcement']} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
+        number = f"{payload['number']} · {payload['announcement']}"
+        return f"{number} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-FILES = frozenset({"FILE", "JOURNAL", "COPY", "OUT"})
+FILES = frozenset({"FILE", "WHEEL", "JOURNAL", "COPY", "OUT"})
 """Metavars that stand for a file; so does every option whose type is a path."""
 
 

@@ -58,10 +58,15 @@ async def test_a_broker_that_comes_later(tmp_path: Path) -> None:
                 clock.go()
             await clock.waiting()
             assert connection.counters["connections"] == 0
+            outage = connection.outage
+            assert outage is not None
+            assert outage[:2] == (f"127.0.0.1:{broker.port}", 0)
+            assert "refused" in outage.why
             with broker:
                 clock.go()
                 assert await session_of(connection) == 1
                 assert connection.is_connected
+                assert connection.outage is None
                 async with observing(broker) as observer:
                     message = await observer.until("availability")
                     assert (message.payload, message.retain) == (ONLINE, True)
@@ -86,8 +91,12 @@ async def test_waits_grow_to_a_ceiling_and_start_again_after_a_stable_connection
         broker.start()
         clock.go()
         await session_of(connection)
+        clock.now_ns = 7
         broker.kill()
         assert await clock.waiting() > RETRY_MAX_S / 2 - 1  # it hardly lasted
+        clock.now_ns = 9
+        assert connection.outage is not None
+        assert connection.outage.since_ns == 7
         broker.start()
         clock.go()
         await session_of(connection)

@@ -29,8 +29,10 @@ from tests.journal.journals import NOW, open_reader, open_writer, write_keys
 from tests.security.authority import Authority
 from wheeld.broker.tls import TlsFiles
 from wheeld.cli.describe import BETS, STATES, describe
+from wheeld.cli.language import LANGUAGES
 from wheeld.cli.main import main
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import Language
 from wheeld.core.facts import Bets, StateName
 from wheeld.core.observations import Observation
 from wheeld.core.replay import replay
@@ -407,8 +409,8 @@ def test_replay_to_a_file(evening: Path, tmp_path: Path, capsys: Captured) -> No
     assert (tmp_path / "out").read_bytes().splitlines() == published_by_the_core(evening)
 
 
-def test_replay_for_people_speaks_the_language_of_the_table(evening: Path, capsys: Captured) -> None:
-    assert main(["replay", str(evening)]) == Exit.OK
+def test_replay_for_people_speaks_one_language(evening: Path, capsys: Captured) -> None:
+    assert main(["replay", str(evening), "--language", "fr"]) == Exit.OK
     lines = capsys.readouterr().out.splitlines()
     (void,) = [line for line in lines if "  nul " in line]
     (result,) = [line for line in lines if "  résultat " in line]
@@ -509,14 +511,15 @@ def test_what_is_no_journal_is_bad_data(tmp_path: Path, capsys: Captured) -> Non
 
 
 def test_show_lists_everything_for_people(journal: Path, capsys: Captured) -> None:
-    assert main(["journal", "show", str(journal)]) == Exit.OK
+    assert main(["journal", "show", str(journal), "--language", "fr"]) == Exit.OK
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("2027-01-15T08:00:00.000000Z       1  table     coup 0     table fermée, mises fermées")
     assert [line for line in lines if "  nul       coup 1" in line]
 
 
 def test_show_chooses(journal: Path, capsys: Captured) -> None:
-    assert main(["journal", "show", str(journal), "--coup", "2", "--topic", "result", "--topic", "void"]) == Exit.OK
+    chosen = ["--coup", "2", "--topic", "result", "--topic", "void", "--language", "fr"]
+    assert main(["journal", "show", str(journal), *chosen]) == Exit.OK
     (line,) = capsys.readouterr().out.splitlines()
     assert "résultat  coup 2" in line
     assert main(["journal", "show", str(journal), "--from-seq", "4", "--jsonl"]) == Exit.OK
@@ -648,18 +651,18 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
         ),
         (
             "result",
-            {"coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": "cw"},
-            "result    coup 9     Zéro (5.25 laps, ball clockwise)",
+            {"coup": 9, "number": 0, "announcement": "Zéro", "laps": 5.25, "ball_direction": "cw"},
+            "result    coup 9     0 · Zéro (5.25 laps, ball clockwise)",
         ),
         (
             "result",
-            {"language": "fr", "coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
-            "résultat  coup 9     Zéro (5,25 tours)",
+            {"language": "fr", "coup": 9, "number": 0, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
+            "résultat  coup 9     0 · Zéro (5,25 tours)",
         ),
         (
             "result",
-            {"test": True, "coup": 9, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
-            "result    coup 9     TEST: Zéro (5.25 laps)",
+            {"test": True, "coup": 9, "number": 0, "announcement": "Zéro", "laps": 5.25, "ball_direction": None},
+            "result    coup 9     TEST: 0 · Zéro (5.25 laps)",
         ),
         ("reply", {"test": True, "name": "open", "done": True, "why": ""}, "reply                TEST: open ✓"),
         ("reply", {"name": "open", "done": False, "why": "no"}, "reply                open ✗ no"),
@@ -670,7 +673,9 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
     ],
 )
 def test_a_message_as_text(topic: str, payload: dict[str, object], words: str) -> None:
-    assert describe(topic, msgspec.json.encode(payload)) == words
+    english: Language = "en"
+    language = next((each for each in LANGUAGES if each == payload.get("language")), english)
+    assert describe(topic, msgspec.json.encode(payload), language) == words
 
 
 def test_running_as_a_module_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -692,8 +697,8 @@ def test_a_result_that_a_chef_confirmed_is_shown_as_such() -> None:
     evening.game(32, None)
     evening.confirm(by="Rossi")
     (result,) = [message for message in evening.published if message.topic == "result"]
-    words = "Trente-deux, rouge, pair et passe (laps not proven, confirmed by Rossi)"
-    assert describe("result", result.bytes) == f"result    coup 1     {words}"
+    words = "32 · Trente-deux, rouge, pair et passe (laps not proven, confirmed by Rossi)"
+    assert describe("result", result.bytes, "en") == f"result    coup 1     {words}"
 
 
 def test_every_state_of_a_table_has_words() -> None:

@@ -169,7 +169,8 @@ async def test_systemd_is_notified_that_it_is_ready_alive_and_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evening = script(["valid"], seed=3)
-    config = write_config(tmp_path, evening, broker_port=free_port())
+    port = free_port()
+    config = write_config(tmp_path, evening, broker_port=port)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(PATIENCE_S)
@@ -180,6 +181,8 @@ async def test_systemd_is_notified_that_it_is_ready_alive_and_stopping(
             sent = await asyncio.to_thread(until, manager, "no sensor board")
             assert sent[0].startswith(f"READY=1\nSTATUS={evening.header['table']}: closed, coup 0")
             assert sent[1] == "WATCHDOG=1"
+            (*_, away) = await asyncio.to_thread(until, manager, "messages owed: ")
+            assert f"; the broker 127.0.0.1:{port} is not reached since " in away
             assert await daemon.end() == Exit.OK
         assert until(manager, "STOPPING=1")
 
@@ -188,7 +191,7 @@ def until(manager: socket.socket, last: str) -> list[str]:
     """What the manager receives, to the first datagram with `last` in it."""
     sent: list[str] = []
     while not sent or last not in sent[-1]:
-        sent.append(manager.recv(200).decode())
+        sent.append(manager.recv(1000).decode())
     return sent
 
 

@@ -32,7 +32,7 @@ def told(section: str, name: str, value: str) -> list[str]:
         text += f"[{section}]\n"
     text = re.sub(rf"^{name} = .+\n", "", text, flags=re.MULTILINE)
     try:
-        parse(text.replace(f"[{section}]\n", f"[{section}]\n{name} = {value}\n"), credentials=Path("/run"))
+        parse(text.replace(f"[{section}]\n", f"[{section}]\n{name} = {value}\n"), credentials=Path("/run").joinpath)
     except ConfigError as wrong:
         return [problem.what for problem in wrong.problems if problem.key == f"{section}.{name}"]
     return []

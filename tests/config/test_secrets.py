@@ -41,13 +41,16 @@ def test_every_file_may_be_a_credential(tmp_path: Path, key: str) -> None:
     text = USER
     for each in {"cert_file", "key_file"} if key in {"cert_file", "key_file"} else {key}:
         text = with_line("mqtt", f'{each} = "credential:x.1"', text)
-    assert getattr(parse(text, credentials=tmp_path).mqtt, key) == tmp_path / "x.1"
+    assert getattr(parse(text, credentials=tmp_path.joinpath).mqtt, key) == tmp_path / "x.1"
 
 
 def test_a_credential_where_systemd_brought_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
     (tmp_path / "w.toml").write_text(CREDENTIAL)
-    with pytest.raises(ConfigError, match="names a credential, and systemd gave none: see LoadCredential="):
+    with pytest.raises(
+        ConfigError,
+        match="names a credential, and systemd gave none: name the wheel and not its file",
+    ):
         load(tmp_path / "w.toml")
 
 
@@ -55,7 +58,7 @@ def test_a_credential_where_systemd_brought_none(monkeypatch: pytest.MonkeyPatch
 def test_a_credential_is_a_name_and_no_path(tmp_path: Path, name: str) -> None:
     text = with_line("mqtt", f'ca_file = "credential:{name}"')
     with pytest.raises(ConfigError, match=r"mqtt\.ca_file: names no credential"):
-        parse(text, credentials=tmp_path)
+        parse(text, credentials=tmp_path.joinpath)
 
 
 def test_nothing_is_written_to_a_credential() -> None:

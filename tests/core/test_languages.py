@@ -80,7 +80,7 @@ def check(evening: Evening) -> None:
         for member, text in texts_for_people(message.payload):
             assert words(text) <= known, (message.topic, member, text, words(text) - known)
             assert not re.search(r"\w/\w|_|[{}]", text), text
-        shown = describe(message.topic, message.bytes)
+        shown = describe(message.topic, message.bytes, language)
         announced = words(IN_FRENCH.announce(SINGLE_ZERO.facts[message.payload.get("number", 0)]))
         people = words(" ".join(str(message.payload.get(member, "")) for member in OF_PEOPLE))
         assert words(shown) <= known | announced | people, shown

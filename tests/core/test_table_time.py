@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.core.instants import to_text
 from wheeld.core.observations import BallPass, ClockReading, Command, End, ForeignObject, Rotor, SensorState, TimePassed
 from wheeld.core.table import Table
 
@@ -295,6 +296,22 @@ def test_messages_are_dated_by_the_latest_clock_reading() -> None:
     assert evening.of("table")[-1]["at"] == "2026-11-20T18:00:05.250000Z"
     assert evening.of("table")[-1]["since"] == "2026-11-20T18:00:05.250000Z"
     assert evening.of("table")[-1]["t_us"] == 5_000_000
+
+
+@pytest.mark.parametrize(("back_s", "runs_back"), [(0.5, False), (5, False), (60, False), (90, True)])
+def test_the_dates_of_messages_never_run_back_though_the_clock_is_set_back(back_s: float, *, runs_back: bool) -> None:
+    """Up to the minute that docs/interfaces.md promises; beyond it they follow at once."""
+    evening = rested()
+    for second in range(1, 200):
+        at(evening, second * 1_000_000)
+        set_back_us = round(back_s * 1_000_000) if second > 20 else 0
+        evening.observe(ClockReading(evening.now_us, START_UTC_US + evening.now_us - set_back_us, 1_000))
+        evening.say("open" if second % 2 else "close")
+    dates = [message.payload["at"] for message in evening.published]
+    assert len(dates) > 199
+    assert (dates != sorted(dates)) is runs_back
+    last_us = START_UTC_US + evening.now_us - round(back_s * 1_000_000)
+    assert dates[-1] == to_text(last_us), "in the end they are true"
 
 
 def test_the_outcome_does_not_depend_on_how_often_the_table_is_asked() -> None:

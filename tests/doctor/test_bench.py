@@ -122,7 +122,9 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> type[FakeBench]:
 
 def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Exit:
     path.write_text(GOOD)
-    return cli_doctor.doctor(argparse.Namespace(config=path, seconds=1, learn=True, number=number, ball=ball, by=None))
+    return cli_doctor.doctor(
+        argparse.Namespace(config=str(path), seconds=1, learn=True, number=number, ball=ball, by=None)
+    )
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -169,7 +171,7 @@ def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
     monkeypatch.setattr(cli_doctor, "log_to_stderr", lambda _: None)
     path = tmp_path / "wheel.toml"
     path.write_text(GOOD)
-    asked = argparse.Namespace(config=path, seconds=1, learn=False, number=None, ball=None, by=None)
+    asked = argparse.Namespace(config=str(path), seconds=1, learn=False, number=None, ball=None, by=None)
     assert cli_doctor.doctor(asked) == Exit.BAD_CONFIG
     assert capsys.readouterr().err == "wheeld: pin 5 is in use\n"
 

@@ -14,6 +14,7 @@ from msgspec import structs
 from tests.config.test_config import GOOD
 from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
 from wheeld.cli.doctor import learn, write
+from wheeld.config.instance import Wheel
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
@@ -44,7 +45,7 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
 
 def written(path: Path, geometry: Geometry, *, ball_given: bool = False, listed: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(path, config(), geometry, ball_given=ball_given, found=listed)
+    return write(Wheel(path), config(), geometry, ball_given=ball_given, found=listed)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_given: bool = False) -> str:
@@ -120,7 +121,7 @@ def test_a_file_keeps_its_mode_its_line_ends_and_every_former_self(tmp_path: Pat
     path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     path.chmod(0o640)
     for _ in range(3):
-        assert write(path, config(), geometry, ball_given=False) == Exit.OK
+        assert write(Wheel(path), config(), geometry, ball_given=False) == Exit.OK
     kept = [tmp_path / f"wheel.toml{end}" for end in (".before", ".before.1", ".before.2")]
     assert sorted(tmp_path.iterdir()) == [path, *kept]
     assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o640}
@@ -150,7 +151,7 @@ def test_a_credential_in_the_file_is_one_after_learning_too(tmp_path: Path, monk
     more = 'username = "w"\npassword_file = "credential:mqtt-password"\n'
     path.write_text(TEXT.replace("[mqtt]\n", f"[mqtt]\n{more}"))
     assert "credential:" in path.read_text()
-    assert write(path, config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False) == Exit.OK
+    assert write(Wheel(path), config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False) == Exit.OK
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -235,7 +236,7 @@ def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.Cap
 def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wheel.toml"
     bare = structs.replace(config(), table=structs.replace(config().table, rotor_ticks=0))
-    assert write(path, bare, Geometry([], [], number=5), ball_given=False) == Exit.BAD_DATA
+    assert write(Wheel(path), bare, Geometry([], [], number=5), ball_given=False) == Exit.BAD_DATA
     assert "--number needs an encoder" in capsys.readouterr().err
 
 

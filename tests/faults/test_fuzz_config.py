@@ -64,7 +64,7 @@ def _outcome(text: str, directory: Path) -> str:
 
 def _parsed(text: str, directory: Path) -> tuple[Config | None, ConfigError | None]:
     try:
-        return parse(text, name="f.toml", directory=directory, credentials=directory), None
+        return parse(text, name="f.toml", directory=directory, credentials=directory.joinpath), None
     except ConfigError as wrong:
         return None, wrong
 

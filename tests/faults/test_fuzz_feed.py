@@ -71,7 +71,7 @@ def _outcome(order: Order, data: bytes, now_s: float, true: list[bytes]) -> str:
 
 def _check_next(message: FeedMessage, before: int) -> None:
     assert message.seq == before + 1
-    assert describe(message.topic, message.payload)
+    assert describe(message.topic, message.payload, "it")
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def _check_next(message: FeedMessage, before: int) -> None:
 def test_every_message_can_be_described(payload: bytes) -> None:
     """A holder of the wheel's key can sign messages that no wheel publishes: `describe` must not raise."""
     for topic in ("result", "void", "table", "notice", "board", "reply", "fact", "else"):
-        assert describe(topic, payload).startswith(topic)
+        assert describe(topic, payload, "en").startswith(topic)

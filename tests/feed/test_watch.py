@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import aiomqtt
@@ -15,8 +17,14 @@ from tests.broker.mqtt_bench import PATIENCE_S
 from tests.feed.test_real import ROOT, TABLE, daemon
 from tests.feed.wheel import SITE, Wheel
 from tests.mosquitto import Mosquitto
+from tests.security.authority import Authority
+from tests.security.shipped import ShippedBroker, system_root
 from wheeld.cli.main import main
+from wheeld.cli.watch import line
+from wheeld.core.catalogue import Language
+from wheeld.core.instants import to_text
 from wheeld.exits import Exit
+from wheeld.feed.message import read_message
 
 NAME = f"{SITE}/{TABLE}"
 
@@ -39,9 +47,15 @@ class Watch:
 
 @asynccontextmanager
 async def watching(port: int, *more: str) -> AsyncIterator[Watch]:
-    words = ("-m", "wheeld", "watch", NAME, "--host", "127.0.0.1", "--port", str(port), *more)
+    words = ("watch", NAME, "--host", "127.0.0.1", "--port", str(port), "--language", "it", *more)
+    async with started(*words) as watch:
+        yield watch
+
+
+@asynccontextmanager
+async def started(*words: str) -> AsyncIterator[Watch]:
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(sys.executable, *words, stdout=pipe, stderr=pipe)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "wheeld", *words, stdout=pipe, stderr=pipe)
     try:
         yield Watch(process)
     finally:
@@ -66,9 +80,9 @@ async def test_it_only_listens_from_what_comes_first(tmp_path: Path) -> None:
             leaf, payload = wheel.say("table", coup=2, **said)
             await house.publish(f"{ROOT}/{leaf}", payload, qos=1, retain=True)
             async with watching(broker.port, "--count", "3") as watch:
-                assert await watch.line() == (
+                assert (await watch.line()).startswith(
                     "2026-01-01T20:00:00.000000Z       2  tavolo    colpo 2    "
-                    "fate il vostro gioco, puntate aperte — in attesa: lancio della pallina"
+                    "fate il vostro gioco, puntate aperte — in attesa: lancio della pallina [conservato dal broker, "
                 )
                 wheel.say("void")  # lost
                 evil = wheel.say("result", why="\x1b[2J", coup=4)
@@ -115,6 +129,59 @@ async def test_a_bench_table_only_on_demand(tmp_path: Path) -> None:
             async with watching(broker.port, "--test", "--count", "1") as watch:
                 assert "tavolo    colpo 1    PROVA: tavolo chiuso, puntate chiuse" in await watch.line()
                 assert await watch.code() == Exit.OK
+
+
+@pytest.mark.parametrize(
+    ("age_s", "language", "said"),
+    [
+        (-5, "en", "just now"),
+        (1, "en", "just now"),
+        (2, "en", "2 s old"),
+        (119, "en", "119 s old"),
+        (120, "fr", "vieux de 2 min"),
+        (7_200, "it", "vecchio di 2 h"),
+        (172_799, "en", "47 h old"),
+        (172_800, "fr", "vieux de 2 jours"),
+    ],
+)
+def test_what_the_broker_had_kept_is_marked_with_its_age(age_s: int, language: Language, said: str) -> None:
+    at_us = 1_795_197_600_000_000
+    leaf, payload = Wheel().say("result", at=to_text(at_us))
+    message = read_message(leaf, payload, root=f"wheel/v1/{SITE}/campione-03")
+    now_us = at_us + age_s * 1_000_000
+    assert said not in line(message, language, now_us)
+    assert line(replace(message, retained=True), language, now_us).endswith(f"{said}]")
+
+
+def test_an_age_that_nobody_knows() -> None:
+    leaf, payload = Wheel().say("result", at="yesterday")
+    message = read_message(leaf, payload, root=f"wheel/v1/{SITE}/campione-03")
+    assert line(replace(message, retained=True), "en", 0).endswith("[kept by the broker]")
+
+
+(EXAMPLE,) = re.findall(r"^ {4}wheeld (watch .+)$", (Path(__file__).parents[2] / "README.md").read_text(), re.MULTILINE)
+
+
+async def test_the_example_of_the_readme_at_the_broker_that_ships(tmp_path: Path) -> None:
+    """Only host, port and the places of the files are others."""
+    wheel, house = Wheel("campione-03"), Authority(tmp_path)
+    house.issue("inspector")
+    assert house.file == tmp_path / "house-ca.crt"
+    files = re.sub(r"(\S+\.(?:crt|key))", rf"{tmp_path}/\1", EXAMPLE)
+    words = files.replace("broker.casino.example", "127.0.0.1").split()
+    table = {"state": "closed", "bets": "closed", "waiting_for": "ouverture de la table", "language": "fr", "coup": 7}
+    with system_root() as root, ShippedBroker(root, house) as broker:
+        async with broker.client("wheel-campione-03") as daemon:
+            topic = f"wheel/v1/{SITE}/campione-03/"
+            leaf, payload = wheel.say("table", **table, at="2026-01-01T20:00:00.000000Z")
+            await daemon.publish(topic + leaf, payload, qos=1, retain=True)
+            async with started(*words, "--port", str(broker.port), "--language", "en") as watch:
+                shown = await watch.line()
+                assert "1  table     coup 7     table closed, bets closed — waiting for: opening of the table" in shown
+                assert re.search(r" \[kept by the broker, \d+ days old\]$", shown)
+                leaf, payload = wheel.say("void", coup=8, words="rien va", why="N7", language="fr", at="-")
+                await daemon.publish(topic + leaf, payload, qos=1)
+                assert (await watch.line()).endswith("2  void      coup 8     rien va — N7")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

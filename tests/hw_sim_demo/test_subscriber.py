@@ -25,7 +25,7 @@ def void(seq: int, **more: Any) -> bytes:
 def test_verdicts_become_lines_with_what_decides() -> None:
     subscriber = Subscriber()
     assert subscriber.take("result", result(1)) == (
-        "seq     1  coup    3  RESULT  Trente-deux · 7.5 laps, rotor 14.1 rpm"
+        "seq     1  coup    3  RESULT  32 · Trente-deux · 7.5 laps, rotor 14.1 rpm"
     )
     assert subscriber.take("void", void(2, by="chef", reason="late bet")) == (
         "seq     2  coup    3  VOID    rien va: chef · N7 (chef: late bet)"

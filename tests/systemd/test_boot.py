@@ -45,6 +45,9 @@ def test_journald_has_each_lines_priority_and_the_wheel(machine: Machine) -> Non
     talk = wheel(machine, "talk")
     talk.systemctl("start")
     machine.until(lambda: talk.count("broker.unreachable") > 0, "that no broker is there")
+    machine.until(
+        lambda: "the broker 127.0.0.1:1883 is not reached since" in talk.show("StatusText"), "its status says that too"
+    )
     assert {seen["PRIORITY"] for seen in talk.events() if seen["level"] == "info"} == {"6"}
     warnings = machine.ask("journalctl", "-p", "warning", "-t", "wheeld@talk", "-o", "cat").splitlines()
     assert warnings
@@ -134,6 +137,14 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
     lacks = wheel(machine, "lacks", mqtt=named)
     assert lacks.systemctl("start", check=False) != 0
     assert lacks.show("ExecMainStatus") == str(Exit.BAD_CONFIG.value)
+    # By hand the same is found, by the name of the wheel.
+    machine.run("/opt/wheeld/bin/wheeld", "check-config", "keeps")
+    checked = machine.run("/opt/wheeld/bin/wheeld", "check-config", "lacks", check=False)
+    assert checked.returncode == Exit.BAD_CONFIG
+    assert "there is no /etc/credstore/wheeld.lacks.mqtt-password" in checked.stderr
+    denied = machine.run("runuser", "-u", "wheeld", "/opt/wheeld/bin/wheeld", "check-config", "keeps", check=False)
+    assert denied.returncode == Exit.NO_INPUT
+    assert "run this as root" in denied.stderr
 
 
 def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> None:

@@ -410,6 +410,7 @@ class Notifier:
     def __init__(self, life: Life) -> None:
         self._life = life
         self.watchdog_s = WATCHDOG_S
+        self.has_manager = True
 
     def alive(self) -> None:
         if not self._life.is_dead:

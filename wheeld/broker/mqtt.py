@@ -10,7 +10,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import aiomqtt
 import msgspec
@@ -92,6 +92,14 @@ class _Status(msgspec.Struct, frozen=True):
     why: str = ""
 
 
+class Outage(NamedTuple):
+    """The broker is not reached: at which `address`, since when on the host's monotonic clock, and why."""
+
+    address: str
+    since_ns: int
+    why: str
+
+
 class _Retries:
     """Counts attempts that led to nothing, and how long to wait after them."""
 
@@ -145,6 +153,8 @@ class MqttConnection:
         self._up = asyncio.Event()
         self._ended_ns: int | None = None
         """When the last session ended, host time; None before."""
+        self._away_ns: int | None = None
+        """Since when the broker is not reached, host time; None while it is, and before the first attempt has ended."""
         self._heard_ns = 0
         self._log = structlog.get_logger("mqtt")
 
@@ -152,6 +162,13 @@ class MqttConnection:
     def is_connected(self) -> bool:
         """Whether there is a session now."""
         return self._status.session is not None
+
+    @property
+    def outage(self) -> Outage | None:
+        """That the broker is not reached; None while it is, and before the first attempt has ended."""
+        if self._away_ns is None:
+            return None
+        return Outage(f"{self._settings.host}:{self._settings.port}", self._away_ns, self._status.why)
 
     async def run(self) -> None:
         """Connect, and connect again; ends only by cancellation, after having published `offline`, or by the error of
@@ -371,6 +388,10 @@ class MqttConnection:
         if status.state is ConnectionState.UNREACHABLE and status != before:
             then = "messages wait in the journal; trying again"
             self._log.warning("broker.unreachable", why=status.why, **where, then=then)
+        if status.state is ConnectionState.UNREACHABLE and self._away_ns is None:
+            self._away_ns = self._clock.monotonic_ns() if self._ended_ns is None else self._ended_ns
+        elif status.state is ConnectionState.CONNECTED:
+            self._away_ns = None
         if before.session is not None and status.session is None:
             self._ended_ns = self._clock.monotonic_ns()
         if status.session is None:

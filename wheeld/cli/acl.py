@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from wheeld.broker.acl import access_list, same_names
 from wheeld.broker.roles import TableAccess
+from wheeld.config.instance import wheel_of
 from wheeld.config.reading import load
 from wheeld.exits import Exit
 
@@ -27,8 +27,8 @@ def acl(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-def _configured(path: Path) -> TableAccess:
-    config = load(path)
+def _configured(wheel: str) -> TableAccess:
+    config = load(*wheel_of(wheel))
     return TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
+from wheeld.config.instance import wheel_of
 from wheeld.config.problems import ConfigError, located
 from wheeld.config.reading import load
 from wheeld.config.sections import Config
@@ -25,10 +26,11 @@ from wheeld.sources.head.setting import HeadSetting
 
 
 def check(options: argparse.Namespace) -> Exit:
-    """Validate the file and print what it means; raises ConfigError, KeyFileError or OSError."""
-    config = load(options.file)
+    """Validate the configuration and print what it means; raises ConfigError, KeyFileError or OSError."""
+    wheel = wheel_of(options.wheel)
+    config = load(*wheel)
     if problems := problems_here(config):
-        raise ConfigError(str(options.file), located(problems, options.file.read_text(encoding="utf-8")))
+        raise ConfigError(str(wheel.config), located(problems, wheel.config.read_text(encoding="utf-8")))
     for line in facts(config):
         sys.stdout.write(line + "\n")
     return Exit.OK

@@ -1,12 +1,16 @@
-"""Messages as lines for people: what `replay`, `watch` and `journal show` print, each in its table's language."""
+"""Messages as lines for people: what `replay`, `watch` and `journal show` print, in the language of the screen.
+
+Some words are said at the table in one language only, and stay: the announcement of a number, and "rien va".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import msgspec
 
+from wheeld.cli.language import LANGUAGES, translation
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.names import sensor_text
 
@@ -40,12 +44,28 @@ TOPIC_WIDTH, COUP_WIDTH = 9, 10
 """Columns as wide as the longest word for a topic in any language, and as a coup of a long evening."""
 
 
-def describe(topic: str, payload: bytes) -> str:
+class Screen:
+    """Says things in one language: own texts, and those of a message, which are in the language of its table."""
+
+    def __init__(self, language: Language, body: Payload) -> None:
+        self.catalogue = Catalogue(language)
+        said = body.get("language")
+        # A message that names no language is in none that we know: it is shown as it is.
+        source = next((each for each in LANGUAGES if each == said), language)
+        self._translation = None if source == language else translation(source, language)
+
+    def told(self, text: str) -> str:
+        """A text of the message."""
+        return text if self._translation is None else self._translation.of(text)
+
+
+def describe(topic: str, payload: bytes, language: Language) -> str:
     """Topic, coup and content of a message; a payload that is not one of these topics' as it is."""
     try:
         body = msgspec.json.decode(payload, type=dict[str, Any])
-        catalogue = _catalogue(body)
-        text = _LINES[topic](body, catalogue)
+        screen = Screen(language, body)
+        catalogue = screen.catalogue
+        text = _LINES[topic](body, screen)
         if body.get("test"):
             text = catalogue.say("TEST: {text}", text=text)
         name = catalogue.say(TOPICS[topic]) if topic in TOPICS else topic
@@ -55,13 +75,13 @@ def describe(topic: str, payload: bytes) -> str:
     return f"{name:<{TOPIC_WIDTH}} {coup:<{COUP_WIDTH}} {text}".rstrip()
 
 
-def _catalogue(body: Payload) -> Catalogue:
-    """Of the language that the message says it has; in English where it says none."""
-    said: Language = body["language"] if body.get("language") in get_args(Language) else "en"
-    return Catalogue(said)
+def numbered(number: object, announcement: str) -> str:
+    """A number in digits and as it is announced: in a noisy hall a word is misread, a digit is not."""
+    return f"{number} · {announcement}"
 
 
-def _result(body: Payload, catalogue: Catalogue) -> str:
+def _result(body: Payload, screen: Screen) -> str:
+    catalogue = screen.catalogue
     laps = body["laps"]
     parts = [catalogue.say("laps not proven")]
     if laps is not None:
@@ -70,37 +90,39 @@ def _result(body: Payload, catalogue: Catalogue) -> str:
         parts.append(catalogue.say(DIRECTIONS[body["ball_direction"]]))
     if body.get("confirmed_by"):
         parts.append(catalogue.say("confirmed by {person}", person=body["confirmed_by"]))
-    return f"{body['announcement']} ({', '.join(parts)})"
+    return f"{numbered(body['number'], body['announcement'])} ({', '.join(parts)})"
 
 
-def _void(body: Payload, _: Catalogue) -> str:
-    return f"{body['words']} — {body['why']}"
+def _void(body: Payload, screen: Screen) -> str:
+    return f"{body['words']} — {screen.told(body['why'])}"
 
 
-def _table(body: Payload, catalogue: Catalogue) -> str:
+def _table(body: Payload, screen: Screen) -> str:
+    catalogue = screen.catalogue
     state, bets = catalogue.say(STATES[body["state"]]), catalogue.say(BETS[body["bets"]])
     parts = [state, bets]
     if body.get("without"):
         sensors = [catalogue.say_text(sensor_text(sensor)) for sensor in body["without"]]
         parts.append(catalogue.say("left out: {sensors}", sensors=catalogue.listed(sensors)))
-    steps = catalogue.say("waiting for: {steps}", steps=body["waiting_for"])
+    steps = catalogue.say("waiting for: {steps}", steps=screen.told(body["waiting_for"]))
     return f"{', '.join(parts)} — {steps}"
 
 
-def _notice(body: Payload, _: Catalogue) -> str:
-    return str(body["text"])
+def _notice(body: Payload, screen: Screen) -> str:
+    return screen.told(body["text"])
 
 
-def _board(body: Payload, catalogue: Catalogue) -> str:
+def _board(body: Payload, screen: Screen) -> str:
+    catalogue = screen.catalogue
     numbers = " ".join(map(str, body["numbers"])) or catalogue.say("none yet")
     return catalogue.say("{state}, numbers: {numbers}", state=catalogue.say(STATES[body["state"]]), numbers=numbers)
 
 
-def _reply(body: Payload, _: Catalogue) -> str:
-    return f"{body['name']} {'✓' if body['done'] else '✗'} {body['why']}".rstrip()
+def _reply(body: Payload, screen: Screen) -> str:
+    return f"{body['name']} {'✓' if body['done'] else '✗'} {screen.told(body['why'])}".rstrip()
 
 
-def _event(body: Payload, _: Catalogue) -> str:
+def _event(body: Payload, _: Screen) -> str:
     """For technicians and laboratories: in English, as they read the log of the service."""
     who = f" by {body['by']}" if body["by"] else ""
     why = f": {body['why']}" if body["why"] else ""
@@ -119,12 +141,13 @@ def _plain(value: object) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
-def _fact(body: Payload, _: Catalogue) -> str:
+def _fact(body: Payload, _: Screen) -> str:
+    """In English, as on the page of the law."""
     figures = ", ".join(f"{name} {value}" for name, value in body["figures"].items())
     return f"{body['text']} → {body['state']}{f' ({figures})' if figures else ''}"
 
 
-_LINES: dict[str, Callable[[Payload, Catalogue], str]] = {
+_LINES: dict[str, Callable[[Payload, Screen], str]] = {
     "result": _result,
     "void": _void,
     "table": _table,

@@ -11,7 +11,7 @@ from pathlib import Path
 from serial.tools import list_ports
 
 from wheeld.cli.person import user
-from wheeld.config.paths import credentials_directory
+from wheeld.config.instance import Wheel, wheel_of
 from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import Sighting
@@ -67,30 +67,33 @@ def _doctor(options: argparse.Namespace) -> Exit:
         print(line)
     if options.config is None:
         return Exit.OK
+    wheel = wheel_of(options.config)
+    config = load(*wheel)
     log_to_stderr("warning")
-    config = load(options.config)
     signals = Signals(config.table.rotor_ticks)
     bench = Bench(config, signals.take)
     try:
         asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config), flush=True)))
     except KeyboardInterrupt:
         print()
-    learned, before = learn(signals, config, options), digest_of_file(options.config)
+    learned, before = learn(signals, config, options), digest_of_file(wheel.config)
     found = list(findings(signals, bench, config, learned, ball_given=options.ball is not None))
     try:
-        return tell(found, learned, config, options)
+        return tell(found, learned, config, wheel, options)
     finally:  # whatever becomes of the file: what was found belongs into the journal
-        after = digest_of_file(options.config)
+        after = digest_of_file(wheel.config)
         by = options.by or user()
         keep(config, found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before))
 
 
-def tell(found: Sequence[Finding], learned: Geometry, config: Config, options: argparse.Namespace) -> Exit:
+def tell(
+    found: Sequence[Finding], learned: Geometry, config: Config, wheel: Wheel, options: argparse.Namespace
+) -> Exit:
     """Print what was found, and write what was learned if that is asked; raises OSError, ConfigError."""
     for each in found:
         print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
     if options.learn:
-        return write(options.config, config, learned, ball_given=options.ball is not None, found=found)
+        return write(wheel, config, learned, ball_given=options.ball is not None, found=found)
     return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
 
 
@@ -191,19 +194,19 @@ def findings(
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
-def write(path: Path, config: Config, learned: Geometry, *, ball_given: bool, found: Sequence[Finding] = ()) -> Exit:
+def write(wheel: Wheel, config: Config, learned: Geometry, *, ball_given: bool, found: Sequence[Finding] = ()) -> Exit:
     """Write what was learned into the file, unless more than an angle is wrong in what was `found`.
 
     The former file stays beside it. Raises OSError, ConfigError.
     """
-    wheel = config.table
+    path, table = wheel.config, config.table
     if against := [*refusals.of_findings(found), *_against(config, learned, ball_given=ball_given)]:
         sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
     try:
-        angles |= _angles("beam", learned.beams, len(wheel.beams_deg))
-        angles |= _angles("reader", learned.readers, len(wheel.readers_deg))
+        angles |= _angles("beam", learned.beams, len(table.beams_deg))
+        angles |= _angles("reader", learned.readers, len(table.readers_deg))
         if not angles:
             raise RewriteError("too little was seen to learn from: spin a few times, and give --number")
         before = path.read_bytes().decode()
@@ -211,7 +214,7 @@ def write(path: Path, config: Config, learned: Geometry, *, ball_given: bool, fo
     except RewriteError as wrong:
         sys.stderr.write(f"wheeld: {path}: {wrong}\n")
         return Exit.BAD_DATA
-    parse(after, name=str(path), directory=path.parent, credentials=credentials_directory())
+    parse(after, name=str(path), directory=path.parent, credentials=wheel.credentials)
     former = replace_file(path, after.encode())
     for key, values in angles.items():
         print(f"{path}: {key} = {values}; the former file is {former.name}")

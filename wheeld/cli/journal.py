@@ -153,12 +153,12 @@ def show(options: argparse.Namespace) -> Exit:
         events = list(_events(journal)) if _wants_events(options) else []
         for message in _records(journal):
             while events and events[0][0] < message.id:
-                _print_event(events.pop(0)[1], as_json=options.jsonl)
+                _print_event(events.pop(0)[1], options)
             if _is_wanted(message, options):
                 is_found = True
-                _print(message, as_json=options.jsonl)
+                _print(message, options)
         for _, event in events:
-            _print_event(event, as_json=options.jsonl)
+            _print_event(event, options)
         coups = journal.coups()
     if options.coup is not None and not is_found:
         sys.stderr.write(f"wheeld: {options.file}: no such message of coup {options.coup}; {_known(coups)}\n")
@@ -176,7 +176,7 @@ def _show_last(options: argparse.Namespace) -> Exit:
         sys.stderr.write("wheeld: --last stands alone: each of its coups is shown whole\n")
         return Exit.USAGE
     with _reading(options.file) as journal:
-        for line in recalled(journal, options.last):
+        for line in recalled(journal, options.last, options.language):
             sys.stdout.write(f"{line}\n")
     return Exit.OK
 
@@ -287,21 +287,22 @@ def _coup(payload: bytes) -> int | None:
         return None
 
 
-def _print_event(event: StoredEvent, *, as_json: bool) -> None:
+def _print_event(event: StoredEvent, options: argparse.Namespace) -> None:
     payload = {"event": event.event, "at": to_text(event.at_utc_us), "by": event.by, "why": event.why}
     encoded = msgspec.json.encode(payload | {"details": msgspec.Raw(event.details.encode())})
-    if as_json:
+    if options.jsonl:
         line = {"t": None, "topic": EVENT_TOPIC, "payload": msgspec.Raw(encoded)}
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
         return
-    sys.stdout.write(f"{payload['at']} {'':>7}  {describe(EVENT_TOPIC, encoded)}\n")
+    sys.stdout.write(f"{payload['at']} {'':>7}  {describe(EVENT_TOPIC, encoded, options.language)}\n")
 
 
-def _print(message: StoredMessage, *, as_json: bool) -> None:
-    if as_json:
+def _print(message: StoredMessage, options: argparse.Namespace) -> None:
+    if options.jsonl:
         # The payload byte for byte: to check the chain one needs exactly what was published.
         line: dict[str, Any] = {"t": message.t_us, "topic": message.topic, "payload": msgspec.Raw(message.payload)}
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
         return
     seq = "" if message.seq is None else str(message.seq)
-    sys.stdout.write(f"{to_text(message.at_utc_us)} {seq:>7}  {describe(message.topic, message.payload)}\n")
+    text = describe(message.topic, message.payload, options.language)
+    sys.stdout.write(f"{to_text(message.at_utc_us)} {seq:>7}  {text}\n")

@@ -13,6 +13,9 @@ from wheeld.exits import Exit
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import KeyFileError
 
+_AS_ROOT = "; run this as root, or as a user that may use that file"
+"""Most files of a wheel are closed to others: its secrets to all but root."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks; returns the exit code."""
@@ -30,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(str(wrong), Exit.BAD_CONFIG)
     except JournalError as wrong:
         return _fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA)
+    except PermissionError as wrong:
+        return _fail(f"{wrong}{_AS_ROOT if os.geteuid() else ''}", Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED)
     except OSError as wrong:
         return _fail(str(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED)
     except KeyboardInterrupt:

@@ -12,17 +12,24 @@ from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
+from wheeld.cli.language import LANGUAGES, language_here
 from wheeld.cli.person import person
+from wheeld.config.instance import journal_of
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
 
 RELEASE_KEY = Path("/etc/wheeld/release.pub")
 """Where a wheel keeps the public key of who releases: not beside the program, which it does not come with."""
 
+_WHEEL = "its name, as in wheeld@NAME, or its configuration's file"
+
 _ABOUT = """\
 wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
 each coup is valid or void, and publishes each verdict over MQTT with its article. Everything that it
 publishes is stored in its journal first.
+
+A wheel is named as its unit is: campione-03 is /etc/wheeld/campione-03.toml, with its secrets
+/etc/credstore/wheeld.campione-03.* and the journal that the file names.
 """
 
 _EXITS = """
@@ -32,12 +39,12 @@ exit codes: wheeld help exit-codes
 _EXAMPLES = (
     """\
 examples:
-  wheeld check-config /etc/wheeld/campione-03.toml   what the file means, or all that is wrong in it
-  wheeld run -c /etc/wheeld/campione-03.toml         run the wheel, as systemd does
-  wheeld replay evening.jsonl.gz                     what the regulation says of a recorded evening
-  wheeld journal verify journal.sqlite               is all there that was ever published?
-  wheeld journal export journal.sqlite --coup 812 | wheeld replay -
-  wheeld --version --verify                          is this program the one that was released?
+  wheeld check-config campione-03           what its configuration means, or all that is wrong in it
+  wheeld run -c campione-03                 run the wheel, as systemd does
+  wheeld replay evening.jsonl.gz            what the regulation says of a recorded evening
+  wheeld journal verify campione-03         is all there that was ever published?
+  wheeld journal export campione-03 --coup 812 | wheeld replay -
+  wheeld --version --verify                 is this program the one that was released?
 """
     + _EXITS
 )
@@ -76,13 +83,13 @@ no daemon may have the journal open then: a running daemon seals its own.
 _JOURNAL_EXAMPLES = (
     """\
 examples:
-  wheeld journal verify /var/lib/wheeld/campione-03.sqlite --public-key campione.pub
-  wheeld journal show /var/lib/wheeld/campione-03.sqlite --coup 812
-  wheeld journal show /var/lib/wheeld/campione-03.sqlite --topic void
-  wheeld journal show /var/lib/wheeld/campione-03.sqlite --last 10
-  wheeld journal export /var/lib/wheeld/campione-03.sqlite --coup 812 -o coup-812.jsonl
-  wheeld journal backup /var/lib/wheeld/campione-03.sqlite /mnt/backup/campione-03-monday.sqlite
-  wheeld journal seal /var/lib/wheeld/campione-03.sqlite --key wheel.key --why inspection
+  wheeld journal verify campione-03 --public-key campione.pub
+  wheeld journal show campione-03 --coup 812
+  wheeld journal show campione-03 --topic void
+  wheeld journal show campione-03 --last 10
+  wheeld journal export campione-03 --coup 812 -o coup-812.jsonl
+  wheeld journal backup campione-03 /mnt/backup/campione-03-monday.sqlite
+  wheeld journal seal campione-03 --key wheel.key --why inspection
 """
     + _EXITS
 )
@@ -101,23 +108,23 @@ _DOCTOR_EXAMPLES = (
     """\
 examples:
   wheeld doctor
-  wheeld doctor -c /etc/wheeld/campione-03.toml --by Rossi
-  wheeld doctor -c /etc/wheeld/campione-03.toml --seconds 180 --learn
-  wheeld doctor -c /etc/wheeld/campione-03.toml --number 0 --learn
+  wheeld doctor -c campione-03 --by Rossi
+  wheeld doctor -c campione-03 --seconds 180 --learn
+  wheeld doctor -c campione-03 --number 0 --learn
 """
     + _EXITS
 )
 
 _WATCH = """\
 Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
-and hash. It begins with the next message and only listens; with --from-seq it asks the wheel for earlier
-messages, which the broker's access list must allow. Nothing is acknowledged.
+and hash. It begins with the state that the broker keeps, says how old that is, and only listens. With --from-seq
+it asks the wheel for earlier messages, which the broker's access list must allow. Nothing is acknowledged.
 """
 
 _WATCH_EXAMPLES = (
     """\
 examples:
-  wheeld watch campione/campione-03 --host broker.casino.example --port 8883 --ca-file ca.crt --username display
+  wheeld watch campione/campione-03 --host broker --ca-file ca.crt --cert-file inspector.crt --key-file inspector.key
   wheeld watch campione/campione-03 --from-seq 1 | grep void
 """
     + _EXITS
@@ -136,7 +143,7 @@ _ACL_EXAMPLES = (
     """\
 examples:
   wheeld acl campione/campione-03 campione/campione-04 -o /etc/mosquitto/wheeld.acl
-  wheeld acl -c /etc/wheeld/campione-03.toml -o /etc/mosquitto/wheeld.acl
+  wheeld acl -c campione-03 -o /etc/mosquitto/wheeld.acl
 """
     + _EXITS
 )
@@ -202,7 +209,7 @@ def _print_page(text: str) -> Exit:
 
 def _add_run(commands: Commands[_Parser]) -> None:
     run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
-    run.add_argument("-c", "--config", metavar="FILE", type=Path, required=True, help="the configuration (TOML)")
+    run.add_argument("-c", "--config", metavar="WHEEL", required=True, help=_WHEEL)
     run.set_defaults(do=_run)
 
 
@@ -210,7 +217,7 @@ def _add_check(commands: Commands[_Parser]) -> None:
     check = commands.add_parser(
         "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
     )
-    check.add_argument("file", metavar="FILE", type=Path, help="the configuration (TOML)")
+    check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
     check.set_defaults(do=cli_check.check)
 
 
@@ -221,6 +228,7 @@ def _add_replay(commands: Commands[_Parser]) -> None:
     replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
     replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     replay.add_argument("--facts", action="store_true", help="show also every fact that the law applied")
+    _add_language(replay)
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
     replay.set_defaults(do=cli_replay.replay)
@@ -249,6 +257,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         "--topic", metavar="TOPIC", action="append", help='of this topic only, or "event" (may be repeated)'
     )
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    _add_language(show)
     export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
@@ -274,13 +283,28 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
 
 
+def _add_language(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        default=language_here(),
+        help="of what people read (default: the locale's, else en); errors are in English",
+    )
+
+
 def _add_part(
     parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
 ) -> argparse.ArgumentParser:
     part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
-    part.add_argument("file", metavar="JOURNAL", type=Path, help="the journal's file, as in [journal] path")
-    part.set_defaults(do=do)
+    part.add_argument("file", metavar="JOURNAL", help="the name of the wheel, or the journal's file")
+    part.set_defaults(do=lambda options: do(_with_journal(options)))
     return part
+
+
+def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
+    """With the journal's file where a wheel was named; raises OSError, ConfigError."""
+    options.file = journal_of(options.file)
+    return options
 
 
 def _add_watch(commands: Commands[_Parser]) -> None:
@@ -289,7 +313,7 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     )
     watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
     watch.add_argument("--host", default="localhost", help="the broker (default: localhost)")
-    watch.add_argument("--port", type=_number(65_535), default=1883, help="its port (default: 1883)")
+    watch.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
     watch.add_argument("--username", metavar="NAME", help="for the broker")
     watch.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password")
     watch.add_argument(
@@ -299,6 +323,7 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
     watch.add_argument("--test", action="store_true", help="of a bench table: accept only messages marked as a test")
+    _add_language(watch)
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
     watch.set_defaults(do=_watch)
@@ -311,9 +336,9 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
         description=_DOCTOR,
         epilog=_DOCTOR_EXAMPLES,
     )
-    doctor.add_argument("-c", "--config", metavar="FILE", type=Path, help="the wheel to listen to (its daemon stopped)")
+    doctor.add_argument("-c", "--config", metavar="WHEEL", help=f"the wheel to listen to, its daemon stopped: {_WHEEL}")
     doctor.add_argument("--seconds", metavar="N", type=_number(86_400), default=60, help="how long (default: 60)")
-    doctor.add_argument("--learn", action="store_true", help="write the angles found into FILE")
+    doctor.add_argument("--learn", action="store_true", help="write the angles found into its configuration")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
     doctor.add_argument("--by", metavar="NAME", type=person, help="who looks (default: the user)")
@@ -323,9 +348,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
 def _add_acl(commands: Commands[_Parser]) -> None:
     acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
     acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
-    acl.add_argument(
-        "-c", "--config", metavar="FILE", type=Path, action="append", default=[], help="a wheel's (may be repeated)"
-    )
+    acl.add_argument("-c", "--config", metavar="WHEEL", action="append", default=[], help=f"{_WHEEL} (may be repeated)")
     acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
     acl.set_defaults(do=cli_acl.acl)
 

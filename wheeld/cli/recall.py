@@ -13,6 +13,7 @@ import msgspec
 
 from wheeld.cli.describe import describe
 from wheeld.cli.drawing import draw, read, said
+from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.observations import Observation
@@ -45,16 +46,16 @@ class _Fact(msgspec.Struct):
     evidence_us: int
 
 
-def recalled(journal: JournalReader, count: int) -> Iterator[str]:
-    """The last `count` verdicts, oldest first, as lines for people."""
+def recalled(journal: JournalReader, count: int, language: Language) -> Iterator[str]:
+    """The last `count` verdicts, oldest first, as lines for people; the details, for a laboratory, are in English."""
     for verdict in journal.last_verdicts(count):
-        yield from _coup(journal, verdict)
+        yield from _coup(journal, verdict, language)
         yield ""
 
 
-def _coup(journal: JournalReader, verdict: StoredMessage) -> Iterator[str]:
+def _coup(journal: JournalReader, verdict: StoredMessage, language: Language) -> Iterator[str]:
     body: dict[str, Any] = msgspec.json.decode(verdict.payload)
-    yield f"{to_text(verdict.at_utc_us)} seq {verdict.seq}  {describe(verdict.topic, verdict.payload)}"
+    yield f"{to_text(verdict.at_utc_us)} seq {verdict.seq}  {describe(verdict.topic, verdict.payload, language)}"
     for title, names in (("figures", FIGURES), ("times", TIMES), ("people", PEOPLE)):
         known = [f"{name} {body[name]}" for name in names if body.get(name) is not None]
         if known:
@@ -82,7 +83,9 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
     facts = [(msgspec.json.decode(line.payload, type=_Fact), line) for line in lines if line.topic == "fact"]
     from_us, to_us = _window([fact for fact, _ in facts], observations)
     yield from draw(observations, from_us, to_us)
-    proven = [(fact.evidence_us, describe("fact", bytes(line.payload)).split(maxsplit=1)[1]) for fact, line in facts]
+    proven = [
+        (fact.evidence_us, describe("fact", bytes(line.payload), "en").split(maxsplit=1)[1]) for fact, line in facts
+    ]
     for t_us, what in sorted([*said(observations), *proven], key=lambda each: each[0]):
         if t_us >= from_us:
             yield f"{(t_us - from_us) / 1e6:8.3f} s  {what}"

@@ -15,6 +15,7 @@ from typing import BinaryIO, TextIO, cast
 import msgspec
 
 from wheeld.cli.describe import describe
+from wheeld.core.catalogue import Language
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.core.replay import LogError, Replay
 from wheeld.exits import Exit
@@ -34,7 +35,7 @@ def replay(options: argparse.Namespace) -> Exit:
     try:
         with _opened(options.file) as source, _target(options.output) as target:
             for line in replayed.run(_lines(source)):
-                target.write((line if options.jsonl else _for_people(line)) + b"\n")
+                target.write((line if options.jsonl else _for_people(line, options.language)) + b"\n")
             target.flush()
     except LogError as wrong:
         sys.stdout.flush()
@@ -74,9 +75,9 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
         raise LogError(number + 1, f"the gzip file is damaged or was cut here ({wrong})") from wrong
 
 
-def _for_people(line: bytes) -> bytes:
+def _for_people(line: bytes, language: Language) -> bytes:
     message = msgspec.json.decode(line, type=_Line)
-    return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload))}".encode()
+    return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload), language)}".encode()
 
 
 def _report_skipped(replayed: Replay, out: TextIO) -> None:

@@ -7,9 +7,23 @@ import asyncio
 import sys
 
 from wheeld.cli.describe import describe
+from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.instants import from_text
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.seal import raw_public_key
+from wheeld.service.host_clock import SystemClock
+
+PLAIN_PORT, TLS_PORT = 1883, 8883
+"""Of MQTT without and with TLS, by its registration."""
+
+AGES = (
+    (86_400, translatable("{count} days")),
+    (3_600, translatable("{count} h")),
+    (60, translatable("{count} min")),
+    (1, translatable("{count} s")),
+)
+"""In which unit an age is said: the largest that it has two of, in seconds."""
 
 
 def watch(options: argparse.Namespace) -> Exit:
@@ -29,7 +43,7 @@ async def _watch(options: argparse.Namespace) -> Exit:
             except FeedError as error:
                 _warn(f"refused ({error.fault}): {error}")
                 continue
-            sys.stdout.write(f"{_line(message)}\n")
+            sys.stdout.write(f"{line(message, options.language, SystemClock().utc_us())}\n")
             sys.stdout.flush()
             shown += 1
     return Exit.OK
@@ -37,8 +51,9 @@ async def _watch(options: argparse.Namespace) -> Exit:
 
 def _feed(options: argparse.Namespace) -> Feed:
     """A feed that acknowledges nothing: only the settlement system may confirm a message."""
+    is_secured = any((options.ca_file, options.cert_file, options.key_file))
     login = Login(
-        port=options.port,
+        port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),
         username=options.username,
         password_file=options.password_file,
         ca_file=options.ca_file,
@@ -56,8 +71,23 @@ def _feed(options: argparse.Namespace) -> Feed:
     )
 
 
-def _line(message: FeedMessage) -> str:
-    return _printable(f"{message.body.get('at', '')} {message.seq:>7}  {describe(message.topic, message.payload)}")
+def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:
+    """The message as one line for people; of one that the broker had kept also how old it is."""
+    at, text = message.body.get("at", ""), describe(message.topic, message.payload, language)
+    kept = f" [{_kept(at, Catalogue(language), now_utc_us)}]" if message.retained else ""
+    return _printable(f"{at} {message.seq:>7}  {text}{kept}")
+
+
+def _kept(at: object, catalogue: Catalogue, now_utc_us: int) -> str:
+    """That it was kept by the broker, and how long ago it was made, by the clocks of the wheel and of this computer."""
+    try:
+        age_s = max(0, now_utc_us - from_text(str(at))) // 1_000_000
+    except (ValueError, OverflowError):
+        return catalogue.say("kept by the broker")
+    for seconds, text in AGES:
+        if age_s >= 2 * seconds:
+            return catalogue.say("kept by the broker, {age} old", age=catalogue.say(text, count=age_s // seconds))
+    return catalogue.say("kept by the broker, just now")
 
 
 def _warn(trouble: str) -> None:

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
+
+Credentials: TypeAlias = Callable[[str], Path]
+"""Gives the file of a credential; raises ValueError, with the reason, where there is none."""
 
 CREDENTIAL = "credential:"
 """`credential:mqtt-password` is the file that `LoadCredential=mqtt-password:…` of systemd gives to this service."""
@@ -19,13 +24,22 @@ MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "privat
 """Keys under which people write secrets, which must not stand in a file that is copied, mailed and versioned."""
 
 
-def credentials_directory() -> Path | None:
-    """Where systemd put this service's credentials; None when it gave none."""
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    return Path(directory) if directory else None
+def is_in_service() -> bool:
+    """Whether systemd gave this process credentials."""
+    return bool(os.environ.get("CREDENTIALS_DIRECTORY"))
 
 
-def resolve(value: str, directory: Path, credentials: Path | None) -> Path:
+def given_by_systemd(name: str) -> Path:
+    """Where systemd put a credential of this service; raises ValueError when it gave none."""
+    if not is_in_service():
+        raise ValueError(
+            "names a credential, and systemd gave none: name the wheel and not its file, as in `wheeld check-config "
+            "campione-03`, or see LoadCredential= in systemd.exec(5)"
+        )
+    return Path(os.environ["CREDENTIALS_DIRECTORY"]) / name
+
+
+def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
     """The file that `value` names: a credential, or a path, relative ones from `directory`; raises ValueError."""
     if not value or not value.isprintable():
         raise ValueError("is no path")
@@ -34,9 +48,7 @@ def resolve(value: str, directory: Path, credentials: Path | None) -> Path:
     name = value.removeprefix(CREDENTIAL)
     if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,255}", name):
         raise ValueError("names no credential: letters, digits, dots, hyphens and underscores after credential:")
-    if credentials is None:
-        raise ValueError("names a credential, and systemd gave none: see LoadCredential= in systemd.exec(5)")
-    return credentials / name
+    return credentials(name)
 
 
 def trouble(path: Path, *, secret: bool) -> str:

@@ -16,7 +16,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import NODEFAULT, Meta
 
-from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, credentials_directory, resolve
+from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, Credentials, given_by_systemd, resolve
 from wheeld.config.problems import ConfigError, Problem, located
 from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
 from wheeld.config.syntax import key_at, syntax_problem
@@ -26,28 +26,53 @@ BYTE_ORDER_MARK = "\ufeff"
 """What some editors of Windows write first."""
 
 
-def load(path: Path) -> Config:
+def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
     """Read and validate the file at `path`; raises OSError when it cannot be read, ConfigError when it is wrong.
 
     Paths in it are relative to the directory it stands in; a key that ends in `_file` may name a credential of systemd.
     """
+    return parse(_text(path), name=str(path), directory=path.parent, credentials=credentials)
+
+
+def journal_path(path: Path) -> Path:
+    """Where the file at `path` says that the journal is; nothing else is validated. Raises OSError, ConfigError."""
+    section = _tree(_text(path), str(path)).get("journal")
+    value = section.get("path") if isinstance(section, dict) else None
+    if not isinstance(value, str):
+        raise ConfigError(str(path), [Problem("journal.path", "is missing; expected a path")])
+    return path.parent / value
+
+
+def parse(
+    text: str,
+    *,
+    name: str = "configuration",
+    directory: Path = Path(),
+    credentials: Credentials = given_by_systemd,
+) -> Config:
+    """Validate the text of a file called `name`; raises ConfigError with every problem found."""
+    reader = _Reader(directory, credentials)
+    config = config_of(reader.values(_tree(text, name)))
+    if problems := [*reader.problems, *problems_of(config)]:
+        raise ConfigError(name, located(problems, text))
+    return config
+
+
+def _text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except IsADirectoryError as wrong:
         raise IsADirectoryError(wrong.errno, "This is a directory; name the file in it", str(path)) from None
     try:
-        text = raw.decode()
+        return raw.decode()
     except UnicodeDecodeError as wrong:
         line = raw[: wrong.start].count(b"\n") + 1
         key = key_at(raw.decode(errors="replace").split("\n"), line)
         raise ConfigError(str(path), [Problem(key, "is not UTF-8 text; save the file as UTF-8", line)]) from None
-    return parse(text, name=str(path), directory=path.parent, credentials=credentials_directory())
 
 
-def parse(
-    text: str, *, name: str = "configuration", directory: Path = Path(), credentials: Path | None = None
-) -> Config:
-    """Validate the text of a file called `name`; raises ConfigError with every problem found."""
+def _tree(text: str, name: str) -> dict[str, Any]:
+    """What the text of a file called `name` holds; raises ConfigError."""
     if text.startswith(BYTE_ORDER_MARK):
         what = "begins with a byte order mark, which is no TOML; save the file as UTF-8 without it"
         raise ConfigError(name, [Problem("", what, 1)])
@@ -58,17 +83,13 @@ def parse(
     if not tree:
         what = "has no key; begin with a copy of the example in the README, or of /etc/wheeld/example.toml"
         raise ConfigError(name, [Problem("", what, 1)])
-    reader = _Reader(directory, credentials)
-    config = config_of(reader.values(tree))
-    if problems := [*reader.problems, *problems_of(config)]:
-        raise ConfigError(name, located(problems, text))
-    return config
+    return tree
 
 
 class _Reader:
     """From a tree of plain values to those of the fields, noting every problem rather than stopping at the first."""
 
-    def __init__(self, directory: Path, credentials: Path | None) -> None:
+    def __init__(self, directory: Path, credentials: Credentials) -> None:
         self._directory = directory
         self._credentials = credentials
         self._meant: set[str] = set()

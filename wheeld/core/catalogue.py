@@ -81,6 +81,19 @@ class Catalogue:
 
 
 @cache
+def forms_of(language: Language) -> Mapping[str, tuple[str, ...]]:
+    """Every text that people may read, by the English one; a text whose words depend on a number has several forms."""
+    forms: dict[str, list[str]] = {}
+    # English has no catalogue: its texts are the keys of any other. The standard library lists them only here.
+    known: dict[str | tuple[str, int], str] = _load("fr" if language == "en" else language)._catalog  # type: ignore[attr-defined]
+    for key, text in known.items():
+        english = key if isinstance(key, str) else key[0]
+        if english:  # the header's is empty
+            forms.setdefault(english, []).append(english if language == "en" else text)
+    return {english: tuple(each) for english, each in forms.items()}
+
+
+@cache
 def _load(language: Language) -> gettext.NullTranslations:
     """The compiled catalogue, which the package holds. English needs none: its texts stand in the code."""
     if language == "en":

@@ -345,6 +345,10 @@ class Awaited(Enum):
     RESUME = "resume"
 
 
+SENSED = frozenset({Awaited.BALL_AT_REST, Awaited.OBJECT_LEVEL, Awaited.NUMBER, Awaited.FALL_OR_STOP})
+"""What comes by itself: nobody has to do anything for it."""
+
+
 class Person(NamedTuple):
     """Who said something, and why. `user`: the sender's name at the broker; None where it did not come from there."""
 

@@ -310,7 +310,11 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def catalogue(self) -> Catalogue:
         """The texts of its messages, which may name the words of a void; KeyError unless `check()` is empty."""
-        return Catalogue(self.table_language, {"void": self.words, "tout_va": TOUT_VA[self.words]})
+        return self.catalogue_in(self.table_language)
+
+    def catalogue_in(self, language: Language) -> Catalogue:
+        """The same texts in any language."""
+        return Catalogue(language, {"void": self.words, "tout_va": TOUT_VA[self.words]})
 
     @property
     def profile(self) -> Profile:

@@ -42,16 +42,7 @@ class StatePublisher:
         """Publish `table` if anything in it changed, and `board` with it if that changed too."""
         state, observer = self._state, self._observer
         state.head_game = observer.head_game
-        codes = awaited(state.state, self._owed(now_us))
-        words = waiting_for(
-            codes,
-            self._catalogue,
-            laps=self._setting.min_laps,
-            number=state.last_number,
-            called=state.current.called,
-            faults=observer.faults,
-            troubles=observer.troubles,
-        )
+        codes, words = self.awaited(now_us, self._catalogue)
         wire_name, bets = state.state.wire_name, state.state.bets
         on_board = (wire_name, bets, state.last_number, state.last_coup)
         sensors = " ".join(observer.faults), " ".join(state.left_out)
@@ -61,6 +52,21 @@ class StatePublisher:
         before, state.view = state.view, view
         is_on_board = before is None or on_board != before[: len(on_board)] or bool(self._pending.verdicts)
         self._pending.messages += self._writer.standing(now_us, words, codes, observer.faults, with_board=is_on_board)
+
+    def awaited(self, now_us: int, catalogue: Catalogue) -> tuple[tuple[Awaited, ...], str]:
+        """What the table waits for, in codes and in words."""
+        state, observer = self._state, self._observer
+        codes = awaited(state.state, self._owed(now_us))
+        words = waiting_for(
+            codes,
+            catalogue,
+            laps=self._setting.min_laps,
+            number=state.last_number,
+            called=state.current.called,
+            faults=observer.faults,
+            troubles=observer.troubles,
+        )
+        return codes, words
 
     def _owed(self, now_us: int) -> frozenset[Awaited]:
         """What comes before the next coup; a number that awaits the chef comes before any repair."""

@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from wheeld.core.adjudicator import Adjudicator
+from wheeld.core.catalogue import Language
 from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
-from wheeld.core.facts import Fact, Person
+from wheeld.core.facts import Awaited, Fact, Person
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.guards import Known
 from wheeld.core.law.history import History
@@ -137,6 +138,10 @@ class Table:
     def coup(self) -> int:
         """Number of the coup at hand."""
         return self._state.coup
+
+    def awaited(self, language: Language) -> tuple[tuple[Awaited, ...], str]:
+        """What it waits for, in codes and in words."""
+        return self._publisher.awaited(self._now_us, self.setting.catalogue_in(language))
 
     @property
     def bouler(self) -> str | None:

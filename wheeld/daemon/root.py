@@ -229,6 +229,7 @@ class Daemon:
             outbox=self._outbox,
             program=self._program,
             self_test=self._self_test,
+            outage=lambda: self._mqtt.outage,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -303,6 +304,8 @@ class Daemon:
             "watch": self._keeper.watch(),
             "patrol": self._keeper.patrol(),
         }
+        if self._notifier.has_manager:
+            tasks["status"] = self.status.follow(self._notifier.status)
         if (watchdog_s := self._notifier.watchdog_s) is not None:
             tasks["watchdog"] = self._watch.run(watchdog_s)
             tasks["journal_asked"] = self._watch.ask_journal(self._journal.last_seq, watchdog_s)

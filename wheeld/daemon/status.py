@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import NoReturn
 
 from msgspec import UNSET
 
 from wheeld.broker.health import temperatures_c
+from wheeld.broker.mqtt import Outage
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import ClockHealth, Health
+from wheeld.core.facts import SENSED
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
 from wheeld.daemon.self_test import SelfTest
@@ -16,6 +20,11 @@ from wheeld.daemon.sources import Source
 from wheeld.ports import HostClock
 from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
+
+LOOK_S = 5.0
+"""So late `systemctl status` may show that the broker is away, or back: a person looks again after some seconds."""
+
+DAY_NS = 86_400 * 10**9
 
 
 class DaemonStatus:
@@ -31,6 +40,7 @@ class DaemonStatus:
         outbox: Outbox,
         program: Program,
         self_test: SelfTest,
+        outage: Callable[[], Outage | None],
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
@@ -38,14 +48,49 @@ class DaemonStatus:
         self._program = program
         self._self_test = self_test
         self._started_ns = clock.monotonic_ns()
+        self._outage = outage
+        self._owed: int | None = None
+        """Messages, as counted lately; None while the broker is there, and before they were counted."""
 
     @property
     def line(self) -> str:
-        """For `systemctl status`."""
+        """For `systemctl status`: where the table stands, for what it waits, and what is wrong. In English, as the
+        log."""
+        return "; ".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        table = self._table
+        test = ", BENCH TABLE" if table.setting.test else ""
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
-        test = ", BENCH TABLE" if self._table.setting.test else ""
-        return f"{self._table.setting.table}: {self._table.state}, coup {self._table.coup}{test}{link}{clock}"
+        yield f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"
+        codes, words = table.awaited("en")
+        if codes[0] not in SENSED:
+            yield f"waiting for: {words}"
+        if (outage := self._outage()) is not None:
+            yield f"the broker {outage.address} is not reached since {self._local(outage.since_ns)}: {outage.why}"
+            if self._owed is not None:
+                yield f"messages owed: {self._owed}"
+
+    def _local(self, at_ns: int) -> str:
+        """A time of the host's monotonic clock as the clock on the wall shows it: "21:04", of a day before with the
+        date. By the clock as it is set now: it may have been set since."""
+        ago_ns = self._clock.monotonic_ns() - at_ns
+        at = datetime.fromtimestamp((self._clock.utc_us() - ago_ns // 1000) / 1e6)  # noqa: DTZ006  for people there
+        return f"{at:%Y-%m-%d %H:%M}" if ago_ns > DAY_NS else f"{at:%H:%M}"
+
+    async def follow(self, publish: Callable[[str], None]) -> NoReturn:
+        """Publish the line again after changes that nobody reports: the broker's, and of what is owed meanwhile.
+
+        Ends by the journal's error or by cancellation.
+        """
+        shown = self.line
+        while True:
+            await self._clock.sleep(LOOK_S)
+            self._owed = None if self._outage() is None else await self._outbox.depth()
+            if (line := self.line) != shown:
+                publish(line)
+                shown = line
 
     async def health(self) -> Health:
         """The payload of `health`."""

@@ -7,7 +7,7 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -227,20 +227,22 @@ class Feed:
                 self._room.clear()
                 await self._room.wait()
             try:
-                self._take(message.topic.value.removeprefix(f"{self._root}/"), bytes(message.payload), clock())
+                leaf, payload = message.topic.value.removeprefix(f"{self._root}/"), bytes(message.payload)
+                self._take(leaf, payload, clock(), retained=message.retain)
             except FeedError as error:
                 self._hand_out(error)
                 if error.fault not in ("conflict", "rolled_back"):
                     self._order.doubt(clock())
             self._work.set()
 
-    def _take(self, leaf: str, payload: bytes, now_s: float) -> None:
+    def _take(self, leaf: str, payload: bytes, now_s: float, *, retained: bool) -> None:
         if leaf == "reply":
             self._order.answered(payload, now_s)
             return
         if not payload:
             return  # this is how MQTT clears a retained message
         message = read_message(leaf, payload, root=self._root, verify=self._verify, test=self._test)
+        message = replace(message, retained=retained)
         lost = self._order.lost_before(message)
         if self._order.take(message, now_s):
             if lost is not None:

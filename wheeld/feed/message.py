@@ -44,7 +44,10 @@ class FeedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FeedMessage:
-    """One `result`, `void` or `table` (`topic`): its exact bytes, and its members as the JSON Schemas describe them."""
+    """One `result`, `void` or `table` (`topic`): its exact bytes, and its members as the JSON Schemas describe them.
+
+    `retained`: the broker has kept it for who comes later, so that it may be old.
+    """
 
     seq: int
     topic: str
@@ -52,6 +55,7 @@ class FeedMessage:
     body: dict[str, Any]
     prev: str
     hash: str
+    retained: bool = False
 
     @property
     def gap_from(self) -> int:

@@ -22,6 +22,11 @@ class ServiceNotifier:
         self.watchdog_s = _watchdog_s(environment)
         self._log = structlog.get_logger("notify")
 
+    @property
+    def has_manager(self) -> bool:
+        """Whether anybody receives what is notified."""
+        return bool(self._address)
+
     def ready(self, status: str) -> None:
         """Start-up is finished; `status` is what `systemctl status` shows."""
         self._send(f"READY=1\nSTATUS={_line(status)}")

@@ -1,0 +1,170 @@
+"""One language a screen: that of the locale or of `--language`, whatever the table speaks."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from copy import deepcopy
+from itertools import permutations
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, Evening
+from tests.core.head_evening import CHEF, COMBINED, MERCURY, HeadEvening
+from tests.core.table_in_state import table_in
+from tests.core.test_languages import HAPPENINGS, STATES
+from tests.journal.journals import NOW, open_writer
+from wheeld.cli.describe import describe
+from wheeld.cli.language import LANGUAGES, language_here, translation
+from wheeld.cli.main import main
+from wheeld.core.catalogue import Language
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import Message, Step, Topic
+from wheeld.exits import Exit
+
+Captured = pytest.CaptureFixture[str]
+
+
+def in_language(setting: TableSetting, language: Language) -> TableSetting:
+    return msgspec.structs.replace(setting, language=language)
+
+
+def check(evenings: dict[Language, Evening]) -> int:
+    """What each table published and replied, said in another language, is what the table of that language said."""
+    compared = 0
+    for source, target in permutations(LANGUAGES, 2):
+        theirs, ours = evenings[source], evenings[target]
+        for their, our in zip(theirs.published, ours.published, strict=True):
+            assert describe(their.topic, their.bytes, target) == describe(our.topic, our.bytes, target)
+            compared += 1
+        for asked, answered in zip(theirs.replies, ours.replies, strict=True):
+            assert translation(source, target).of(asked.why) == answered.why
+    return compared
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_whatever_happens_is_said_as_a_table_of_that_language_says_it(state: str) -> None:
+    tables = {language: table_in(state, in_language(FRENCH, language)) for language in LANGUAGES}
+    for happens in HAPPENINGS:
+        if happens.__name__ == "names_a_case":  # it checks copies of its own
+            continue
+        evenings = {language: deepcopy(table) for language, table in tables.items()}
+        for evening in evenings.values():
+            happens(evening)
+        assert check(evenings)
+
+
+@pytest.mark.parametrize("setting", [MERCURY, CHEF, COMBINED])
+def test_an_evening_with_a_wheel_head(setting: TableSetting) -> None:
+    def played(language: Language) -> Evening:
+        evening = HeadEvening(in_language(setting, language)).ready()
+        evening.game(32, None)
+        evening.confirm()
+        evening.number(33)
+        evening.say("operations_done")
+        evening.runs(None)
+        evening.say("rien_va")
+        evening.say("tout_va")
+        evening.warns("void_game", void=True)
+        evening.goes_silent()
+        evening.sensor("head/sensors", ok=False)
+        return evening
+
+    assert check({language: played(language) for language in LANGUAGES}) > 50
+
+
+def test_words_of_nobody_s_catalogue_stay() -> None:
+    """A person's own, and those that are said at the table in one language only."""
+    of = translation("fr", "en").of
+    assert of("rien va") == "rien va"
+    assert of("il pleut, puis la bille tourne") == "il pleut, then the ball runs"
+    assert of("") == ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "fr_FR.UTF-8"}, "fr"),
+        ({"LANG": "it_CH.UTF-8@euro"}, "it"),
+        ({"LANG": "it"}, "it"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({"LANG": "fr_FR", "LC_MESSAGES": "it_IT"}, "it"),
+        ({"LC_ALL": "fr_FR", "LC_MESSAGES": "it_IT", "LANG": "en_US"}, "fr"),
+        ({"LC_ALL": "", "LANG": "it_IT"}, "it"),
+        ({"LC_ALL": "POSIX", "LANG": "it_IT"}, "en"),
+    ],
+)
+def test_the_language_of_the_locale(environment: dict[str, str], language: Language) -> None:
+    assert language_here(environment) == language
+
+
+# --- the commands -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def italian(tmp_path: Path) -> tuple[Path, Path]:
+    """A journal and the log of an Italian table that played one coup."""
+    evening = Evening(in_language(FRENCH, "it"))
+    evening.open()
+    evening.coup(27)
+    log = tmp_path / "evening.jsonl"
+    log.write_bytes(evening.evidence[-1].log)
+    journal = tmp_path / "journal.sqlite"
+    with closing(open_writer(journal)) as file:
+        messages = tuple(
+            Message(NOW, cast("Topic", one.topic), one.bytes, one.payload.get("seq")) for one in evening.published
+        )
+        file.append(Step(messages=messages), NOW)
+    return journal, log
+
+
+SAID: dict[Language, tuple[str, str]] = {
+    "fr": (
+        "résultat  coup 1     27 · Vingt-sept, rouge, impair et passe (",
+        "en attente :",
+    ),
+    "it": ("risultato colpo 1    27 · Vingt-sept, rouge, impair et passe (", "in attesa:"),
+    "en": ("result    coup 1     27 · Vingt-sept, rouge, impair et passe (", "waiting for:"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("how", ["option", "locale"])
+def test_replay_and_journal_show(
+    italian: tuple[Path, Path], language: Language, how: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, log = italian
+    monkeypatch.setenv("LC_ALL", "de_DE" if how == "option" else f"{language}_XX.UTF-8")
+    more = ["--language", language] if how == "option" else []
+    result, waiting = SAID[language]
+    for command in (["replay", str(log)], ["journal", "show", str(journal)]):
+        assert main([*command, *more]) == Exit.OK
+        shown = capsys.readouterr().out
+        assert result in shown
+        assert waiting in shown
+        assert [other for _, other in SAID.values() if other != waiting and other in shown] == []
+
+
+def test_what_programs_read_has_no_language(
+    italian: tuple[Path, Path], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, log = italian
+    printed: set[str] = set()
+    for language in LANGUAGES:
+        monkeypatch.setenv("LC_ALL", language)
+        assert main(["replay", str(log), "--jsonl"]) == Exit.OK
+        assert main(["journal", "show", str(journal), "--jsonl"]) == Exit.OK
+        printed.add(capsys.readouterr().out)
+    assert len(printed) == 1
+    assert all(json.loads(line)["payload"].get("language", "it") == "it" for line in printed.pop().splitlines())
+
+
+def test_a_language_that_nobody_speaks_here(capsys: Captured) -> None:
+    with pytest.raises(SystemExit):
+        main(["replay", "-", "--language", "de"])
+    assert "'fr', 'it', 'en'" in capsys.readouterr().err

@@ -1,0 +1,116 @@
+"""What `systemctl status` shows of a wheel: where it stands, for what it waits, and that the broker is away."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from msgspec import structs
+
+from tests.broker.world import VirtualClock, settle
+from tests.core.evening import FRENCH, START_UTC_US, Evening
+from wheeld.broker.mqtt import Outage
+from wheeld.broker.outbox import Outbox
+from wheeld.core.table import Table
+from wheeld.daemon.self_test import SelfTest
+from wheeld.daemon.sources import Source
+from wheeld.daemon.status import LOOK_S, DaemonStatus
+from wheeld.service.program import Program
+from wheeld.service.time_sync import TimeSync
+
+EXPIRED = "the broker's certificate has expired: it has to be renewed at the broker"
+
+
+class Bench:
+    """The status of a table whose other parts are all well."""
+
+    def __init__(self, table: Table) -> None:
+        self.clock = VirtualClock(START_UTC_US)
+        self.outage: Outage | None = None
+        self.owed = 0
+        self.sent: list[str] = []
+        self.status = DaemonStatus(
+            table,
+            cast("Source", SimpleNamespace(sensing=SimpleNamespace(is_up=True))),
+            cast("TimeSync", SimpleNamespace(is_synchronised=True)),
+            clock=self.clock,
+            outbox=cast("Outbox", SimpleNamespace(depth=self._depth)),
+            program=cast("Program", None),
+            self_test=cast("SelfTest", None),
+            outage=lambda: self.outage,
+            counters=dict,
+        )
+
+    async def _depth(self) -> int:
+        return self.owed
+
+    @property
+    def away(self) -> str:
+        """What is said of the broker."""
+        return self.status.line.partition("; the broker ")[2]
+
+
+def bench(evening: Evening | None = None) -> Bench:
+    return Bench((evening or Evening()).table)
+
+
+@pytest.fixture(autouse=True)
+def in_campione(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The clock on the wall is an hour ahead of UTC."""
+    monkeypatch.setenv("TZ", "CET-1")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_where_it_stands_and_for_what_it_waits() -> None:
+    evening = Evening()
+    assert bench(evening).status.line == "campione-03: closed, coup 0; waiting for: opening of the table"
+    evening.open()
+    assert bench(evening).status.line == "campione-03: faites_vos_jeux, coup 1; waiting for: launch of the ball"
+
+
+def test_nobody_waits_for_what_comes_by_itself() -> None:
+    evening = Evening().open()
+    evening.launch()
+    evening.wait(2)
+    assert bench(evening).status.line.endswith('; waiting for: "rien ne va plus", then the number')
+    evening.say("rien_ne_va_plus")
+    assert bench(evening).status.line == "campione-03: rien_ne_va_plus, coup 1"
+
+
+def test_it_is_english_whatever_the_table_speaks() -> None:
+    table, _ = Table.start(structs.replace(FRENCH, language="it"), boot_id="b", started_utc_us=0)
+    assert Bench(table).status.line.endswith("waiting for: opening of the table")
+
+
+async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owed() -> None:
+    at = bench()
+    following = asyncio.create_task(at.status.follow(at.sent.append))
+    await at.clock.advance(LOOK_S)
+    assert at.sent == [], "nothing has changed"
+    at.outage, at.owed = Outage("10.0.0.2:8883", at.clock.monotonic_ns(), EXPIRED), 12
+    assert at.away == f"10.0.0.2:8883 is not reached since 19:00: {EXPIRED}", "what is owed was not counted yet"
+    await at.clock.advance(LOOK_S)
+    assert at.sent == [at.status.line]
+    assert at.away == f"10.0.0.2:8883 is not reached since 19:00: {EXPIRED}; messages owed: 12"
+    await at.clock.advance(3600)
+    assert len(at.sent) == 1, "and said once"
+    at.outage = None
+    await at.clock.advance(LOOK_S)
+    assert at.sent[1:] == [at.status.line]
+    assert at.away == ""
+    following.cancel()
+    await settle()
+
+
+async def test_of_a_day_before_the_date_is_said_too() -> None:
+    at = bench()
+    at.outage = Outage("broker:1883", at.clock.monotonic_ns(), "refused")
+    await at.clock.advance(86_401)
+    assert at.away == "broker:1883 is not reached since 2026-11-20 19:00: refused"

@@ -1,0 +1,91 @@
+"""The wheels of this computer by their names: where the configuration, the secrets and the journal of each are.
+
+`campione-03` is the instance of `wheeld@campione-03.service`. Its places are those of the unit as it ships
+(systemd/wheeld@.service): /etc/wheeld/campione-03.toml, and for `credential:ID` the file `wheeld.campione-03.ID` of
+systemd's stores of credentials. What a changed unit says is not read.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from wheeld.config.paths import CREDENTIAL, Credentials, given_by_systemd, is_in_service
+from wheeld.config.reading import journal_path
+
+ROOT = Path("/")
+"""Below it are all places; tests have another one."""
+
+CONFIGURATIONS = "etc/wheeld"
+STORES = ("etc/credstore", "run/credstore")
+"""Where systemd looks for a credential that is no whole path, in this order (LoadCredential= in systemd.exec(5))."""
+
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9:_.@-]{0,127}"
+"""What can be an instance of a unit and the name of a file. A path has a slash."""
+
+
+class Wheel(NamedTuple):
+    """The configuration file of one wheel, and what gives the files of the credentials that it names."""
+
+    config: Path
+    credentials: Credentials = given_by_systemd
+
+
+def wheel_of(given: str) -> Wheel:
+    """The wheel that a command line names, as a file or as an instance.
+
+    An instance is a bare name, without a slash and without `.toml`, that is no existing file. Raises OSError.
+    """
+    name = _instance(given)
+    if name is None:
+        return Wheel(Path(given))
+    # Within a service systemd has read the store already, which the service's user may not.
+    credentials = given_by_systemd if is_in_service() else StoredCredentials(name).file
+    return Wheel(ROOT / CONFIGURATIONS / f"{name}.toml", credentials)
+
+
+def journal_of(given: str) -> Path:
+    """The journal that a command line names: its file, or that of an instance by `[journal] path`.
+
+    Of the configuration only this key is read. So a journal can be verified whatever else is wrong, and by a user that
+    may not read secrets. Raises OSError, ConfigError.
+    """
+    return Path(given) if _instance(given) is None else journal_path(wheel_of(given).config)
+
+
+class StoredCredentials:
+    """The credentials of one instance in systemd's stores, for commands that a person gives outside of the unit."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def file(self, credential: str) -> Path:
+        """The file of `credential:ID`; raises ValueError where there is none, PermissionError for who may not read
+        it."""
+        file = f"wheeld.{self._name}.{credential}"
+        for store in STORES:
+            path = ROOT / store / file
+            try:
+                path.open("rb").close()
+            except FileNotFoundError:
+                continue
+            return path
+        for store in STORES:
+            encrypted = ROOT / f"{store}.encrypted" / file
+            if encrypted.exists():
+                raise ValueError(f"is {encrypted}, which is encrypted: only systemd can read it, for the unit")
+        raise ValueError(f"names {CREDENTIAL}{credential}, and there is no {ROOT / STORES[0] / file}: write it there")
+
+
+def _instance(given: str) -> str | None:
+    """The name of the instance; None for a path. Raises FileNotFoundError where there is neither."""
+    if not re.fullmatch(NAME_PATTERN, given) or given.endswith(".toml") or Path(given).is_file():
+        return None
+    config = ROOT / CONFIGURATIONS / f"{given}.toml"
+    if not config.exists():
+        raise FileNotFoundError(
+            errno.ENOENT, f"there is no such file here, and no wheel of that name ({config})", given
+        )
+    return given
