@@ -41,7 +41,7 @@ KINDS: dict[Kind, str] = {
     "false_valid": "a result where there was a void, or nothing",
     "false_void": "a void where there was a result",
     "void_after_number": "a void where there was a result, by something that came after the number was out",
-    "chef_voided": "a void where there was a result: its number was not proven, and the chef, asked, said so",
+    "chef_voided": "a void where there was a result: its number was not proven, and the chef said so",
     "wrong_cause": "a void by another cause",
     "premature": "a void by its cause, but before there was evidence of it",
     "late": "right, but after its deadline",
@@ -116,7 +116,6 @@ class SpanComparer:
     _messages: list[Message] = field(default_factory=list)
     _suspensions: list[Message] = field(default_factory=list)
     _state: str = ""
-    _asked: bool = False
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -132,7 +131,6 @@ class SpanComparer:
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
             before, self._state = self._state, str(message.payload["state"])
-            self._asked |= self._state == "awaiting_chef"
             if before != self._state == "suspended" and message.payload.get("by") is None:
                 self._suspensions.append(message)
         elif message.topic in ("result", "void", "notice"):
@@ -148,20 +146,24 @@ class SpanComparer:
             verdicts = [message for message in self._messages if message.topic != "notice"]
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
-            comparisons = compare(span.outcomes, verdicts, self.beams_deg)
-            if self._asked:
-                comparisons = tuple(map(_by_chef, comparisons))
+            comparisons = tuple(map(_by_chef, compare(span.outcomes, verdicts, self.beams_deg)))
             if self._state in WAITING and all(each.in_step for each in comparisons):
                 comparisons = (*comparisons, Comparison("stranded", None, None))
             void_us = {verdict.t for verdict in verdicts}
             idle = tuple(message for message in self._suspensions if message.t not in void_us)
             self.compared.append(ComparedSpan(span, comparisons, notices, idle))
-            self._messages, self._suspensions, self._asked = [], [], False
+            self._messages, self._suspensions = [], []
 
 
 def _by_chef(one: Comparison) -> Comparison:
-    """Where the number awaited the chef, his "rien va" is an answer that R3b leaves to him (docs/rulebook.md)."""
-    is_his = one.kind == "void_after_number" and one.verdict is not None and one.verdict.payload["cause"] == "chef"
+    """Where the number awaited the chef, his "rien va" is an answer that R3b leaves to him (docs/rulebook.md), also
+    when he said it while the proof was still under way. The void says then what was seen, or what was not proven."""
+    if one.kind != "void_after_number" or one.verdict is None:
+        return one
+    is_his = one.verdict.payload["cause"] == "chef" and one.verdict.payload["evidence"].keys() & {
+        "number_seen",
+        "unproven",
+    }
     return replace(one, kind="chef_voided") if is_his else one
 
 

@@ -38,9 +38,9 @@ class Slice:
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Its log. From the first mark on it is the whole evening. From a later one it starts with the rotor's
-        edges shortly before, the states at that time (failed sensors, an object in the cylinder), and the command
-        "open"."""
+        """Its log. From the first mark on it is the whole evening. From a later one it starts with the clock's readings
+        so far, the rotor's edges shortly before, the states at that time (failed sensors, an object in the cylinder),
+        and the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
@@ -54,7 +54,8 @@ class Slice:
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
             watched = bisect_left(events, start_us - WATCHED_US, key=T_US)
-            yield from (event for event in events[watched:start] if isinstance(event, RotorEdge))
+            yield from (event for event in events[:watched] if isinstance(event, ClockReading))
+            yield from (event for event in events[watched:start] if isinstance(event, RotorEdge | ClockReading))
             yield from _states(events[:start], start_us)
             yield TableCommand(start_us, "open", "chef")
         before = self.evening.marks[self.first].first
@@ -92,13 +93,11 @@ def _of_coup(command: TableCommand, before: int) -> TableCommand:
 
 
 def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
-    """What the earlier events left: the clock's readings, failed sensors, an object in the cylinder."""
+    """What the earlier events left: failed sensors, an object in the cylinder."""
     failed: dict[str, SensorState] = {}
     present = False
     for event in before:
-        if isinstance(event, ClockReading):
-            yield event
-        elif isinstance(event, SensorState):
+        if isinstance(event, SensorState):
             failed[event.sensor] = event
         elif isinstance(event, ForeignObject):
             present = event.present

@@ -51,9 +51,12 @@ def test_he_gives_another_and_answers_for_it() -> None:
 
 
 def test_he_declares_it_void() -> None:
+    """The void says what the sensors saw, and that it was his to decide."""
     evening = fallen()
     assert evening.say("rien_va").done
-    assert evening.verdicts() == [("void", "chef")]
+    (void,) = evening.of("void")
+    assert (void["cause"], void["evidence"]) == ("chef", {"number_seen": 9})
+    assert "R3b" in void["why"]
 
 
 def test_a_number_that_is_not_proven_says_so() -> None:

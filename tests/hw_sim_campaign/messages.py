@@ -26,7 +26,7 @@ def result(number: int, t: int = 20_000_000, **more: Any) -> Message:
 
 
 def void(cause: str, t: int = 11_000_000, **more: Any) -> Message:
-    at = {"at": _utc(t), "evidence_at": _utc(t)}
+    at = {"at": _utc(t), "evidence_at": _utc(t), "evidence": {}}
     return Message(t, "void", {"cause": cause, "coup": 1, **at, **more})
 
 

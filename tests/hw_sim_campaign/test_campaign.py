@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -21,8 +22,9 @@ from hw_sim.campaign.report import Timing, report
 from hw_sim.campaign.slices import Slice
 from hw_sim.cli import main
 from hw_sim.evening import script
-from hw_sim.events import BallPass, TableCommand
+from hw_sim.events import BallPass, ClockReading, TableCommand
 from hw_sim.faults import FaultyEvening, Strike
+from hw_sim.world import T_US
 from tests.hw_sim_campaign.stand_in import falsifier, stand_in, voider
 
 PLAN = Plan("test", evening_coups=14)
@@ -213,6 +215,18 @@ def test_slices_make_up_the_evening() -> None:
     again = list(Slice(part.evening, part.faulty, 0, MIDDLE).lines())[:-1]
     again += _from_open(list(Slice(part.evening, part.faulty, MIDDLE + 1, part.last).lines()))[1:]
     assert again == lines
+
+
+def test_a_slice_begins_with_the_readings_of_the_clock_in_time_order() -> None:
+    """Also one that was made while the rotor was watched before the slice."""
+    part = _part(PLAN)
+    cut = replace(part, first=MIDDLE)
+    readings = [ClockReading(t_us, 1_700_000_000_000_000 + t_us, 2_000) for t_us in (0, cut.start_us - 1_000_000)]
+    events = sorted([*readings, *part.faulty.events], key=T_US)
+    cut = replace(cut, faulty=replace(part.faulty, events=events))
+    times = [event.t_us for event in cut.events()]
+    assert times == sorted(times)
+    assert [event for event in cut.events() if isinstance(event, ClockReading)] == readings
 
 
 def _from_open(lines: list[bytes]) -> list[bytes]:

@@ -125,18 +125,17 @@ def test_a_span_is_compared_as_soon_as_a_message_shows_that_it_is_over() -> None
 
 
 @pytest.mark.parametrize(
-    ("was_asked", "cause", "kind"),
+    ("figures", "cause", "kind"),
     [
-        (True, "chef", "chef_voided"),
-        (True, "breakdown", "void_after_number"),
-        (False, "chef", "void_after_number"),
+        ({"unproven": "R3"}, "chef", "chef_voided"),
+        ({"number_seen": 17}, "chef", "chef_voided"),
+        ({"unproven": "R3"}, "breakdown", "void_after_number"),
+        ({}, "chef", "void_after_number"),
     ],
 )
-def test_only_a_number_that_awaited_the_chef_is_his_to_void(*, was_asked: bool, cause: str, kind: Kind) -> None:
+def test_only_a_number_that_awaited_the_chef_is_his_to_void(figures: dict[str, object], cause: str, kind: Kind) -> None:
     comparer = _listening([came_out(17)])
-    if was_asked:
-        comparer.receive(state("awaiting_chef", OUT_US + 1_000_000))
-    comparer.receive(void(cause, OUT_US + 2_000_000))
+    comparer.receive(void(cause, OUT_US + 2_000_000, evidence=figures))
     comparer.finish()
     assert [each.kind for compared in comparer.compared for each in compared.comparisons] == [kind]
 

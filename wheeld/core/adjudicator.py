@@ -224,7 +224,12 @@ class Adjudicator:
         return command.t_us if command.until_us is None else max(command.t_us, launched_us or 0)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
-        """What a notice of this command says: of a change of bouler, from whom to whom, and his whole minutes."""
+        """What a message of this command says: of a change of bouler, from whom to whom, and his whole minutes; of a
+        "rien va" to a number that awaits the chef, what the sensors saw (R3b)."""
+        called = self._state.current.called
+        if command.name == "rien_va" and called is not None:
+            seen: Figures = {} if called.number is None else {"number_seen": called.number}
+            return seen | ({"unproven": " ".join(called.unproven)} if called.unproven else {})
         if command.who is None:
             return {}
         before = self._state.spinning

@@ -17,7 +17,6 @@ from wheeld.core.law.guards import (
 from wheeld.core.law.left_out import why_not
 from wheeld.core.law.rows import (
     AFTER_VOID,
-    COUP,
     ELSEWHERE,
     IDLE,
     OPEN_IDLE,
@@ -251,7 +250,15 @@ ROWS = (
         "bets are closed already; saying it again changes nothing",
     ),
     refuse(F.RIEN_NE_VA_PLUS, ELSEWHERE, "", "no bets are open"),
-    void(F.RIEN_VA, COUP, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
+    void(F.RIEN_VA, RUNNING, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
+    void(
+        F.RIEN_VA,
+        S.AWAITING_CHEF,
+        S.RIEN_VA,
+        Cause.CHEF,
+        "a number awaited the chef, and he declares the coup void",
+        rules="R3b",
+    ),
     void(
         F.RIEN_VA,
         S.BETS_CLOSED_EARLY,
