@@ -160,7 +160,7 @@ def test_a_second_wheel_has_the_same_broker(computer: BareComputer) -> None:
     tables = [TableAccess.of("bench", f"bench-0{number}") for number in (1, 2)]
     assert after["etc/mosquitto/wheeld.acl"].decode() == access_list(tables)
     assert computer.commands == [
-        "systemctl reload mosquitto.service",
+        "systemctl kill --kill-who=main --signal=HUP mosquitto.service",
         "systemctl enable --now wheeld-sim@bench-02.service",
     ]
     assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}

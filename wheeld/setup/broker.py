@@ -18,6 +18,8 @@ from wheeld.setup.steps import Action, Put, Step, looked
 HERE = ("localhost", "127.0.0.1")
 """How the wheels of this computer reach it."""
 UNIT = "mosquitto.service"
+RELOAD = ("systemctl", "kill", "--kill-who=main", "--signal=HUP", UNIT)
+"""As `systemctl reload`, which in Debian's unit runs `kill`, a program that a small Debian does not have."""
 
 
 def broker_steps(
@@ -159,7 +161,7 @@ def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Step) -> Itera
     if is_old or any(step.does for step in made):
         yield steps.command(("systemctl", "restart", UNIT), "so that it listens, and reads its files")
     elif listed.does:
-        yield steps.command(("systemctl", "reload", UNIT), "so that it reads the list")
+        yield steps.command(RELOAD, "so that it reads the list")
 
 
 def _quietly(look: Callable[[Path], float | None]) -> Callable[[Path], float | None]:
