@@ -155,11 +155,11 @@ docs: $(VENV)/test.stamp $(VENV)/docs.stamp  ## the documents as a site, in site
 deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist; ARCH=arm64, WHEEL=dist/wheeld-0.1.0-py3-none-any.whl
 	release/deb $(BIN) $(ARCH) $(WHEEL)
 
-test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: installed, upgraded, refused, removed, purged; as root
+test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: four commands to a wheel that runs, a reboot, upgrades, removal; as root
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install boots a machine: be root or have sudo" >&2; exit 1; }
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
 	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/prepare .wheeld-install $(BIN)
-	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py
+	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py tests/packaging/test_whole_way.py
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }

@@ -17,8 +17,9 @@ from hw_sim.evening import draw_layout, named, repeatable
 from hw_sim.events import End, SimEvent
 from hw_sim.exits import FileError, UsageError
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
+from hw_sim.memory import Memory, begin_again
 from hw_sim.pty_link import Player, Pty
-from hw_sim.scenarios import Scenario
+from hw_sim.scenarios import SCENARIOS, Scenario
 from hw_sim.table import Outcome, SimTable
 from hw_sim.wheel import Layout
 
@@ -47,6 +48,12 @@ def add(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="play the wheel of this wheeld configuration, its [table] and [wheel] (default: one that is drawn)",
     )
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="FILE",
+        help="keep the last number there, so that a table goes on when the simulator starts again",
+    )
     add_pace(parser, speed=1.0)
     parser.add_argument(
         "--quick", action="store_true", help="people who take a third of the ordinary time between coups"
@@ -74,17 +81,19 @@ def run(args: argparse.Namespace) -> int:
     scenarios = None if args.scenario is None else named(args.scenario)
     rng = repeatable(f"run {args.seed}")
     layout = _layout(args.layout, rng, scenarios or [])
+    memory = Memory(args.state)
     last_number = None if scenarios and scenarios[0].first_only else rng.randrange(37)
+    if memory.numbers:
+        last_number = memory.numbers[-1]
     live = LiveTable(layout, rng, last_number)
     live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
     print_now("# the configuration of this wheel, beside [journal] and [mqtt]:")
     name = f"sim-{args.seed}"
     print_now(sections(layout, site="sim", table=name, last_number=last_number, port=args.pty, speed=args.speed))
-    board = SimBoard(board_setup(layout))
-    if scenarios is None:
-        events = live_events(live, draw_scenarios(layout, rng), lambda: board.greeted, print_now)
-    else:
-        events = live_events(live, scenarios, lambda: board.greeted, print_now)
+    # A board that starts again must not look like the one before.
+    board = SimBoard(board_setup(layout), boot_id=random.SystemRandom().getrandbits(32))
+    plays = draw_scenarios(layout, rng) if scenarios is None else scenarios
+    events = live_events(live, plays, lambda: board.hosts if board.greeted else 0, print_now, memory)
     try:
         asyncio.run(_play(board, args.pty, args.speed, events))
     except BrokenPipeError:
@@ -128,22 +137,40 @@ def cancel_at_signals(task: asyncio.Task[None]) -> None:
 
 
 def live_events(
-    live: LiveTable, scenarios: Iterable[Scenario], host_is_there: Callable[[], bool], print_line: Print
+    live: LiveTable, scenarios: Iterable[Scenario], hosts: Callable[[], int], print_line: Print, memory: Memory
 ) -> Iterator[SimEvent]:
-    """The events of the scenarios, from the time at which a host is there. Prints each scenario and each truth."""
+    """The events of the scenarios, from the time at which a host is there. Prints each scenario and each truth.
+
+    `hosts`: how many have greeted the board. At another one the table may stand anywhere, and so it may at the first
+    if there is a `memory`.
+    """
     print_line("# waiting for a host that opens the port")
-    while not host_is_there():
+    while not (greeted := hosts()):
         # Without a host the events are dropped: a board that fills its ring would start with overwritten events.
         yield from (event for event in live.wait(0.5) if isinstance(event, End))
-    yield from live.command("open")
+    is_unknown = bool(memory.numbers)
+    if not is_unknown:
+        yield from live.command("open")
     for scenario in scenarios:
-        print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
-        known = len(live.table.truth)
-        yield from live.play(scenario)
-        for outcome in live.table.truth[known:]:
-            print_line(f"{live.table.now_s:9.1f} s  truth {outcome_text(outcome)}")
+        if is_unknown or hosts() != greeted:
+            greeted, is_unknown = hosts(), False
+            print_line(f"{live.table.now_s:9.1f} s  begins again")
+            yield from begin_again(live, memory.numbers)
+            # Its number is everybody's last one.
+            yield from _played(live, SCENARIOS["valid"], print_line, memory)
+        yield from _played(live, scenario, print_line, memory)
     yield from live.play(_wait_at_the_end)
     print_line(f"{live.table.now_s:9.1f} s  the end")
+
+
+def _played(live: LiveTable, scenario: Scenario, print_line: Print, memory: Memory) -> Iterator[SimEvent]:
+    print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
+    known, before = len(live.table.truth), live.table.last_number
+    events = live.play(scenario)
+    memory.keep(before, live.table.truth[known:])
+    yield from events
+    for outcome in live.table.truth[known:]:
+        print_line(f"{live.table.now_s:9.1f} s  truth {outcome_text(outcome)}")
 
 
 def outcome_text(outcome: Outcome) -> str:

@@ -63,6 +63,7 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
 
 def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
     """All files of `wheeld-sim` besides Python's."""
+    copy(build.tree / "systemd/wheeld-sim@.service", root / "lib/systemd/system/wheeld-sim@.service")
     _program(root, build, parser, SIMULATOR)
     _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
 

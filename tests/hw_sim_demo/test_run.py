@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from hw_sim.demo import LAYOUT
 from hw_sim.evening import named, repeatable
 from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
+from hw_sim.memory import Memory
 from hw_sim.pty_link import Pty
 from hw_sim.run import live_events
 from hw_sim.scenarios import SCENARIOS
@@ -37,14 +39,14 @@ class Hurried:
     async def play(self, events: Iterable[SimEvent]) -> None:
         for event in events:
             self.seen.append(event)
-            self.board._greeted = len(self.seen) > 3
+            self.board._greeted, self.board.hosts = len(self.seen) > 3, 1
 
 
 def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_printed() -> None:
     lines: list[str] = []
-    looks = iter([False, False, True])
+    looks = chain([0, 0], repeat(1))
     live = LiveTable(LAYOUT, repeatable("told"), 17)
-    events = list(live_events(live, named(["valid", "chef_void"]), lambda: next(looks), lines.append))
+    events = list(live_events(live, named(["valid", "chef_void"]), lambda: next(looks), lines.append, Memory(None)))
     assert [type(event) for event in events[:2]] == [End, End]
     assert [e.name for e in events if isinstance(e, TableCommand)][:2] == ["open", "rien_ne_va_plus"]
     assert lines[0].startswith("# waiting")
@@ -97,7 +99,7 @@ def test_without_scenarios_it_plays_until_a_signal(
     class Endless(Hurried):
         async def play(self, events: Iterable[SimEvent]) -> None:
             for event in events:
-                self.board._greeted = True
+                self.board._greeted, self.board.hosts = True, 1
                 if event.t_us > 300e6:
                     os.kill(os.getpid(), number)
                     await asyncio.get_running_loop().create_future()
@@ -141,3 +143,38 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path, command: list[
     ended = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, cwd=tmp_path, timeout=60, check=False)
     os.close(write)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def commands(events: Iterable[SimEvent]) -> list[str]:
+    return [event.name for event in events if isinstance(event, TableCommand)]
+
+
+AGAIN = ["resume", "tout_va", "resume", "operations_done", "open"]
+
+
+def test_when_a_host_greets_again_the_people_do_whatever_the_table_may_await(tmp_path: Path) -> None:
+    lines: list[str] = []
+    hosts = chain([1, 1], repeat(2))
+    memory = Memory(tmp_path / "numbers")
+    live = LiveTable(LAYOUT, repeatable("again"), 17)
+    events = list(live_events(live, named(["valid", "valid"]), lambda: next(hosts), lines.append, memory))
+    results = [int(line.split()[4].rstrip(",")) for line in lines if "truth" in line]
+    assert len(results) == 3, "one more, whose number is the last one for everybody"
+    assert commands(events)[:1] == ["open"]
+    assert commands(events)[3:10] == ["resume", "tout_va", *AGAIN]
+    assert Memory(tmp_path / "numbers").numbers == results[1:]
+
+
+def test_a_simulator_that_starts_again_knows_where_the_ball_may_belong(tmp_path: Path) -> None:
+    (tmp_path / "numbers").write_text("[17]")
+    memory = Memory(tmp_path / "numbers")
+    live = LiveTable(LAYOUT, repeatable("again"), 17)
+    events = live_events(live, named(["valid"]), lambda: 1, lambda _: None, memory)
+    assert commands(events)[:5] == AGAIN
+    assert live.table.world.stays[1].number == 17
+
+
+def test_a_memory_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "numbers").write_text("seventeen")
+    assert main(["run", "--pty", str(tmp_path / "wheel"), "--state", str(tmp_path / "numbers")]) == 65
+    assert "no numbers of a simulated table" in capsys.readouterr().err

@@ -32,6 +32,8 @@ path = "/var/lib/wheeld/{name}.sqlite"
 [mqtt]
 host = "127.0.0.1"
 """
+APT_S = 200.0
+"""It unpacks and compiles Python and all packages, on a machine that is busy too."""
 BOARD = "/usr/bin/hw-sim run --pty /run/board/line --seed 3 --speed 10 --quick"
 
 
@@ -41,12 +43,22 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     if root is None:
         pytest.skip("`make test-install` makes a Debian and boots it")
     with booted(Path(root), PROJECT, tmp_path_factory.mktemp("machine")) as machine:
+        version = version_in(machine)
+        code, said = apt(machine, "install", package(machine, version), package(machine, version, "wheeld-sim"))
+        assert code == 0, said
         yield machine
+
+
+def version_in(machine: Machine) -> str:
+    """Of the commit at hand: its packages are the ones without an addition to the version."""
+    names = machine.ask("ls", "/packages").split()
+    (version,) = {name.split("_")[1] for name in names if name.startswith("wheeld_") and not set("~+") & set(name)}
+    return version
 
 
 @pytest.fixture(scope="module")
 def version(machine: Machine) -> str:
-    return machine.ask("dpkg-query", "--show", "--showformat", "${Version}", "wheeld")
+    return version_in(machine)
 
 
 def package(machine: Machine, version: str, name: str = "wheeld") -> str:
@@ -57,7 +69,7 @@ def package(machine: Machine, version: str, name: str = "wheeld") -> str:
 def apt(machine: Machine, *words: str) -> tuple[int, str]:
     """Offline: what is needed is there. Returns the exit code and what was said."""
     command = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-q", "--no-install-recommends", *words)
-    done = machine.run(*command, check=False)
+    done = machine.run(*command, check=False, patience_s=APT_S)
     return done.returncode, done.stdout + done.stderr
 
 

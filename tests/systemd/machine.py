@@ -60,12 +60,14 @@ class Machine:
         self._leader = self._until(self._find_leader, "systemd starts")
         self.until(lambda: self.ask("systemctl", "is-system-running") == "running", "it is up")
 
-    def run(self, *command: str, text: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *command: str, text: str = "", check: bool = True, patience_s: float = PATIENCE_S
+    ) -> subprocess.CompletedProcess[str]:
         """Run `command` with `text` as its input."""
         spaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup")
         enter = ("nsenter", "--target", str(self._leader), *spaces)
         done = subprocess.run(
-            [*enter, *command], input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            [*enter, *command], input=text, capture_output=True, text=True, timeout=patience_s, check=False
         )
         assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
@@ -88,9 +90,9 @@ class Machine:
         self.write(f"/etc/systemd/system/{name}.service", f"{unit}[Install]\nWantedBy=multi-user.target\n")
         self.run("systemctl", "--quiet", "enable", "--now", name)
 
-    def until(self, holds: Callable[[], bool], what: str) -> None:
-        """Return when `holds` is true; fails after `PATIENCE_S`."""
-        self._until(holds, what)
+    def until(self, holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+        """Return when `holds` is true; fails after so many seconds."""
+        self._until(holds, what, patience_s)
 
     def cut_power(self) -> None:
         """Kill it with everything in it, at once."""
@@ -118,8 +120,8 @@ class Machine:
         named = [child for child in children if Path(f"/proc/{child}/comm").read_text() == "systemd\n"]
         return int(named[0]) if named else 0
 
-    def _until(self, look: Callable[[], T], what: str) -> T:
-        deadline = time.monotonic() + PATIENCE_S
+    def _until(self, look: Callable[[], T], what: str, patience_s: float = PATIENCE_S) -> T:
+        deadline = time.monotonic() + patience_s
         while not (seen := look()):
             assert time.monotonic() < deadline, f"not in time: {what}"
             time.sleep(0.05)

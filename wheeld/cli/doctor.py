@@ -114,6 +114,15 @@ def keep(config: Config, happened: EventRecord) -> None:
     print(f"{path}: what was found is stored, by {happened.by}")
 
 
+def serial_lines() -> tuple[str, ...]:
+    """The devices of the serial ports: of a USB line the name that udev gives it by its serial number, if it is there.
+
+    That one depends neither on the socket nor on the order of plugging in.
+    """
+    named = [(DEVICES / "wheeld" / (port.serial_number or ""), port.device) for port in sorted(list_ports.comports())]
+    return tuple(str(name) if name.is_char_device() else device for name, device in named)
+
+
 def connected() -> Iterator[str]:
     """Serial ports and GPIO chips of this computer, a line each."""
     ports = sorted(list_ports.comports())

@@ -39,6 +39,7 @@ exit codes: wheeld help exit-codes
 _EXAMPLES = (
     """\
 examples:
+  wheeld setup                              set up a wheel: it asks what it has to know
   wheeld check-config campione-03           what its configuration means, or all that is wrong in it
   wheeld run -c campione-03                 run the wheel, as systemd does
   wheeld replay evening.jsonl.gz            what the regulation says of a recorded evening
@@ -131,6 +132,25 @@ examples:
 )
 
 
+_SETUP = """\
+Set up a wheel on this computer: its configuration, its keys and, with --house-broker, a broker (mosquitto) with
+certificates for the wheel and for every device. What neither an option nor a file of answers says is asked; without
+a terminal, and with --yes, defaults are taken. The plan is shown first. Done again it changes nothing: what is there
+stays, and a second wheel uses the same broker. A file of answers is a configuration, as far as it is known, with a
+section [setup]: name, sensors (board, pins, head or simulated), broker (house or existing), broker_names.
+"""
+
+_SETUP_EXAMPLES = (
+    """\
+examples:
+  wheeld setup
+  wheeld setup bench-01 --simulated --house-broker
+  wheeld setup campione-03 --answers campione-03.answers.toml --dry-run
+  wheeld setup campione-03 --board /dev/wheeld/0042 --ticks 148 --beams 4 --readers 30,150,270 --house-broker
+"""
+    + _EXITS
+)
+
 COUPS_MAX = 1_000
 """Of `--last`: an evening. Each coup is replayed to show it."""
 _ACL = """\
@@ -163,6 +183,7 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
+    _add_setup(commands)
     _add_run(commands)
     _add_check(commands)
     _add_replay(commands)
@@ -205,6 +226,47 @@ def _add_help(commands: Commands[_Parser], whole: _Parser) -> None:
 def _print_page(text: str) -> Exit:
     sys.stdout.write(text)
     return Exit.OK
+
+
+def _add_setup(commands: Commands[_Parser]) -> None:
+    setup = commands.add_parser(
+        "setup", help="set up a wheel, and its broker, on this computer", description=_SETUP, epilog=_SETUP_EXAMPLES
+    )
+    setup.add_argument("name", metavar="NAME", nargs="?", help="the wheel's name: it runs as wheeld@NAME")
+    setup.add_argument("--answers", metavar="FILE", type=Path, help="a file of answers (TOML)")
+    setup.add_argument("--dry-run", action="store_true", help="show the plan, and do nothing")
+    setup.add_argument("--yes", action="store_true", help="ask nothing: take defaults, and carry the plan out")
+    setup.add_argument("--site", help="the casino's name, a part of every topic")
+    setup.add_argument("--table", metavar="ID", help="the table's name, a part of every topic (default: NAME)")
+    setup.add_argument("--house", help="whose regulation is played")
+    setup.add_argument("--game", help="which game of the house")
+    sees = setup.add_mutually_exclusive_group()
+    sees.add_argument("--board", metavar="LINE", help="a sensor board on this serial line sees the wheel")
+    sees.add_argument("--head", metavar="PRODUCT", help="the wheel's own head does")
+    sees.add_argument("--pins", action="store_true", help="sensors on the pins of this computer do")
+    sees.add_argument("--simulated", action="store_true", help="a simulated board does: a bench table (wheeld-sim)")
+    setup.add_argument("--head-line", metavar="LINE", help="the serial line, or the URL, of the head")
+    setup.add_argument("--unproven", help="what becomes of a coup that a head cannot prove")
+    setup.add_argument("--ticks", metavar="N", help="sectors of the rotor's encoder in one turn")
+    setup.add_argument("--beams", metavar="ANGLES", help="where the beams stand, like 0,90,180,270; or how many")
+    setup.add_argument("--readers", metavar="ANGLES", help="where the readers stand; or how many")
+    setup.add_argument("--rotor-direction", metavar="WAY", help="which way a Fair wheel turns: cw or ccw")
+    broker = setup.add_mutually_exclusive_group()
+    broker.add_argument("--house-broker", action="store_true", help="a new broker on this computer (mosquitto)")
+    broker.add_argument("--broker", metavar="HOST", help="a broker that is there")
+    setup.add_argument("--broker-port", metavar="PORT", help="its port (default: 8883)")
+    setup.add_argument(
+        "--broker-name",
+        metavar="HOST",
+        action="append",
+        help="a name or an address by which devices reach the new broker (may be repeated; default: the computer's)",
+    )
+    setup.add_argument("--ca-file", metavar="FILE", help="the authority of the broker's certificate")
+    setup.add_argument("--username", metavar="NAME", help="the wheel's name at the broker, with a password")
+    setup.add_argument("--password-file", metavar="FILE", help="the file with the password")
+    setup.add_argument("--cert-file", metavar="FILE", help="the wheel's certificate, in place of a password")
+    setup.add_argument("--key-file", metavar="FILE", help="its key")
+    setup.set_defaults(do=_setup)
 
 
 def _add_run(commands: Commands[_Parser]) -> None:
@@ -382,7 +444,13 @@ def _number(most: int = 2**53) -> Callable[[str], int]:
     return number
 
 
-# What these three import takes long: `replay` starts three times as fast without it.
+# What these import takes long: `replay` starts three times as fast without it.
+
+
+def _setup(options: argparse.Namespace) -> Exit:
+    from wheeld.cli import setup as cli_setup  # noqa: PLC0415
+
+    return cli_setup.setup(options)
 
 
 def _run(options: argparse.Namespace) -> Exit:

@@ -1,0 +1,211 @@
+"""The whole way on a bare Debian: the commands of docs/install.md, word by word, and what a wheel goes through later.
+
+`make test-install` makes that Debian and boots it. The tests follow one another on it. The first wheel is that of the
+page; a second one beside it has a journal of a thousand coups.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.packaging.long_journal import write_long_journal
+from tests.packaging.test_install import APT_S, PROJECT, apt, package, state, version_in
+from tests.packaging.test_long_journal import SETTING
+from tests.systemd.machine import Machine, booted
+
+pytestmark = pytest.mark.timeout(400)
+
+PAGE = PROJECT / "docs" / "install.md"
+COMMANDS_MAX = 4
+DOWNLOADS = "/root/downloads"
+"""Where a person has put the two packages."""
+FIRST, SECOND = "bench-01", "bench-02"
+COUPS = 1_000
+COUPS_S = 120.0
+"""Two coups take 20 s at five times the speed of life."""
+QUESTIONS = 8
+
+
+def commands() -> list[str]:
+    """Those of the page's first section, each on one line."""
+    section = re.search(r"^## A wheel in four commands\n(.+?)^### ", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert section is not None
+    lines = re.findall(r"^ {4}(.+)$", section[1], re.MULTILINE)
+    return re.sub(r" \\\n +", " ", "\n".join(lines)).splitlines()
+
+
+INSTALL, SETUP, START, WATCH = commands()
+
+
+def test_the_page_needs_no_more_commands() -> None:
+    assert len(commands()) <= COMMANDS_MAX
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    root = os.environ.get("WHEELD_PACKAGES_ROOT")
+    if root is None:
+        pytest.skip("`make test-install` makes a Debian and boots it")
+    with booted(Path(root), PROJECT, tmp_path_factory.mktemp("machine")) as machine:
+        machine.shell(f"mkdir {DOWNLOADS} && cp /packages/wheeld*~earlier_*.deb {DOWNLOADS}")
+        yield machine
+
+
+def at_a_terminal(machine: Machine, command: str, typed: str) -> str:
+    """What a person sees who types this; the command must succeed."""
+    line = f"cd {DOWNLOADS} && {command}"
+    return machine.run(
+        "script", "--quiet", "--return", "--command", line, "/dev/null", text=typed, patience_s=APT_S
+    ).stdout
+
+
+class Verdict(NamedTuple):
+    seq: int
+    topic: str
+    digest: str
+
+
+def feed(machine: Machine, name: str) -> list[Verdict]:
+    """Every message of the feed in the wheel's journal."""
+    show = f"runuser -u wheeld -- wheeld journal show /var/lib/wheeld/{name}.sqlite --jsonl"
+    lines = [json.loads(line) for line in machine.shell(show).splitlines()]
+    found = [(line["topic"], line["payload"]) for line in lines if "seq" in line.get("payload", {})]
+    return [Verdict(payload["seq"], topic, payload["hash"]) for topic, payload in found]
+
+
+def verdicts(machine: Machine, name: str) -> int:
+    """How many coups are stored; the feed has no gap."""
+    messages = feed(machine, name)
+    assert [message.seq for message in messages] == list(range(1, len(messages) + 1))
+    return sum(message.topic in ("result", "void") for message in messages)
+
+
+def results(machine: Machine, name: str) -> int:
+    return sum(message.topic == "result" for message in feed(machine, name))
+
+
+def assert_coups_go_on(machine: Machine, name: str) -> None:
+    """A number comes out and another coup is decided: the table did not stop."""
+    coups, numbers = verdicts(machine, name), results(machine, name)
+    machine.until(
+        lambda: results(machine, name) > numbers and verdicts(machine, name) > coups + 1,
+        f"{name}: coups go on: {machine.ask('journalctl', '-u', f'wheeld-sim@{name}', '-n', '20', '-o', 'cat')}",
+        COUPS_S,
+    )
+
+
+def assert_good(machine: Machine, name: str) -> None:
+    machine.run(
+        "wheeld", "journal", "verify", f"/var/lib/wheeld/{name}.sqlite", "--public-key", f"/etc/wheeld/{name}.pub"
+    )
+
+
+def test_apt_installs_everything(machine: Machine) -> None:
+    at_a_terminal(machine, INSTALL, "y\n")
+    assert machine.ask("wheeld", "--version").startswith("wheeld ")
+
+
+def test_setup_asks_shows_its_plan_and_does_it(machine: Machine) -> None:
+    said = at_a_terminal(machine, SETUP, "\n" * QUESTIONS + "y\n")
+    assert "which game of the house" in said
+    assert "/etc/wheeld/bench-01.toml" in said
+    assert START in said
+    assert machine.ask("systemctl", "is-active", "mosquitto") == "active"
+    again = at_a_terminal(machine, f"{SETUP} --yes", "")
+    assert not re.findall(r"^  (?:make|replace|run|differs) ", again, re.MULTILINE)
+
+
+def test_the_wheel_runs_and_a_subscriber_sees_its_coups(machine: Machine) -> None:
+    machine.shell(START)
+    assert state(machine, FIRST) == "active"
+    machine.run("systemd-run", "--quiet", "--unit=watch", "sh", "-c", f"exec {WATCH}")
+    machine.until(lambda: results(machine, FIRST) > 0, "a number comes out", COUPS_S)
+
+    def watched() -> str:
+        return machine.ask("journalctl", "--unit=watch", "--output=cat")
+
+    machine.until(
+        lambda: "faites vos jeux" in watched() and bool(re.search(r"coup \d+", watched())), "it is seen", COUPS_S
+    )
+    machine.run("systemctl", "stop", "watch")
+
+
+def test_a_stranger_sees_nothing(machine: Machine) -> None:
+    """Somebody with a certificate of his own authority, and somebody without any."""
+    own = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 9"
+    machine.shell(f"{own} -subj /CN=table-system-bench-01 -keyout /root/own.key -out /root/own.crt 2>/dev/null")
+    other = re.sub(r"--cert-file \S+ --key-file \S+", "--cert-file /root/own.crt --key-file /root/own.key", WATCH)
+    for command in (other, re.sub(r"--cert-file \S+ --key-file \S+", "", WATCH)):
+        assert command != WATCH
+        done = machine.run("sh", "-c", f"timeout --signal=INT 5 {command}", check=False)
+        assert done.stdout == ""
+        assert "alert" in done.stderr.lower(), done.stderr
+
+
+def test_a_second_wheel_has_the_same_broker_and_a_long_journal(machine: Machine, tmp_path: Path) -> None:
+    at_a_terminal(machine, SETUP.replace(FIRST, SECOND) + " --yes", "")
+    key, journal = tmp_path / "key", tmp_path / "journal.sqlite"
+    key.write_text(machine.run("cat", f"/etc/credstore/wheeld.{SECOND}.signing-key").stdout)
+    write_long_journal(journal, SETTING, key, COUPS)
+    path = f"/var/lib/wheeld/{SECOND}.sqlite"
+    machine.run(
+        "sh",
+        "-euc",
+        'base64 -d > "$0" && chown wheeld: "$0"',
+        path,
+        text=base64.b64encode(journal.read_bytes()).decode(),
+    )
+    machine.shell(START.replace(FIRST, SECOND))
+    assert verdicts(machine, SECOND) >= COUPS
+    assert_coups_go_on(machine, SECOND)
+
+
+def test_after_a_reboot_everything_comes_back_and_the_numbers_go_on(machine: Machine) -> None:
+    machine.shut_down("reboot")
+    machine.boot()
+    for name in (FIRST, SECOND):
+        machine.until(lambda name=name: state(machine, name) == "active", "the wheel is back")
+        assert machine.ask("systemctl", "is-active", f"wheeld-sim@{name}") == "active"
+        assert_coups_go_on(machine, name)
+
+
+def test_an_upgrade_keeps_every_coup(machine: Machine) -> None:
+    before = feed(machine, SECOND)
+    version = version_in(machine)
+    code, said = apt(machine, "install", package(machine, version), package(machine, version, "wheeld-sim"))
+    assert code == 0, said
+    assert feed(machine, SECOND)[: len(before)] == before
+    assert len(before) > COUPS
+    for name in (FIRST, SECOND):
+        assert state(machine, name) == "active"
+        assert_coups_go_on(machine, name)
+    assert_good(machine, SECOND)
+
+
+def test_a_journal_that_is_lost_is_restored_from_its_backup(machine: Machine) -> None:
+    """As docs/operations.md says."""
+    journal, copy = f"/var/lib/wheeld/{SECOND}.sqlite", "/root/backup.sqlite"
+    machine.shell(f"systemctl stop wheeld@{SECOND} && wheeld journal backup {journal} {copy}")
+    before = verdicts(machine, SECOND)
+    machine.shell(f"rm {journal}* && cp {copy} {journal} && chown wheeld:wheeld {journal}")
+    machine.shell(START.replace(FIRST, SECOND))
+    assert verdicts(machine, SECOND) >= before > COUPS
+    assert_coups_go_on(machine, SECOND)
+    assert_good(machine, SECOND)
+
+
+def test_a_purge_keeps_journals_keys_and_certificates(machine: Machine) -> None:
+    code, said = apt(machine, "purge", "wheeld", "wheeld-sim")
+    assert code == 0, said
+    for kept in (f"/var/lib/wheeld/{SECOND}.sqlite", f"/etc/wheeld/{SECOND}.toml", "/etc/wheeld/house/authority.key",
+                 f"/etc/credstore/wheeld.{SECOND}.signing-key"):  # fmt: skip
+        machine.shell(f"test -s {kept}")
+    assert machine.ask("find", "/etc/systemd/system", "-name", "wheeld*@*") == ""

@@ -1,0 +1,145 @@
+"""The broker that setup makes: who has a certificate of the house comes in, under its own name, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import re
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import aiomqtt
+import pytest
+from cryptography import x509
+
+from tests.mosquitto import free_port
+from tests.security.authority import Authority
+from tests.security.shipped import DEBIAN_12, ShippedBroker, system_root
+from tests.setup.bench import SIMULATED, BareComputer, set_up
+from wheeld.broker.roles import ROLES
+from wheeld.broker.tls import TlsFiles
+from wheeld.setup import authority
+from wheeld.setup.places import BrokerPlaces, Places
+
+ROOT_TOPIC = "wheel/v1/bench/bench-01/"
+
+
+class MadeBroker(ShippedBroker):
+    """mosquitto with the files that setup has made below `root`; only the port and the paths' root are others."""
+
+    def __init__(self, computer: BareComputer) -> None:
+        self.root, self.port = computer.root, free_port()
+        etc = computer.at("etc/mosquitto")
+        for name in ("run/mosquitto", "var/lib/mosquitto", "var/log/mosquitto"):
+            computer.at(name).mkdir(parents=True, exist_ok=True)
+        self._shipped = etc / "conf.d/wheeld.conf"
+        self._config, self._process, self._reader = etc / "mosquitto.conf", None, None
+        self.configure_made(self._shipped.read_text())
+
+    def configure_made(self, text: str) -> None:
+        self._config.write_text(self._here(DEBIAN_12))
+        here, listeners = re.subn(r"(?m)^listener 8883$", f"listener {self.port} 127.0.0.1", self._here(text))
+        assert listeners == 1
+        self._shipped.write_text(here)
+
+
+@pytest.fixture(scope="module")
+def computer() -> Iterator[BareComputer]:
+    """Set up now: the broker reads the clock."""
+    with system_root() as root:
+        made = BareComputer(root / "root")
+        set_up(made, *SIMULATED, now=datetime.datetime.now(datetime.UTC))
+        yield made
+
+
+@pytest.fixture(scope="module")
+def broker(computer: BareComputer) -> Iterator[MadeBroker]:
+    with MadeBroker(computer) as running:
+        yield running
+
+
+def files_of(computer: BareComputer, user: str) -> TlsFiles:
+    places, made = Places(computer, "bench-01"), BrokerPlaces(computer)
+    is_wheel = user.startswith("wheel-")
+    key = places.secret("mqtt-key") if is_wheel else made.user_key(user)
+    return TlsFiles(made.authority, places.certificate if is_wheel else made.user_certificate(user), key)
+
+
+def connected(broker: MadeBroker, files: TlsFiles, host: str = "localhost") -> aiomqtt.Client:
+    return aiomqtt.Client(
+        host, broker.port, tls_context=files.context(), protocol=aiomqtt.ProtocolVersion.V5, timeout=10
+    )
+
+
+async def test_the_wheel_publishes_and_the_table_system_receives(broker: MadeBroker, computer: BareComputer) -> None:
+    wheel, system = files_of(computer, "wheel-bench-01"), files_of(computer, "table-system-bench-01")
+    async with asyncio.timeout(20), connected(broker, system, "127.0.0.1") as reads, connected(broker, wheel) as writes:
+        await reads.subscribe(f"{ROOT_TOPIC}result", qos=1)
+        await writes.publish(f"{ROOT_TOPIC}result", b"{}", qos=1)
+        assert (await anext(aiter(reads.messages))).topic.value == f"{ROOT_TOPIC}result"
+
+
+async def test_a_display_gives_no_command(broker: MadeBroker, computer: BareComputer) -> None:
+    """Only the chef's own arrives."""
+    topic = f"{ROOT_TOPIC}cmd/chef-bench-01/open"
+    display, chef, auditor = (files_of(computer, name) for name in ("display-bench-01", "chef-bench-01", "auditor"))
+    async with asyncio.timeout(20), connected(broker, auditor) as reads:
+        await reads.subscribe(topic, qos=1)
+        for files, payload in ((display, b"display"), (chef, b"chef")):
+            async with connected(broker, files) as writes:
+                await writes.publish(topic, payload, qos=1)
+        assert (await anext(aiter(reads.messages))).payload == b"chef"
+
+
+async def test_a_stranger_stays_outside(broker: MadeBroker, computer: BareComputer, tmp_path: Path) -> None:
+    house = BrokerPlaces(computer).authority
+    stranger = Authority(tmp_path, "house").issue("wheel-bench-01")
+    for files in (TlsFiles(house), TlsFiles(house, stranger.cert_file, stranger.key_file)):
+        with pytest.raises(aiomqtt.MqttError):
+            async with connected(broker, files) as client:
+                await client.subscribe(f"{ROOT_TOPIC}result", qos=1)
+
+
+def test_every_certificate_verifies_with_its_name(computer: BareComputer) -> None:
+    made = BrokerPlaces(computer)
+    found = {}
+    for path in (*made.house.glob("*.crt"), Places(computer, "bench-01").certificate):
+        verify = ["openssl", "verify", "-x509_strict", "-purpose", "sslclient", "-CAfile", made.authority, path]
+        subprocess.run(verify, check=True, capture_output=True)
+        (name,) = x509.load_pem_x509_certificate(path.read_bytes()).subject
+        found[name.value] = path.stem
+    assert set(found) == {role.user("bench-01") for role in ROLES}
+    assert all(stem in (name, "bench-01") for name, stem in found.items())
+
+
+@pytest.mark.parametrize(("host", "code"), [("localhost", 0), ("wheel-pc", 0), ("other.example", 2)])
+def test_the_broker_is_known_under_its_names_only(computer: BareComputer, host: str, code: int) -> None:
+    made = BrokerPlaces(computer)
+    verify = ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-verify_hostname", host,
+              "-CAfile", made.authority, made.certificate]  # fmt: skip
+    assert subprocess.run(verify, check=False, capture_output=True).returncode == code
+
+
+def test_who_steals_the_authority_s_key_can_be_no_other_server(computer: BareComputer, tmp_path: Path) -> None:
+    made, now = BrokerPlaces(computer), datetime.datetime.now(datetime.UTC)
+    by = (made.authority.read_bytes(), made.authority_key.read_bytes())
+    key, stolen = authority.new_key(), tmp_path / "stolen.crt"
+    for host, code in (("bank.example", 2), ("10.0.0.1", 2), ("localhost", 0)):
+        stolen.write_bytes(authority.issue(key, "broker", by, now, (host,)))
+        verify = ["openssl", "verify", "-CAfile", made.authority, stolen]
+        assert subprocess.run(verify, check=False, capture_output=True).returncode == code, host
+
+
+def test_a_device_cannot_pretend_to_be_the_broker(computer: BareComputer) -> None:
+    made = BrokerPlaces(computer)
+    verify = ["openssl", "verify", "-purpose", "sslserver", "-CAfile", made.authority, made.user_certificate("auditor")]
+    assert subprocess.run(verify, check=False, capture_output=True).returncode == 2
+
+
+def test_python_accepts_the_authority_strictly(computer: BareComputer) -> None:
+    """Later versions of Python verify so by default."""
+    context = ssl.create_default_context(cafile=str(BrokerPlaces(computer).authority))
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    assert context.cert_store_stats()["x509_ca"] == 1

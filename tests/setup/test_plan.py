@@ -1,0 +1,284 @@
+"""The plan of a wheel, and what becomes of a computer: once, again, with other files there, for a second wheel."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from hw_sim.configuration import sections
+from hw_sim.demo import LAYOUT
+from tests.setup.bench import NOW, REAL, SIMULATED, BareComputer, actions, planned, set_up
+from wheeld.broker.acl import access_list
+from wheeld.broker.roles import ROLES, TableAccess
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import parse
+from wheeld.setup.authority import CERTIFICATE_DAYS
+from wheeld.setup.broker import shipped
+from wheeld.setup.computer import SetupError
+from wheeld.setup.configuration import SIMULATED as OF_A_SIMULATED_BOARD
+from wheeld.setup.configuration import checked
+from wheeld.setup.places import Places
+from wheeld.setup.steps import carry_out, shown
+
+ROOT = Path(__file__).parents[2]
+SECRETS = (
+    "etc/credstore/wheeld.bench-01.signing-key",
+    "etc/credstore/wheeld.bench-01.mqtt-key",
+    "etc/wheeld/house/authority.key",
+    "etc/wheeld/house/chef-bench-01.key",
+    "etc/mosquitto/certs/broker.key",
+)
+
+
+@pytest.fixture
+def computer(tmp_path: Path) -> BareComputer:
+    return BareComputer(tmp_path / "root")
+
+
+def test_a_plan_writes_nothing_and_shows_every_step(computer: BareComputer) -> None:
+    before = computer.tree()
+    plan = planned(computer, *SIMULATED)
+    assert computer.tree() == before
+    assert computer.commands == []
+    text = shown(plan)
+    assert len(text.splitlines()) == len(plan) > 20
+    for word in ("etc/wheeld/bench-01.toml", "chef-bench-01.key", "wheeld.acl", "restart mosquitto", "(0640)"):
+        assert word in text
+
+
+def test_everything_is_there_and_belongs_to_whom_it_should(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    assert computer.owners["etc/wheeld/bench-01.toml"] == "root:wheeld"
+    assert computer.mode("etc/wheeld/bench-01.toml") == "0640"
+    assert (computer.mode("etc/wheeld"), computer.mode("etc/credstore")) == ("0750", "0700")
+    assert computer.owners["var/lib/wheeld"] == "wheeld:wheeld"
+    assert [computer.mode(path) for path in SECRETS] == ["0600", "0600", "0600", "0600", "0640"]
+    assert computer.mode("etc/wheeld/house") == "0700"
+    readable = {"etc/mosquitto/certs/broker.key", "etc/mosquitto/wheeld.acl"}
+    assert {path for path, owner in computer.owners.items() if owner == "root:mosquitto"} == readable
+    config = checked(Places(computer, "bench-01"))
+    assert config.table.test
+    assert config.mqtt.host == "localhost"
+    assert not [path for path in computer.tree() if path.endswith(".new")]
+
+
+def test_each_device_gets_its_certificate(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    users = [role.user("bench-01") for role in ROLES[1:]]
+    assert len(users) == 10
+    for user in users:
+        assert {f"etc/wheeld/house/{user}.crt", f"etc/wheeld/house/{user}.key"} <= computer.tree().keys()
+
+
+def test_the_commands_come_last_and_a_listener_needs_a_restart(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    assert computer.commands == [
+        "systemctl enable mosquitto.service",
+        "systemctl restart mosquitto.service",
+        "systemctl enable --now wheeld-sim@bench-01.service",
+    ]
+
+
+def test_again_everything_stays(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    before = computer.tree()
+    computer.commands.clear()
+    plan = set_up(computer, *SIMULATED)
+    assert set(actions(plan).values()) == {"stays"}
+    assert computer.tree() == before
+    assert computer.commands == []
+
+
+def test_a_setup_that_was_broken_off_goes_on(computer: BareComputer) -> None:
+    """Whichever step it was: nothing is made twice, and the broker is started all the same."""
+    steps = len(planned(computer, *SIMULATED))
+    for done in range(steps):
+        made = BareComputer(computer.root.with_name(f"root-{done}"))
+        carry_out(planned(made, *SIMULATED)[:done], made)
+        kept = made.tree()
+        set_up(made, *SIMULATED)
+        assert {path: content for path, content in made.tree().items() if path in kept} == kept
+        assert set(actions(planned(made, *SIMULATED)).values()) == {"stays"}
+        assert made.commands.count("systemctl restart mosquitto.service") == 1
+
+
+def test_a_broker_that_was_not_started_since_its_files_were_written_is(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    computer.broker_started_s = 1.0
+    assert [step.what for step in planned(computer, *SIMULATED) if step.does] == ["systemctl restart mosquitto.service"]
+
+
+@pytest.mark.parametrize("path", ["etc/wheeld/bench-01.toml", "etc/mosquitto/conf.d/wheeld.conf"])
+def test_a_file_that_differs_is_named_and_left_alone(computer: BareComputer, path: str) -> None:
+    set_up(computer, *SIMULATED)
+    file = computer.root / path
+    file.write_text(f"{file.read_text()}# a technician was here\n")
+    before = computer.tree()
+    plan = set_up(computer, *SIMULATED)
+    assert [step.what for step in plan if step.action != "stays"] == [str(file)]
+    assert actions(plan)[str(file)] == "differs"
+    assert computer.tree() == before
+
+
+def test_keys_are_never_replaced_and_certificates_of_others_are_named(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    house = computer.root / "etc/wheeld/house"
+    for end in ("crt", "key"):
+        (house / f"chef-bench-01.{end}").write_bytes((house / f"display-bench-01.{end}").read_bytes())
+    (house / "direction.crt").write_bytes((house / "auditor.crt").read_bytes())
+    before = computer.tree()
+    differs = [step for step in set_up(computer, *SIMULATED) if step.action == "differs"]
+    found = {step.what.rpartition("/")[2]: step.why for step in differs}
+    assert found == {
+        "chef-bench-01.crt, chef-bench-01.key": "it is not the one of chef-bench-01; move both away to have new ones",
+        "direction.crt, direction.key": "it does not belong to its key; move both away to have new ones",
+    }
+    assert computer.tree() == before
+
+
+def test_a_certificate_that_ends_soon_is_renewed_with_its_key(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    before = computer.tree()
+    late = NOW + datetime.timedelta(days=CERTIFICATE_DAYS - 30)
+    plan = set_up(computer, *SIMULATED, now=late)
+    changed = {path for path, content in computer.tree().items() if before.get(path) != content}
+    assert changed == {path for path in before if path.endswith(".crt") and "house-ca" not in path}
+    assert "replace" in set(actions(plan).values())
+    assert set(actions(planned(computer, *SIMULATED, now=late)).values()) <= {"stays", "run"}
+
+
+def test_a_second_wheel_has_the_same_broker(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    before = computer.tree()
+    computer.commands.clear()
+    set_up(computer, "bench-02", "--simulated", "--house-broker")
+    after = computer.tree()
+    changed = {path for path, content in before.items() if after[path] != content}
+    assert changed == {"etc/mosquitto/wheeld.acl"}
+    tables = [TableAccess.of("bench", f"bench-0{number}") for number in (1, 2)]
+    assert after["etc/mosquitto/wheeld.acl"].decode() == access_list(tables)
+    assert computer.commands == [
+        "systemctl kill --kill-who=main --signal=HUP mosquitto.service",
+        "systemctl enable --now wheeld-sim@bench-02.service",
+    ]
+    assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}
+
+
+def test_a_table_of_another_computer_stays_in_the_list(computer: BareComputer) -> None:
+    elsewhere = TableAccess.of("bench", "bench-09")
+    computer.at("etc/mosquitto/wheeld.acl").write_text(access_list([elsewhere]))
+    set_up(computer, *SIMULATED)
+    text = computer.at("etc/mosquitto/wheeld.acl").read_text()
+    assert text == access_list([TableAccess.of("bench", "bench-01"), elsewhere])
+
+
+def test_a_list_with_a_right_that_somebody_gave_by_hand_is_left_alone(computer: BareComputer) -> None:
+    file = computer.at("etc/mosquitto/wheeld.acl")
+    file.write_text(access_list([TableAccess.of("bench", "bench-09")]) + "\nuser monitor\ntopic read $SYS/#\n")
+    before = file.read_text()
+    (step,) = [step for step in set_up(computer, *SIMULATED) if step.what == str(file)]
+    assert (step.action, '("monitor: topic read $SYS/#")' in step.why) == ("differs", True)
+    assert file.read_text() == before
+
+
+def test_roles_that_a_configuration_gives_are_in_the_list(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    file = computer.at("etc/wheeld/bench-01.toml")
+    file.write_text(file.read_text().replace("[mqtt]\n", '[mqtt]\nusers = { panel-7 = "chef" }\n'))
+    set_up(computer, "bench-02", "--simulated", "--house-broker")
+    assert "user panel-7\n" in computer.at("etc/mosquitto/wheeld.acl").read_text()
+
+
+def test_a_real_wheel_with_its_board(computer: BareComputer) -> None:
+    set_up(computer, "campione-03", *REAL, "--house-broker")
+    config = checked(Places(computer, "campione-03"))
+    assert config.sensors is not None
+    assert (config.sensors.port, config.table.beams_deg) == ("/dev/wheeld/0042", (0, 90, 180, 270))
+    assert (config.table.test, config.mqtt.client_id) == (False, "wheeld-campione-campione-03")
+    assert not [command for command in computer.commands if "wheeld-sim" in command]
+
+
+def test_an_existing_broker_gets_copies_of_the_files_that_are_named(computer: BareComputer, tmp_path: Path) -> None:
+    for name in ("ca", "password"):
+        (tmp_path / name).write_text(f"the {name}\n")
+    broker = ("--broker", "mqtt.example", "--ca-file", str(tmp_path / "ca"), "--username", "wheel-7",
+              "--password-file", str(tmp_path / "password"))  # fmt: skip
+    set_up(computer, "campione-03", *REAL, *broker)
+    config = checked(Places(computer, "campione-03"))
+    assert (config.mqtt.host, config.mqtt.port, config.mqtt.username) == ("mqtt.example", 8883, "wheel-7")
+    assert computer.mode("etc/credstore/wheeld.campione-03.mqtt-password") == "0600"
+    assert computer.at("etc/wheeld/campione-03.ca.crt").read_text() == "the ca\n"
+    assert computer.commands == []
+    assert set(actions(planned(computer, "campione-03", *REAL, *broker)).values()) == {"stays"}
+
+
+def test_a_head_needs_no_geometry(computer: BareComputer) -> None:
+    words = ("--site", "venezia", "--house", "venezia", "--game", "roulette-francese", "--head", "slingshot-2",
+             "--head-line", "socket://10.0.0.7:4001", "--unproven", "chef", "--house-broker")  # fmt: skip
+    set_up(computer, "venezia-01", *words)
+    config = checked(Places(computer, "venezia-01"))
+    assert (config.table.head, config.table.pocket, config.table.rotor_ticks) == ("slingshot-2", "head", 0)
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        ("usr/sbin/mosquitto", "apt install mosquitto"),
+        ("etc/systemd/system/wheeld-sim@.service", "apt install ./wheeld-sim"),
+    ],
+)
+def test_what_is_not_installed_is_said_before_anything_is_written(
+    computer: BareComputer, gone: str, words: str
+) -> None:
+    (computer.root / gone).unlink()
+    before = computer.tree()
+    with pytest.raises(SetupError, match=words) as caught:
+        set_up(computer, *SIMULATED)
+    assert "\n" not in str(caught.value)
+    assert computer.tree() == before
+
+
+def test_one_table_has_one_wheel(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    with pytest.raises(SetupError, match="is of this table already"):
+        planned(computer, "other", "--simulated", "--table", "bench-01", "--house-broker")
+    with pytest.raises(SetupError, match="give this wheel another name"):
+        planned(computer, "bench-01", "--simulated", "--table", "bench-02", "--house-broker")
+    with pytest.raises(SetupError, match="two tables are called bench-01"):
+        planned(computer, "other", "--simulated", "--site", "x", "--table", "bench-01", "--house-broker")
+
+
+def test_an_authority_without_its_key_makes_no_certificates(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    computer.at("etc/wheeld/house/authority.key").unlink()
+    with pytest.raises(SetupError, match="whoever keeps the key makes certificates"):
+        planned(computer, *SIMULATED)
+
+
+def test_what_is_wrong_afterwards_is_named(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    computer.at("etc/credstore/wheeld.bench-01.mqtt-key").unlink()
+    with pytest.raises(ConfigError, match=r"mqtt.key_file: .*cannot be read"):
+        checked(Places(computer, "bench-01"))
+
+
+def test_the_broker_s_configuration_is_the_one_that_ships() -> None:
+    assert shipped() == (ROOT / "systemd/mosquitto/wheeld.conf").read_bytes()
+
+
+def test_a_simulated_board_plays_as_fast_as_the_configuration_expects() -> None:
+    unit = (ROOT / "systemd/wheeld-sim@.service").read_text()
+    assert "--speed 5" in unit
+    text = sections(LAYOUT, site="s", table="t", last_number=None, port=Path("/x"), speed=5)
+    sensors = parse(f'{text}[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').sensors
+    assert sensors is not None
+    assert {key: getattr(sensors, key) for key in OF_A_SIMULATED_BOARD} == OF_A_SIMULATED_BOARD
+
+
+def test_its_line_is_where_its_unit_puts_it(computer: BareComputer) -> None:
+    unit = (ROOT / "systemd/wheeld-sim@.service").read_text()
+    line = Places(computer, "%i").line.relative_to(computer.root)
+    assert f"--pty /{line}" in unit
+    assert "RuntimeDirectory=wheeld-sim/%i" in unit

@@ -1,0 +1,284 @@
+"""What is asked, what is taken from options and a file of answers, and how a wrong answer is named."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.setup.bench import HERE, REAL, SIMULATED, BareComputer, answers_of
+from wheeld.cli import setup as cli_setup
+from wheeld.cli.main import main
+from wheeld.cli.parser import parser
+from wheeld.cli.setup import setup
+from wheeld.config.problems import ConfigError
+from wheeld.config.reading import parse
+from wheeld.exits import Exit
+from wheeld.setup.answers import Answers, text_of
+from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
+
+ANSWERS = """\
+[setup]
+name = "campione-03"
+sensors = "pins"
+broker = "house"
+[table]
+site = "campione"
+id = "campione-03"
+house = "campione"
+game = "fair"
+[wheel]
+rotor_ticks = 148
+beams_deg = [0, 90]
+readers_deg = [30]
+rotor_direction = "cw"
+[gpio]
+provider = "rpi-lgpio"
+encoder = "quadrature"
+encoder_pins = [17, 27, 22]
+beam_pins = [5, 6]
+reader_pins = [16]
+door_pin = 12
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_setup, "serial_lines", lambda: HERE.lines)
+
+
+def answering(given: Sequence[str]) -> Callable[[str], str]:
+    """A person who types these lines."""
+    lines = iter(given)
+
+    def ask(prompt: str) -> str:
+        return next(lines)
+
+    return ask
+
+
+def asked(answers: Answers, *typed: str) -> list[str]:
+    """What a person who types this is told besides the questions."""
+    said: list[str] = []
+    ask_all(answers, HERE, answering(typed), said.append)
+    return said
+
+
+@pytest.fixture
+def computer(tmp_path: Path) -> BareComputer:
+    return BareComputer(tmp_path / "root")
+
+
+def run(computer: BareComputer, *words: str, ask: Callable[[str], str] | None = None) -> Exit:
+    return setup(parser().parse_args(["setup", *words]), computer, ask)
+
+
+# --- a person ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_person_is_asked_what_is_not_given() -> None:
+    answers = Answers()
+    typed = ("campione-03", "", "campione", "", "campione", "roulette", "", "148", "4", "30, 150, 270", "", "")
+    said = asked(answers, *typed)
+    assert said == ["  found here: /dev/wheeld/0042"]
+    assert answers.setup().broker_names == ("wheel-pc",)
+    assert answers.configuration == {
+        "table": {"site": "campione", "id": "campione-03", "house": "campione", "game": "roulette"},
+        "sensors": {"port": "/dev/wheeld/0042"},
+        "wheel": {"rotor_ticks": 148, "beams_deg": [0, 90, 180, 270], "readers_deg": [30, 150, 270]},
+    }
+
+
+def test_a_wrong_answer_is_refused_at_once_in_the_words_of_the_configuration() -> None:
+    answers = answers_of(*SIMULATED)
+    for key in ("table.site", "wheel.rotor_ticks", "setup.broker"):
+        answers.put(key, None)
+    said = asked(answers, "Campione", "campione", "12", "148", "mine", "house", "")
+    assert said[0].strip().startswith("'Campione' goes into MQTT topics: lower-case letters")
+    assert "12" in said[1]
+    assert said[2].strip() == 'is "mine"; expected "house" or "existing"'
+    assert (answers.get("table.site"), answers.get("wheel.rotor_ticks")) == ("campione", 148)
+
+
+def test_who_never_answers_is_not_asked_for_ever() -> None:
+    with pytest.raises(EOFError):
+        asked(Answers(), *[""] * TRIES)
+
+
+def test_a_fair_wheel_turns_one_way_and_an_existing_broker_asks_for_its_files() -> None:
+    answers = answers_of("x", *REAL, "--house-broker")
+    for key in ("setup.broker", "setup.broker_names"):
+        answers.put(key, None)
+    answers.put("table.game", "fair")
+    asked(answers, "ccw", "existing", "mqtt.example", "", "", "", "wheel-x", "/root/password")
+    assert answers.get("wheel.rotor_direction") == "ccw"
+    assert answers.configuration["mqtt"] == {
+        "host": "mqtt.example",
+        "port": 8883,
+        "username": "wheel-x",
+        "password_file": "/root/password",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "value"),
+    [
+        ("8", "angles", [0, 45, 90, 135, 180, 225, 270, 315]),
+        ("[0, 90.5]", "angles", [0, 90.5]),
+        ("0", "angles", [0]),
+        ("17 27,22", "numbers", [17, 27, 22]),
+        ("148", "number", 148),
+        ("many", "number", "many"),
+        ("1 2", "number", "1 2"),
+        ("a.example, 10.0.0.7", "names", ["a.example", "10.0.0.7"]),
+        (" campione ", "text", "campione"),
+    ],
+)  # fmt: skip
+def test_what_a_person_types(text: str, shape: str, value: object) -> None:
+    assert value_of(text, shape) == value  # type: ignore[arg-type]
+
+
+def test_beams_stand_evenly_until_they_are_measured() -> None:
+    assert evenly(3) == [0, 120, 240]
+
+
+# --- options and a file -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_answers_has_any_key_of_the_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "answers.toml"
+    file.write_text(ANSWERS)
+    answers = answers_of("--answers", str(file))
+    assert answers.get("gpio.door_pin") == 12
+    assert answers.setup().sensors == "pins"
+    text = text_of(answers.configuration) + '[journal]\npath = "j"\n[mqtt]\nhost = "h"\n'
+    assert parse(text).table.beams_deg == (0, 90)
+
+
+def test_an_option_goes_before_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "answers.toml"
+    file.write_text(ANSWERS)
+    assert answers_of("--answers", str(file), "--site", "venezia").get("table.site") == "venezia"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "words"),
+    [
+        ('site = "campione"', 'sites = "campione"', 6, "table.sites: is not a known key; did you mean site?"),
+        ("148", "12", 11, "wheel.rotor_ticks: 12"),
+        ("[0, 90]", '"north"', 12, 'wheel.beams_deg: is "north"; expected a list of angles'),
+        ("door_pin = 12", "door_pin = 99", 21, "gpio.door_pin: is 99; expected a GPIO number, 0 to 53"),
+        ("door_pin = 12", "door_pin = 17", 21, "gpio.door_pin: "),
+        ('sensors = "pins"', 'sensors = "eyes"', 3, 'setup.sensors: is "eyes"; expected "board", "pins", "head"'),
+        ('name = "campione-03"', 'nam = "x"', 2, "setup.nam: is not a known key; [setup] knows name, sensors"),
+        ('broker = "house"', 'broker = "house"\nbroker_names = ["a b"]', 5, 'setup.broker_names: is ["a b"]; expected'),
+    ],
+)
+def test_a_wrong_answer_in_a_file_is_named_with_its_line_and_what_was_expected(
+    tmp_path: Path, computer: BareComputer, right: str, wrong: str, line: int, words: str
+) -> None:
+    file = tmp_path / "answers.toml"
+    assert right in ANSWERS
+    file.write_text(ANSWERS.replace(right, wrong))
+    before = computer.tree()
+    with pytest.raises(ConfigError) as caught:
+        run(computer, "--answers", str(file), "--yes")
+    assert f"{file}:{line}: {words}" in str(caught.value)
+    assert computer.tree() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("[table\n", "is not TOML"), ("name = 3\n", "name: stands in no section"), ("\xff", "is not UTF-8")],
+)
+def test_a_file_that_is_none(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "answers.toml"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ConfigError, match=words):
+        Answers.read(file)
+
+
+def test_without_a_person_all_that_is_missing_is_named_with_its_option() -> None:
+    with pytest.raises(ConfigError) as caught:
+        answers_of("--board", "/dev/ttyACM0")
+    text = str(caught.value)
+    for option in ("NAME", "--site", "--house", "--game", "--ticks", "--beams", "--readers"):
+        assert f"give {option}, or say it in a file of answers" in text
+    assert text.count("table.site") == 1
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_the_plan_and_needs_no_root(computer: BareComputer, capsys: pytest.CaptureFixture[str]) -> None:
+    computer.is_root = False
+    before = computer.tree()
+    assert run(computer, *SIMULATED, "--dry-run") == Exit.OK
+    assert "make     " in capsys.readouterr().out
+    assert computer.tree() == before
+    assert run(computer, *SIMULATED, "--yes") == Exit.USAGE
+    said = capsys.readouterr().err
+    assert "as root" in said
+    assert said.count("\n") == 1
+    assert computer.tree() == before
+
+
+@pytest.mark.parametrize("answer", ["", "n", "no"])
+def test_without_a_yes_nothing_is_done(computer: BareComputer, answer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = computer.tree()
+    given = ("--site", "b", "--house", "campione", "--game", "roulette", "--table", "t", "--ticks", "148",
+             "--beams", "4", "--readers", "3", "--broker-name", "x")  # fmt: skip
+    assert run(computer, *SIMULATED, *given, ask=answering([answer])) == Exit.OK
+    assert "nothing was done" in capsys.readouterr().out
+    assert computer.tree() == before
+
+
+def test_with_a_yes_it_is_done_checked_and_the_start_is_told(
+    computer: BareComputer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(computer, *SIMULATED, "--yes") == Exit.OK
+    out = capsys.readouterr().out
+    assert out.endswith("  systemctl enable --now wheeld@bench-01\n")
+    assert "bench-01.toml is good" in out
+    assert "--key-file" in out
+    capsys.readouterr()
+    assert run(computer, *SIMULATED) == Exit.OK, "nothing is left to do: there is nothing to ask"
+    assert computer.commands.count("systemctl restart mosquitto.service") == 1
+
+
+def test_what_differs_is_said_at_the_end(computer: BareComputer, capsys: pytest.CaptureFixture[str]) -> None:
+    run(computer, *SIMULATED, "--yes")
+    file = computer.at("etc/wheeld/bench-01.toml")
+    file.write_text(file.read_text().replace("[0, 90, 180, 270]", "[0.5, 90, 180, 270]"))
+    capsys.readouterr()
+    assert run(computer, *SIMULATED, "--yes") == Exit.OK
+    assert f"left alone: {file} is not what setup would write" in capsys.readouterr().out
+
+
+def test_a_wrong_option_ends_with_the_code_of_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["setup", *SIMULATED, "--site", "No", "--yes", "--dry-run"]) == Exit.BAD_CONFIG
+    assert "table.site: 'No' goes into MQTT topics" in capsys.readouterr().err
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Standard input is a terminal; what is written to this descriptor is typed there."""
+    master, slave = pty.openpty()
+    with open(slave, encoding="utf-8", closefd=False) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        yield master
+    os.close(master)
+    os.close(slave)
+
+
+def test_at_a_terminal_it_asks(terminal: int, computer: BareComputer, capsys: pytest.CaptureFixture[str]) -> None:
+    os.write(terminal, b"\n" * 8 + b"yes\n")
+    assert run(computer, *SIMULATED) == Exit.OK
+    out = capsys.readouterr().out
+    assert "the casino's name" in out
+    assert "do that? [y/N]" in out
+    assert computer.at("etc/wheeld/bench-01.toml").exists()

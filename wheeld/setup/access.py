@@ -1,0 +1,82 @@
+"""The broker's access list for every table of a computer, and what it must not lose."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from wheeld.broker.acl import access_list, same_names
+from wheeld.broker.roles import RoleName, TableAccess
+from wheeld.core.setting import NAME_PATTERN
+from wheeld.setup.computer import Computer, SetupError
+
+_Name: TypeAlias = Annotated[str, Meta(pattern=rf"^{NAME_PATTERN}\Z")]
+EXAMPLE = "example.toml"
+"""Comes with the package, and is nobody's table."""
+
+
+class _Table(msgspec.Struct):
+    site: _Name
+    id: _Name
+
+
+class _Mqtt(msgspec.Struct):
+    users: dict[str, RoleName] = {}
+
+
+class _Configuration(msgspec.Struct):
+    """What matters here of a configuration; the daemon judges all of it."""
+
+    table: _Table
+    mqtt: _Mqtt
+
+
+def configured(directory: Path, computer: Computer) -> dict[Path, TableAccess]:
+    """The table of each configuration. Raises SetupError for a file that names none: its users would be left out."""
+    found = {}
+    for path in sorted(directory.glob("*.toml")):
+        if path.name == EXAMPLE:
+            continue
+        try:
+            told = msgspec.toml.decode(computer.read(path) or b"", type=_Configuration)
+        except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+            why = f"{path} names no table ({wrong}), and the broker's list needs every one: correct it or move it away"
+            raise SetupError(why) from None
+        found[path] = TableAccess.of(told.table.site, told.table.id, told.mqtt.users)
+    return found
+
+
+def list_for(tables: list[TableAccess], before: str) -> str:
+    """The list for these tables and for those of the list `before` that have no configuration here: a wheel on another
+    computer may use this broker. Raises SetupError when two tables have the same name."""
+    known = {(each.site, each.table) for each in tables}
+    elsewhere = [TableAccess.of(*each) for each in _listed(before) if each not in known]
+    every = sorted([*tables, *elsewhere], key=lambda each: (each.site, each.table))
+    if same := ", ".join(same_names(every)):
+        raise SetupError(f"two tables are called {same}, so their users would be the same: give the table another id")
+    return access_list(every)
+
+
+def lost(before: str, after: str) -> list[str]:
+    """The rights of the list `before` that are not in the other one, a line each: somebody gave them by hand."""
+    return sorted(_rights(before) - _rights(after))
+
+
+def _listed(text: str) -> list[tuple[str, str]]:
+    names = re.findall(rf"^# --- ({NAME_PATTERN})/({NAME_PATTERN})$", text, re.MULTILINE)
+    return [(site, table) for site, table in names]
+
+
+def _rights(text: str) -> set[str]:
+    """Each line that is no comment, with the user for whom it holds."""
+    user, found = "everybody", set()
+    for line in (line.strip() for line in text.splitlines()):
+        if line.startswith("user "):
+            user = line.removeprefix("user ")
+        elif line and not line.startswith("#"):
+            found.add(f"{user}: {line}")
+    return found

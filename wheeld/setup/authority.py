@@ -1,0 +1,166 @@
+"""The certificate authority of a house: its own certificate, and one for the broker and for each device.
+
+Keys are ECDSA P-256, which every TLS library of a device knows; Ed25519 is not yet everywhere.
+"""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+from collections.abc import Sequence
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+DAY = datetime.timedelta(days=1)
+AUTHORITY_DAYS = 20 * 365
+"""Longer than a wheel is used: with the authority every device needs a new certificate, by hand."""
+CERTIFICATE_DAYS = 5 * 365
+"""A certificate that nobody remembers ends within the time in which a house replaces its devices."""
+RENEWED_DAYS = 90
+"""Setup renews a certificate that ends within so many days: time to carry it to its device."""
+CLOCK = DAY
+"""A small computer without a clock of its own may be so much behind when it starts."""
+
+
+def new_key() -> bytes:
+    """A private key for TLS, PEM."""
+    return _pem(ec.generate_private_key(ec.SECP256R1()))
+
+
+def new_signing_key() -> bytes:
+    """A private key that signs a wheel's feed and journal (Ed25519), PEM."""
+    return _pem(ed25519.Ed25519PrivateKey.generate())
+
+
+def public_half(key: bytes) -> bytes:
+    """The public key of a private one, PEM. Raises ValueError for what is no key."""
+    public = serialization.load_pem_private_key(key, None).public_key()
+    return _public_pem(public)
+
+
+def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes:
+    """The authority's own certificate. It can vouch for a broker on `hosts` only, and for no other authority, so that
+    who steals its key cannot pretend to be any other server to a device that trusts it. Devices have no host name.
+    """
+    private = _private(key)
+    name = _name(f"house authority of {hosts[0]}")
+    permitted: list[x509.GeneralName] = [_network(host) for host in hosts]
+    builder = _builder(name, name, private, now, AUTHORITY_DAYS)
+    return _signed(
+        builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs_certificates=True), critical=True)
+        .add_extension(x509.NameConstraints(permitted, None), critical=True),
+        private,
+    )
+
+
+def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime, hosts: Sequence[str] = ()) -> bytes:
+    """A certificate for `key`, with the common name `name`, by the authority's (certificate, key); of a broker with
+    `hosts`, the names and addresses under which it is reached, else of a device."""
+    issuer, signs = x509.load_pem_x509_certificate(by[0]), _private(by[1])
+    use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
+    identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+    builder = (
+        _builder(_name(name), issuer.subject, _private(key), now, CERTIFICATE_DAYS)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([use]), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
+    )
+    if hosts:
+        builder = builder.add_extension(x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False)
+    return _signed(builder, signs)
+
+
+def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str:
+    """Why a certificate is not that of `name` and `key` by this authority; empty when it is."""
+    try:
+        found, by = x509.load_pem_x509_certificate(certificate), x509.load_pem_x509_certificate(issuer)
+        if public_half(key) != _public_pem(found.public_key()):
+            return "it does not belong to its key"
+        found.verify_directly_issued_by(by)
+    except InvalidSignature:
+        return "another authority issued it"
+    except (ValueError, TypeError):
+        return "it or its key cannot be read, or another authority issued it"
+    names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return "" if [each.value for each in names] == [name] else f"it is not the one of {name}"
+
+
+def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:
+    """Whether it has to be renewed."""
+    return x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now < RENEWED_DAYS * DAY
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime.datetime, days: int
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - CLOCK)
+        .not_valid_after(now + days * DAY)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+
+
+def _signed(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> bytes:
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs_certificates,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])  # 64: the most of a common name (RFC 5280)
+
+
+def _host(text: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def _network(text: str) -> x509.GeneralName:
+    """As a name constraint: an address is a network of one."""
+    try:
+        return x509.IPAddress(ipaddress.ip_network(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def _private(key: bytes) -> ec.EllipticCurvePrivateKey:
+    private = serialization.load_pem_private_key(key, None)
+    if not isinstance(private, ec.EllipticCurvePrivateKey):
+        raise TypeError("no key on an elliptic curve")
+    return private
+
+
+def _pem(key: PrivateKeyTypes) -> bytes:
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+
+def _public_pem(key: PublicKeyTypes) -> bytes:
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -1,0 +1,176 @@
+"""The house's own broker on this computer, mosquitto: an authority, certificates for everybody, and the access list."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import resources
+from pathlib import Path
+
+from wheeld.broker.roles import ROLES, RoleName, TableAccess
+from wheeld.setup import authority, steps
+from wheeld.setup.access import configured, list_for, lost
+from wheeld.setup.computer import SetupError
+from wheeld.setup.places import BrokerPlaces, Places
+from wheeld.setup.steps import Action, Put, Step, looked
+
+HERE = ("localhost", "127.0.0.1")
+"""How the wheels of this computer reach it."""
+UNIT = "mosquitto.service"
+RELOAD = ("systemctl", "kill", "--kill-who=main", "--signal=HUP", UNIT)
+"""As `systemctl reload`, which in Debian's unit runs `kill`, a program that a small Debian does not have."""
+
+
+def broker_steps(
+    places: Places,
+    site: str,
+    table: str,
+    users: Mapping[str, RoleName],
+    hosts: Sequence[str],
+    now: datetime.datetime,
+) -> Iterator[Step]:
+    """What a broker for this wheel and those that are configured here needs. Raises SetupError."""
+    broker = BrokerPlaces(places.computer)
+    if not broker.program.exists():
+        raise SetupError("mosquitto is not installed: apt install mosquitto, or name another broker with --broker")
+    maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)
+    made = [*_authority(maker), maker.of_broker(), _configuration(broker)]
+    yield from made
+    yield maker.of_wheel(ROLES[0].user(table))
+    for role in ROLES[1:]:
+        yield maker.of_device(role.user(table))
+    listed = looked(lambda: _access_list(places, broker, TableAccess.of(site, table, users)), broker.access_list)
+    yield listed
+    yield from _commands(broker, made, listed)
+
+
+def _authority(maker: _Certificates) -> Iterator[Step]:
+    """Its key stays readable by root alone: who has it can make himself a certificate of any role."""
+    computer, broker = maker.places.computer, maker.broker
+    yield looked(lambda: steps.directory(computer, broker.house, 0o700, "root", "what devices get"), broker.house)
+    yield looked(
+        lambda: steps.secret(
+            computer, Put(broker.authority_key, 0o600, authority.new_key), "the key of the house's authority"
+        ),
+        broker.authority_key,
+    )
+    yield looked(maker.of_authority, broker.authority)
+
+
+class _Certificates:
+    """Steps that make certificates, each with its key. One that is there stays, and is renewed before it ends."""
+
+    def __init__(self, places: Places, broker: BrokerPlaces, hosts: tuple[str, ...], now: datetime.datetime) -> None:
+        self.places, self.broker = places, broker
+        self._hosts, self._now = hosts, now
+
+    def of_authority(self) -> Step:
+        broker, read = self.broker, self.places.computer.read
+        key, found = read(broker.authority_key), read(broker.authority)
+        if found is None:
+            put = Put(broker.authority, 0o644, self._new_authority)
+            return Step(action=Action.MAKE, what=str(put.path), why="its certificate", files=(put,))
+        if key is None:
+            raise SetupError(
+                f"{broker.authority} is there without {broker.authority_key}, its key: whoever keeps the key makes "
+                "certificates; give yours with --broker, --ca-file, --cert-file and --key-file"
+            )
+        return Step(action=Action.STAYS, what=str(broker.authority), why="the certificate of the house's authority")
+
+    def of_broker(self) -> Step:
+        key, certificate = (Put(self.broker.key, 0o640, authority.new_key, "mosquitto"), self.broker.certificate)
+        why = f"the broker's, for {', '.join(self._hosts)}"
+        return self._step(key, Put(certificate, 0o644, bytes), "broker", why, self._hosts)
+
+    def of_wheel(self, user: str) -> Step:
+        key = Put(self.places.secret("mqtt-key"), 0o600, authority.new_key)
+        return self._step(key, Put(self.places.certificate, 0o644, bytes), user, f"the wheel's: {user}")
+
+    def of_device(self, user: str) -> Step:
+        key = Put(self.broker.user_key(user), 0o600, authority.new_key)
+        certificate = Put(self.broker.user_certificate(user), 0o600, bytes)
+        return self._step(key, certificate, user, "carry both to the device")
+
+    def _step(self, key: Put, certificate: Put, name: str, why: str, hosts: Sequence[str] = ()) -> Step:
+        return looked(lambda: self._judged(key, certificate, name, why, hosts), certificate.path)
+
+    def _judged(self, key: Put, certificate: Put, name: str, why: str, hosts: Sequence[str]) -> Step:
+        read = self.places.computer.read
+        has_key, found, issuer = read(key.path), read(certificate.path), read(self.broker.authority)
+        what = f"{certificate.path}, {key.path.name}"
+        fresh = certificate._replace(make=partial(self._issued, key.path, name, hosts))
+        if found is None:
+            files = (fresh,) if has_key is not None else (key, fresh)
+            return Step(action=Action.MAKE, what=what, why=why, files=files)
+        wrong = authority.wrong_with(found, has_key or b"", name, issuer or b"")
+        if wrong:
+            return Step(action=Action.DIFFERS, what=what, why=f"{wrong}; move both away to have new ones")
+        if authority.ends_soon(found, self._now):
+            return Step(action=Action.REPLACE, what=str(certificate.path), why=f"ends soon; {why}", files=(fresh,))
+        return Step(action=Action.STAYS, what=what, why=why)
+
+    def _new_authority(self) -> bytes:
+        return authority.authority(self.broker.authority_key.read_bytes(), self._hosts, self._now)
+
+    def _issued(self, key: Path, name: str, hosts: Sequence[str]) -> bytes:
+        by = (self.broker.authority.read_bytes(), self.broker.authority_key.read_bytes())
+        return authority.issue(key.read_bytes(), name, by, self._now, hosts)
+
+
+def _configuration(broker: BrokerPlaces) -> Step:
+    put = Put(broker.configuration, 0o644, shipped)
+    return steps.text(broker.computer, put, "the broker's configuration", "compare it with the one of this version")
+
+
+def shipped() -> bytes:
+    """The configuration of mosquitto that comes with this program: `systemd/mosquitto/wheeld.conf`."""
+    return resources.files("wheeld.setup").joinpath("mosquitto.conf").read_bytes()
+
+
+def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Step:
+    """Made anew when a table is missing; never so that somebody loses a right that he has."""
+    others = configured(places.configurations, places.computer)
+    # A configuration that is there may give names a role, which the answers do not know.
+    own = others.pop(places.configuration, own)
+    found = places.computer.read(broker.access_list)
+    before = (found or b"").decode(errors="replace")
+    after = list_for([*others.values(), own], before)
+    put = Put(broker.access_list, 0o640, after.encode, "mosquitto")
+    why = "who may do what, at every table of this computer"
+    if found is None:
+        return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
+    if before == after:
+        return Step(action=Action.STAYS, what=str(put.path), why=why)
+    if gone := lost(before, after):
+        why = f'has a right that the new one would not have ("{gone[0]}"); make it by hand: wheeld acl --help'
+        return Step(action=Action.DIFFERS, what=str(put.path), why=why)
+    return Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
+
+
+def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Step) -> Iterator[Step]:
+    """A reload opens no new listener, so new files ask for a restart; a new list alone does not."""
+    computer = broker.computer
+    if not computer.is_enabled(UNIT):
+        yield steps.command(("systemctl", "enable", UNIT), "the broker after each boot")
+    started_s = computer.started_s(UNIT)
+    read_at_start = (broker.configuration, broker.authority, broker.certificate, broker.key)
+    written = [at_s for at_s in map(_quietly(computer.written_s), read_at_start) if at_s is not None]
+    # In whole seconds, as systemd tells them: a broker that was started within the second has the file.
+    is_old = started_s is None or any(int(at_s) > started_s for at_s in written)
+    if is_old or any(step.does for step in made):
+        yield steps.command(("systemctl", "restart", UNIT), "so that it listens, and reads its files")
+    elif listed.does:
+        yield steps.command(RELOAD, "so that it reads the list")
+
+
+def _quietly(look: Callable[[Path], float | None]) -> Callable[[Path], float | None]:
+    """Nobody but root needs to know."""
+
+    def looking(path: Path) -> float | None:
+        try:
+            return look(path)
+        except PermissionError:
+            return None
+
+    return looking

@@ -1,0 +1,93 @@
+"""The configuration of a wheel, from the answers and from where setup puts its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from wheeld.config.paths import CREDENTIAL
+from wheeld.config.problems import ConfigError, Problem, located
+from wheeld.config.reading import notes, parse
+from wheeld.config.sections import SECTIONS, Config
+from wheeld.config.validation import problems_here
+from wheeld.setup.answers import Answers, SetupSection, problems_in, text_of
+from wheeld.setup.places import BrokerPlaces, Places
+
+SIMULATED = {"silence_s_max": 0.7, "max_drift_ppm": 1_000_000}
+"""Of a simulated board that plays five times faster than life, as `systemd/wheeld-sim@.service` has it: 3.5 simulated
+seconds without a word are a fault, and its clock runs away from ours."""
+BROKER_PORT = 8883
+ORDER = (*SECTIONS,)
+HEAD = """\
+# The wheel {name}, written by `wheeld setup`. `man wheeld` names the commands; `wheeld check-config` says what this
+# file means, or what is wrong in it. After a change: systemctl restart wheeld@{name}
+
+"""
+
+
+def complete(answers: Answers, setup: SetupSection, places: Places) -> dict[str, dict[str, Any]]:
+    """Every key that the wheel's file gets. Raises ConfigError, for the answers, if something is wrong with them."""
+    values = {section: dict(keys) for section, keys in answers.configuration.items()}
+    if setup.sensors == "simulated":
+        values["table"]["test"] = True
+        values["sensors"] = {"port": str(places.line), **SIMULATED, **values.get("sensors", {})}
+    elif setup.sensors == "head" and not values.get("wheel"):
+        values.pop("wheel", None)
+    journal = {"path": str(places.journal), "signing_key_file": f"{CREDENTIAL}signing-key"}
+    values["journal"] = {**journal, **values.get("journal", {})}
+    values["mqtt"] = {**_login(setup, places, values.get("mqtt", {}))}
+    ordered = {name: values[name] for name in (*ORDER, *(values.keys() - {*ORDER})) if values.get(name)}
+    if wrong := problems_in(ordered):
+        answers.refuse(wrong)
+    return ordered
+
+
+def _login(setup: SetupSection, places: Places, given: dict[str, Any]) -> dict[str, Any]:
+    """`[mqtt]`: the files are those that setup makes, or copies of those that a person named."""
+    if setup.broker == "house":
+        broker = BrokerPlaces(places.computer)
+        ours = {"ca_file": str(broker.authority), **_certificate(places)}
+        return {"host": "localhost", "port": BROKER_PORT, **given, **ours}
+    copies = {"ca_file": str(places.broker_authority), "password_file": f"{CREDENTIAL}mqtt-password"}
+    copies |= _certificate(places)
+    return {name: copies.get(name, value) for name, value in given.items()}
+
+
+def _certificate(places: Places) -> dict[str, str]:
+    return {"cert_file": str(places.certificate), "key_file": f"{CREDENTIAL}mqtt-key"}
+
+
+def file_of(name: str, configuration: dict[str, dict[str, Any]]) -> bytes:
+    """The text of the file, with a short comment for each key."""
+    comments = {
+        f"{section}.{key}": next((note.title for note in notes(SECTIONS[section][key].kind) if note.title), "")
+        for section, keys in configuration.items()
+        for key in keys
+    }
+    return (HEAD.format(name=name) + text_of(configuration, comments)).encode()
+
+
+@contextmanager
+def instance_credentials(places: Places) -> Iterator[Path]:
+    """A directory with the credentials of the wheel, as systemd would give them to its unit."""
+    prefix = f"wheeld.{places.name}."
+    with TemporaryDirectory(prefix="wheeld-setup-") as name:
+        directory = Path(name)
+        for secret in places.secrets.glob(f"{prefix}*"):
+            (directory / secret.name.removeprefix(prefix)).symlink_to(secret)
+        yield directory
+
+
+def checked(places: Places) -> Config:
+    """The configuration that is there, judged as `wheeld check-config` does. Raises ConfigError, OSError."""
+    path = places.configuration
+    text = path.read_text(encoding="utf-8")
+    with instance_credentials(places) as credentials:
+        config = parse(text, name=str(path), directory=path.parent, credentials=credentials)
+        problems: list[Problem] = problems_here(config)
+    if problems:
+        raise ConfigError(str(path), located(problems, text))
+    return config

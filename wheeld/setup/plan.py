@@ -1,0 +1,116 @@
+"""The plan of a wheel: its files, those of the house's broker where that is asked, and the commands behind them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from wheeld.setup import steps
+from wheeld.setup.access import configured
+from wheeld.setup.answers import Answers, SetupSection
+from wheeld.setup.authority import new_signing_key, public_half
+from wheeld.setup.broker import broker_steps
+from wheeld.setup.computer import Computer, SetupError
+from wheeld.setup.configuration import complete, file_of
+from wheeld.setup.places import Places
+from wheeld.setup.steps import Put, Step, looked
+
+SIMULATOR = "wheeld-sim@.service"
+_GIVEN = {"ca_file": "the authority of the broker", "cert_file": "the wheel's certificate for the broker"}
+_GIVEN |= {"key_file": "its key", "password_file": "the wheel's password at the broker"}
+
+
+def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> list[Step]:
+    """What there is to do. Looks and writes nothing. Raises ConfigError, SetupError, OSError."""
+    setup = answers.setup()
+    places = Places(computer, setup.name)
+    values = complete(answers, setup, places)
+    table = (values["table"]["site"], values["table"]["id"])
+    _check_tables(places, table)
+    if setup.sensors == "simulated" and not computer.has_unit(SIMULATOR):
+        raise SetupError("the simulator is not installed: apt install ./wheeld-sim_….deb")
+    plan = [*_wheel(places, values)]
+    if setup.broker == "house":
+        plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
+    else:
+        plan += _copies(places, answers)
+    if setup.sensors == "simulated":
+        plan.append(_simulator(computer, setup))
+    return plan
+
+
+def _check_tables(places: Places, table: tuple[str, str]) -> None:
+    """One configuration is one table."""
+    for path, known in configured(places.configurations, places.computer).items():
+        if path == places.configuration and (known.site, known.table) != table:
+            raise SetupError(f"{path} is of the table {known.site}/{known.table}: give this wheel another name")
+        if path != places.configuration and (known.site, known.table) == table:
+            raise SetupError(f"{path} is of this table already: a table has one wheel")
+
+
+def _wheel(places: Places, values: dict[str, Any]) -> Iterator[Step]:
+    computer, key = places.computer, places.secret("signing-key")
+    yield looked(
+        lambda: steps.directory(computer, places.configurations, 0o750, "root:wheeld", "configurations"),
+        places.configurations,
+    )
+    yield looked(lambda: steps.directory(computer, places.secrets, 0o700, "root", "secrets"), places.secrets)
+    yield looked(lambda: steps.directory(computer, places.state, 0o750, "wheeld", "journals"), places.state)
+    text = file_of(places.name, values)
+    again = "compare them, or move it away and set up again"
+    yield looked(
+        lambda: steps.text(
+            computer,
+            Put(places.configuration, 0o640, lambda: text, "wheeld"),
+            "the configuration",
+            f"it stays as it is: {again}",
+        ),
+        places.configuration,
+    )
+    yield looked(lambda: steps.secret(computer, Put(key, 0o600, new_signing_key), "signs feed and journal"), key)
+    yield looked(lambda: _public_key(places, key), places.public_key)
+
+
+def _public_key(places: Places, key: Path) -> Step:
+    """Of the key that is there, or of the one that will be."""
+    computer = places.computer
+    put = Put(places.public_key, 0o644, lambda: public_half(key.read_bytes()))
+    why = "the public half: give it to who receives the feed"
+    if computer.read(key) is None and computer.read(put.path) is not None:
+        raise SetupError(f"{put.path} is there without its key {key}: restore the key, or move the file away")
+    try:
+        return steps.text(computer, put, why, f"move it away if {key} is the right key")
+    except ValueError:
+        raise SetupError(f"{key} is no key that setup can read: restore it, or move it away") from None
+
+
+def _copies(places: Places, answers: Answers) -> Iterator[Step]:
+    """The files that a person named, where the wheel can read them."""
+    targets = {
+        "ca_file": Put(places.broker_authority, 0o644, bytes),
+        "cert_file": Put(places.certificate, 0o644, bytes),
+        "key_file": Put(places.secret("mqtt-key"), 0o600, bytes),
+        "password_file": Put(places.secret("mqtt-password"), 0o600, bytes),
+    }
+    for name, target in targets.items():
+        if (given := answers.get(f"mqtt.{name}")) is not None:
+            yield looked(partial(_copy, places, name, target, given), target.path)
+
+
+def _copy(places: Places, name: str, target: Put, given: str) -> Step:
+    content = places.computer.read(Path(given))
+    if not content:
+        raise SetupError(f"mqtt.{name}: {given} is not there or is empty: name the file that the broker's owner gave")
+    put = target._replace(make=lambda: content)
+    return steps.text(places.computer, put, f"{_GIVEN[name]}, from {given}", "move it away to have the new one")
+
+
+def _simulator(computer: Computer, setup: SetupSection) -> Step:
+    unit = SIMULATOR.replace("@", f"@{setup.name}")
+    step = steps.command(("systemctl", "enable", "--now", unit), "the simulated board, now and after each boot")
+    if computer.is_enabled(unit):
+        return Step(action=steps.Action.STAYS, what=unit, why="the simulated board")
+    return step

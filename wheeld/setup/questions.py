@@ -1,0 +1,183 @@
+"""The questions about a wheel, in their order; which one comes next depends on the answers before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from wheeld.config.problems import Problem
+from wheeld.setup.answers import Answers, meaning
+
+Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
+ANGLES_MAX = 32
+"""As many beams may a wheel have. A larger number alone is an angle."""
+TRIES = 5
+"""After so many wrong answers to one question nobody is there who could answer it."""
+
+
+class Question(NamedTuple):
+    """Asks for the key `key`; `option` gives it on the command line. `default` None: there is none. `offers` are good
+    answers that were found on this computer. An `optional` one may stay without an answer."""
+
+    key: str
+    option: str
+    shape: Shape = "text"
+    default: Any = None
+    offers: tuple[str, ...] = ()
+    optional: bool = False
+
+
+class Here(NamedTuple):
+    """What is found on this computer: its name, and the devices of its serial lines."""
+
+    host: str
+    lines: tuple[str, ...]
+
+
+def questions(answers: Answers, here: Here) -> Iterator[Question]:
+    """One after the other; each answer must be noted before the next is taken."""
+    yield Question("setup.name", "NAME", default=answers.get("table.id"))
+    yield Question("setup.sensors", "--board, --head, --pins or --simulated", default="board")
+    is_simulated = answers.get("setup.sensors") == "simulated"
+    yield Question("table.site", "--site", default="bench" if is_simulated else None)
+    yield Question("table.id", "--table", default=answers.get("setup.name"))
+    yield Question("table.house", "--house", default="campione" if is_simulated else None)
+    yield Question("table.game", "--game", default="roulette" if is_simulated else None)
+    yield from _sensors(answers, here)
+    yield from _broker(answers, here)
+
+
+def _sensors(answers: Answers, here: Here) -> Iterator[Question]:
+    match answers.get("setup.sensors"):
+        case "board":
+            default = here.lines[0] if len(here.lines) == 1 else None
+            yield Question("sensors.port", "--board", default=default, offers=here.lines)
+            yield from _wheel()
+        case "pins":
+            yield from _wheel()
+            yield from _pins()
+        case "head":
+            yield Question("head.product", "--head")
+            yield Question("head.port", "--head-line", offers=here.lines)
+            if answers.get("head.product") == "slingshot-2" and not answers.get("wheel.beams_deg"):
+                yield Question("table.unproven", "--unproven")
+        case _:
+            yield from _wheel((148, (0, 90, 180, 270), (30, 150, 270)))
+    if answers.get("table.game") == "fair":
+        yield Question("wheel.rotor_direction", "--rotor-direction", default="cw")
+
+
+def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[Question]:
+    """What a head does not report: its own may be left out."""
+    ticks, beams, readers = defaults
+    yield Question("wheel.rotor_ticks", "--ticks", "number", default=ticks)
+    yield Question("wheel.beams_deg", "--beams", "angles", default=beams)
+    yield Question("wheel.readers_deg", "--readers", "angles", default=readers)
+
+
+def _pins() -> Iterator[Question]:
+    yield Question("gpio.provider", "--answers", default="rpi-lgpio")
+    yield Question("gpio.encoder", "--answers", default="quadrature")
+    for name in ("encoder_pins", "beam_pins", "reader_pins"):
+        yield Question(f"gpio.{name}", "--answers", "numbers")
+
+
+def _broker(answers: Answers, here: Here) -> Iterator[Question]:
+    yield Question("setup.broker", "--house-broker or --broker", default="house")
+    if answers.get("setup.broker") == "house":
+        yield Question("setup.broker_names", "--broker-name", "names", default=(here.host,))
+        return
+    yield Question("mqtt.host", "--broker")
+    yield Question("mqtt.port", "--broker-port", "number", default=8883)
+    yield Question("mqtt.ca_file", "--ca-file", optional=True)
+    yield Question("mqtt.cert_file", "--cert-file", optional=True)
+    if answers.get("mqtt.cert_file"):
+        yield Question("mqtt.key_file", "--key-file")
+        return
+    yield Question("mqtt.username", "--username", optional=True)
+    if answers.get("mqtt.username"):
+        yield Question("mqtt.password_file", "--password-file", optional=True)
+
+
+def value_of(text: str, shape: Shape) -> Any:
+    """The value that a person typed; text that is none stays text, and is refused by what judges the answer."""
+    words = [word for word in re.split(r"[\s,\[\]]+", text) if word]
+    if shape == "names":
+        return words
+    if shape == "text":
+        return text.strip()
+    numbers = [_number(word) for word in words]
+    if None in numbers or not numbers:
+        return text.strip()
+    if shape == "number":
+        return numbers[0] if len(numbers) == 1 else text.strip()
+    if shape == "angles" and len(numbers) == 1 and numbers[0] in range(2, ANGLES_MAX + 1):
+        return evenly(int(numbers[0] or 0))
+    return numbers
+
+
+def evenly(count: int) -> list[float]:
+    """So many angles, evenly spaced: `wheeld doctor --learn` measures where they are."""
+    return [round(place * 360 / count, 2) for place in range(count)]
+
+
+def _number(word: str) -> float | None:
+    try:
+        return int(word) if re.fullmatch(r"-?\d{1,9}", word) else float(word)
+    except ValueError:
+        return None
+
+
+def take_defaults(answers: Answers, here: Here) -> None:
+    """Answer what nobody answered by its default. Raises ConfigError, for everything that has none or is wrong."""
+    missing: list[Problem] = []
+    for question in questions(answers, here):
+        if answers.get(question.key) is None and question.default is not None:
+            answers.put(question.key, question.default)
+        if answers.get(question.key) is None and not question.optional:
+            _, accepted = meaning(question.key)
+            where = f"give {question.option}, or say it in a file of answers"
+            missing.append(Problem(question.key, f"is missing; expected {accepted}; {where}"))
+    if missing:
+        answers.refuse([*missing, *_wrong_besides({problem.key for problem in missing}, answers)])
+
+
+def _wrong_besides(keys: set[str], answers: Answers) -> list[Problem]:
+    """What is wrong in the answers that are there."""
+    problems = [*answers.setup_problems(), *answers.problems()]
+    return [each for each in problems if each.key not in keys and not each.what.startswith("is missing")]
+
+
+def ask_all(answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
+    """Ask what nobody answered, each again until the answer is good. Raises EOFError when nobody answers any more."""
+    for question in questions(answers, here):
+        if answers.get(question.key) is not None:
+            continue
+        for offer in question.offers:
+            say(f"  found here: {offer}")
+        if not any(_is_answered(question, answers, ask, say) for _ in range(TRIES)):
+            raise EOFError
+
+
+def _is_answered(question: Question, answers: Answers, ask: Callable[[str], str], say: Callable[[str], None]) -> bool:
+    """Ask once; returns whether the answer is good."""
+    title, accepted = meaning(question.key)
+    hint = "nothing" if question.optional else _shown(question.default)
+    text = ask(f"{title}\n  ({accepted}){f' [{hint}]' if hint else ''}: ").strip()
+    answer = value_of(text, question.shape) if text else question.default
+    if answer is None:
+        return question.optional
+    answers.put(question.key, answer)
+    problems = answers.problems_at(question.key)
+    for problem in problems:
+        say(f"  {problem.what}")
+    if problems:
+        answers.put(question.key, None)
+    return not problems
+
+
+def _shown(default: Any) -> str:
+    if default is None:
+        return ""
+    return ", ".join(map(str, default)) if isinstance(default, list | tuple) else str(default)

@@ -1,0 +1,118 @@
+"""A step of a plan: a directory, files or a command, and what becomes of it. Making a step only looks.
+
+What is there is never replaced, but two things that are made from others: a certificate that ends soon, and an access
+list that lacks a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from wheeld.setup.computer import Computer
+
+
+class Action(StrEnum):
+    """What becomes of a step, as people read it."""
+
+    MAKE = "make"
+    REPLACE = "replace"
+    RUN = "run"
+    STAYS = "stays"
+    DIFFERS = "differs"
+    UNKNOWN = "unknown"
+
+
+DOES = frozenset({Action.MAKE, Action.REPLACE, Action.RUN})
+
+
+class Put(NamedTuple):
+    """A file to be written; `make` gives its content when the files of the steps before it are there."""
+
+    path: Path
+    mode: int
+    make: Callable[[], bytes]
+    group: str = "root"
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """`what` and `why` are for people; what is done are the files, the directory or the command."""
+
+    action: Action
+    what: str
+    why: str
+    files: tuple[Put, ...] = ()
+    directory: tuple[Path, int, str] | None = None
+    """Path, mode, and owner and group in one word."""
+    command: tuple[str, ...] = ()
+
+    @property
+    def does(self) -> bool:
+        """Whether it changes anything."""
+        return self.action in DOES
+
+
+def directory(computer: Computer, path: Path, mode: int, owner: str, why: str) -> Step:
+    """A directory of `owner`, which is also its group, or `USER:GROUP`."""
+    action = Action.STAYS if computer.is_directory(path) else Action.MAKE
+    return Step(action=action, what=f"{path}/", why=why, directory=(path, mode, owner))
+
+
+def secret(computer: Computer, put: Put, why: str) -> Step:
+    """A key: one that is there stays, whatever it is."""
+    action = Action.MAKE if computer.read(put.path) is None else Action.STAYS
+    return Step(action=action, what=str(put.path), why=why, files=(put,))
+
+
+def text(computer: Computer, put: Put, why: str, otherwise: str) -> Step:
+    """A file whose content is known. `otherwise`: what to do when another one is there."""
+    found = computer.read(put.path)
+    if found is None:
+        return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
+    if found == put.make():
+        return Step(action=Action.STAYS, what=str(put.path), why=why)
+    return Step(action=Action.DIFFERS, what=str(put.path), why=f"is not what setup would write; {otherwise}")
+
+
+def command(words: Sequence[str], why: str) -> Step:
+    """Something to be run."""
+    return Step(action=Action.RUN, what=" ".join(words), why=why, command=tuple(words))
+
+
+def looked(make: Callable[[], Step], what: object) -> Step:
+    """The step, or for who may not look that only root can."""
+    try:
+        return make()
+    except PermissionError:
+        return Step(action=Action.UNKNOWN, what=str(what), why="only root can see whether it is there")
+
+
+def shown(plan: Sequence[Step]) -> str:
+    """The plan for people, a line a step."""
+    return "".join(f"  {step.action:<8} {step.what:<58}  {_about(step)}".rstrip() + "\n" for step in plan)
+
+
+def _about(step: Step) -> str:
+    modes = {f"{put.mode:04o}" for put in step.files}
+    if step.directory is not None:
+        modes = {f"{step.directory[1]:04o}"}
+    return f"{step.why} ({', '.join(sorted(modes))})" if modes and step.does else step.why
+
+
+def carry_out(plan: Sequence[Step], computer: Computer) -> None:
+    """Do the steps that do anything, in order. Raises OSError, SetupError; done again, it goes on where it ended."""
+    for step in plan:
+        if not step.does:
+            continue
+        if step.directory is not None:
+            path, mode, owners = step.directory
+            owner, _, group = owners.partition(":")
+            computer.make_directory(path, mode=mode, owner=owner, group=group or owner)
+        for put in step.files:
+            computer.write(put.path, put.make(), mode=put.mode, owner="root", group=put.group)
+        if step.command:
+            computer.run(*step.command)
