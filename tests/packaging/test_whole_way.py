@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +91,10 @@ def verdicts(machine: Machine, name: str) -> int:
 
 def results(machine: Machine, name: str) -> int:
     return sum(message.topic == "result" for message in feed(machine, name))
+
+
+def is_active(machine: Machine, name: str) -> bool:
+    return state(machine, name) == "active"
 
 
 def assert_coups_go_on(machine: Machine, name: str) -> None:
@@ -172,7 +177,7 @@ def test_after_a_reboot_everything_comes_back_and_the_numbers_go_on(machine: Mac
     machine.shut_down("reboot")
     machine.boot()
     for name in (FIRST, SECOND):
-        machine.until(lambda name=name: state(machine, name) == "active", "the wheel is back")
+        machine.until(partial(is_active, machine, name), "the wheel is back")
         assert machine.ask("systemctl", "is-active", f"wheeld-sim@{name}") == "active"
         assert_coups_go_on(machine, name)
 

@@ -106,7 +106,16 @@ def test_every_certificate_verifies_with_its_name(computer: BareComputer) -> Non
     made = BrokerPlaces(computer)
     found = {}
     for path in (*made.house.glob("*.crt"), Places(computer, "bench-01").certificate):
-        verify = ["openssl", "verify", "-x509_strict", "-purpose", "sslclient", "-CAfile", made.authority, path]
+        verify = [
+            "openssl",
+            "verify",
+            "-x509_strict",
+            "-purpose",
+            "sslclient",
+            "-CAfile",
+            str(made.authority),
+            str(path),
+        ]
         subprocess.run(verify, check=True, capture_output=True)
         (name,) = x509.load_pem_x509_certificate(path.read_bytes()).subject
         found[name.value] = path.stem
@@ -118,7 +127,7 @@ def test_every_certificate_verifies_with_its_name(computer: BareComputer) -> Non
 def test_the_broker_is_known_under_its_names_only(computer: BareComputer, host: str, code: int) -> None:
     made = BrokerPlaces(computer)
     verify = ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-verify_hostname", host,
-              "-CAfile", made.authority, made.certificate]  # fmt: skip
+              "-CAfile", str(made.authority), str(made.certificate)]  # fmt: skip
     assert subprocess.run(verify, check=False, capture_output=True).returncode == code
 
 
@@ -128,13 +137,14 @@ def test_who_steals_the_authority_s_key_can_be_no_other_server(computer: BareCom
     key, stolen = authority.new_key(), tmp_path / "stolen.crt"
     for host, code in (("bank.example", 2), ("10.0.0.1", 2), ("localhost", 0)):
         stolen.write_bytes(authority.issue(key, "broker", by, now, (host,)))
-        verify = ["openssl", "verify", "-CAfile", made.authority, stolen]
+        verify = ["openssl", "verify", "-CAfile", str(made.authority), str(stolen)]
         assert subprocess.run(verify, check=False, capture_output=True).returncode == code, host
 
 
 def test_a_device_cannot_pretend_to_be_the_broker(computer: BareComputer) -> None:
     made = BrokerPlaces(computer)
-    verify = ["openssl", "verify", "-purpose", "sslserver", "-CAfile", made.authority, made.user_certificate("auditor")]
+    files = (str(made.authority), str(made.user_certificate("auditor")))
+    verify = ["openssl", "verify", "-purpose", "sslserver", "-CAfile", *files]
     assert subprocess.run(verify, check=False, capture_output=True).returncode == 2
 
 

@@ -58,25 +58,27 @@ def journal_of(given: str) -> Path:
 class StoredCredentials:
     """The credentials of one instance in systemd's stores, for commands that a person gives outside of the unit."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, root: Path | None = None) -> None:
+        self._name, self._root = name, root or ROOT
 
     def file(self, credential: str) -> Path:
         """The file of `credential:ID`; raises ValueError where there is none, PermissionError for who may not read
         it."""
         file = f"wheeld.{self._name}.{credential}"
         for store in STORES:
-            path = ROOT / store / file
+            path = self._root / store / file
             try:
                 path.open("rb").close()
             except FileNotFoundError:
                 continue
             return path
         for store in STORES:
-            encrypted = ROOT / f"{store}.encrypted" / file
+            encrypted = self._root / f"{store}.encrypted" / file
             if encrypted.exists():
                 raise ValueError(f"is {encrypted}, which is encrypted: only systemd can read it, for the unit")
-        raise ValueError(f"names {CREDENTIAL}{credential}, and there is no {ROOT / STORES[0] / file}: write it there")
+        raise ValueError(
+            f"names {CREDENTIAL}{credential}, and there is no {self._root / STORES[0] / file}: write it there"
+        )
 
 
 def _instance(given: str) -> str | None:

@@ -31,12 +31,12 @@ def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
 
     Paths in it are relative to the directory it stands in; a key that ends in `_file` may name a credential of systemd.
     """
-    return parse(_text(path), name=str(path), directory=path.parent, credentials=credentials)
+    return parse(text_in(path), name=str(path), directory=path.parent, credentials=credentials)
 
 
 def journal_path(path: Path) -> Path:
     """Where the file at `path` says that the journal is; nothing else is validated. Raises OSError, ConfigError."""
-    section = _tree(_text(path), str(path)).get("journal")
+    section = tree_of(text_in(path), str(path)).get("journal")
     value = section.get("path") if isinstance(section, dict) else None
     if not isinstance(value, str):
         raise ConfigError(str(path), [Problem("journal.path", "is missing; expected a path")])
@@ -52,13 +52,14 @@ def parse(
 ) -> Config:
     """Validate the text of a file called `name`; raises ConfigError with every problem found."""
     reader = _Reader(directory, credentials)
-    config = config_of(reader.values(_tree(text, name)))
+    config = config_of(reader.values(tree_of(text, name)))
     if problems := [*reader.problems, *problems_of(config)]:
         raise ConfigError(name, located(problems, text))
     return config
 
 
-def _text(path: Path) -> str:
+def text_in(path: Path) -> str:
+    """The text of a file of TOML. Raises OSError, ConfigError."""
     try:
         raw = path.read_bytes()
     except IsADirectoryError as wrong:
@@ -71,7 +72,7 @@ def _text(path: Path) -> str:
         raise ConfigError(str(path), [Problem(key, "is not UTF-8 text; save the file as UTF-8", line)]) from None
 
 
-def _tree(text: str, name: str) -> dict[str, Any]:
+def tree_of(text: str, name: str) -> dict[str, Any]:
     """What the text of a file called `name` holds; raises ConfigError."""
     if text.startswith(BYTE_ORDER_MARK):
         what = "begins with a byte order mark, which is no TOML; save the file as UTF-8 without it"

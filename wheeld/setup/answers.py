@@ -6,15 +6,14 @@ judged by the declarations of the configuration itself, and a wrong one is named
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, structs
 
-from wheeld.config.problems import ConfigError, Problem, located, syntax_problem
-from wheeld.config.reading import expected, notes, parse
+from wheeld.config.problems import ConfigError, Problem, located
+from wheeld.config.reading import expected, notes, parse, text_in, tree_of
 from wheeld.config.sections import SECTIONS
 from wheeld.core.setting import NAME, NAME_PATTERN
 
@@ -66,13 +65,8 @@ class Answers:
     @classmethod
     def read(cls, path: Path) -> Answers:
         """Those of a file. Raises OSError, ConfigError."""
-        try:
-            text = path.read_bytes().decode()
-            tree = tomllib.loads(text)
-        except UnicodeDecodeError:
-            raise ConfigError(str(path), [Problem("", "is not UTF-8 text")]) from None
-        except (ValueError, RecursionError) as wrong:
-            raise ConfigError(str(path), [syntax_problem(str(wrong))]) from None
+        text = text_in(path)
+        tree = tree_of(text, str(path))
         answers = cls(str(path), text)
         not_sections = [name for name, section in tree.items() if not isinstance(section, dict)]
         if not_sections:
@@ -137,7 +131,7 @@ class Answers:
 def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
     """Everything that is wrong with a configuration but its files: they may not be there yet."""
     try:
-        parse(text_of(configuration), directory=NOWHERE, credentials=NOWHERE)
+        parse(text_of(configuration), directory=NOWHERE, credentials=NOWHERE.joinpath)
     except ConfigError as wrong:
         return [problem for problem in wrong.problems if not problem.key.endswith("_file")]
     return []

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from wheeld.config.instance import StoredCredentials
 from wheeld.config.paths import CREDENTIAL
-from wheeld.config.problems import ConfigError, Problem, located
+from wheeld.config.problems import ConfigError, located
 from wheeld.config.reading import notes, parse
 from wheeld.config.sections import SECTIONS, Config
 from wheeld.config.validation import problems_here
@@ -70,24 +67,12 @@ def file_of(name: str, configuration: dict[str, dict[str, Any]]) -> bytes:
     return (HEAD.format(name=name) + text_of(configuration, comments)).encode()
 
 
-@contextmanager
-def instance_credentials(places: Places) -> Iterator[Path]:
-    """A directory with the credentials of the wheel, as systemd would give them to its unit."""
-    prefix = f"wheeld.{places.name}."
-    with TemporaryDirectory(prefix="wheeld-setup-") as name:
-        directory = Path(name)
-        for secret in places.secrets.glob(f"{prefix}*"):
-            (directory / secret.name.removeprefix(prefix)).symlink_to(secret)
-        yield directory
-
-
 def checked(places: Places) -> Config:
     """The configuration that is there, judged as `wheeld check-config` does. Raises ConfigError, OSError."""
     path = places.configuration
     text = path.read_text(encoding="utf-8")
-    with instance_credentials(places) as credentials:
-        config = parse(text, name=str(path), directory=path.parent, credentials=credentials)
-        problems: list[Problem] = problems_here(config)
-    if problems:
+    credentials = StoredCredentials(places.name, places.computer.root).file
+    config = parse(text, name=str(path), directory=path.parent, credentials=credentials)
+    if problems := problems_here(config):
         raise ConfigError(str(path), located(problems, text))
     return config
