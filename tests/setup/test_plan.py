@@ -14,7 +14,7 @@ from wheeld.broker.acl import access_list
 from wheeld.broker.roles import ROLES, TableAccess
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
-from wheeld.setup.authority import CERTIFICATE_DAYS
+from wheeld.setup.authority import CERTIFICATE_DAYS, authority, new_key
 from wheeld.setup.broker import shipped
 from wheeld.setup.computer import SetupError
 from wheeld.setup.configuration import SIMULATED as OF_A_SIMULATED_BOARD
@@ -201,15 +201,16 @@ def test_a_real_wheel_with_its_board(computer: BareComputer) -> None:
 
 
 def test_an_existing_broker_gets_copies_of_the_files_that_are_named(computer: BareComputer, tmp_path: Path) -> None:
-    for name in ("ca", "password"):
-        (tmp_path / name).write_text(f"the {name}\n")
+    house_ca = authority(new_key(), ("mqtt.example",), NOW)
+    (tmp_path / "ca").write_bytes(house_ca)
+    (tmp_path / "password").write_text("the password\n")
     broker = ("--broker", "mqtt.example", "--ca-file", str(tmp_path / "ca"), "--username", "wheel-7",
               "--password-file", str(tmp_path / "password"))  # fmt: skip
     set_up(computer, "campione-03", *REAL, *broker)
     config = checked(Places(computer, "campione-03"))
     assert (config.mqtt.host, config.mqtt.port, config.mqtt.username) == ("mqtt.example", 8883, "wheel-7")
     assert computer.mode("etc/credstore/wheeld.campione-03.mqtt-password") == "0600"
-    assert computer.at("etc/wheeld/campione-03.ca.crt").read_text() == "the ca\n"
+    assert computer.at("etc/wheeld/campione-03.ca.crt").read_bytes() == house_ca
     assert computer.commands == []
     assert set(actions(planned(computer, "campione-03", *REAL, *broker)).values()) == {"stays"}
 
@@ -260,7 +261,7 @@ def test_an_authority_without_its_key_makes_no_certificates(computer: BareComput
 def test_what_is_wrong_afterwards_is_named(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     computer.at("etc/credstore/wheeld.bench-01.mqtt-key").unlink()
-    with pytest.raises(ConfigError, match=r"mqtt.key_file: .*cannot be read"):
+    with pytest.raises(ConfigError, match=r"mqtt.key_file: .*there is no .*bench-01.mqtt-key"):
         checked(Places(computer, "bench-01"))
 
 
