@@ -100,11 +100,14 @@ def is_active(machine: Machine, name: str) -> bool:
 def assert_coups_go_on(machine: Machine, name: str) -> None:
     """A number comes out and another coup is decided: the table did not stop."""
     coups, numbers = verdicts(machine, name), results(machine, name)
-    machine.until(
-        lambda: results(machine, name) > numbers and verdicts(machine, name) > coups + 1,
-        f"{name}: coups go on: {machine.ask('journalctl', '-u', f'wheeld-sim@{name}', '-n', '20', '-o', 'cat')}",
-        COUPS_S,
-    )
+    try:
+        machine.until(
+            lambda: results(machine, name) > numbers and verdicts(machine, name) > coups + 1, "coups go on", COUPS_S
+        )
+    except AssertionError as stopped:
+        units = [word for unit in ("wheeld", "wheeld-sim") for word in ("--unit", f"{unit}@{name}")]
+        log = machine.ask("journalctl", *units, "--lines", "40", "--output", "cat")
+        raise AssertionError(f"{name}: {stopped}\n{log}") from stopped
 
 
 def assert_good(machine: Machine, name: str) -> None:
