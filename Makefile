@@ -60,7 +60,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test docs test-systemd test-gpio test-consumers test-install faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test docs test-systemd test-gpio test-consumers test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -160,6 +160,11 @@ test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: four command
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
 	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/prepare .wheeld-install $(BIN)
 	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py tests/packaging/test_whole_way.py
+
+test-install-arm64: $(VENV)/test.stamp  ## the package for arm64 in a Debian for arm64, whose programs qemu runs; as root, ten minutes
+	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install-arm64 makes a Debian: be root or have sudo" >&2; exit 1; }
+	$(SUDO) tests/packaging/emulated .wheeld-install/arm64 $(BIN) arm64
+	$(SUDO) env WHEELD_EMULATED_ROOT=$(CURDIR)/.wheeld-install/arm64/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_emulated.py
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }
