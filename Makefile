@@ -16,7 +16,7 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
     test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
-LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py test_status.py \
+LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
     test_doctor.py test_self_test.py,$(call found,$(each)))
 # Tests of one part each that take long: `make coverage` runs them with all others of that kind.
 LIVE := tests/live tests/security/test_floods.py
