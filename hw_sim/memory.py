@@ -18,12 +18,14 @@ from hw_sim.exits import BadDataError, writing
 from hw_sim.live_table import LiveTable
 from hw_sim.table import Outcome, SimTable
 
+NUMBERS_KEPT = 6
+"""A host may be away for some coups, and then the table's last number is one of before."""
 LINE_S = 12.0
 """Longer than a line that was down is on trial, at five times the speed of life."""
 
 
 class Memory:
-    """The numbers of which one is the table's last; with a `path` they outlive the simulator."""
+    """The numbers of which one is the table's last, newest last; with a `path` they outlive the simulator."""
 
     def __init__(self, path: Path | None) -> None:
         """Raises BadDataError for a file that holds something else."""
@@ -36,9 +38,14 @@ class Memory:
                 raise BadDataError(f"{path}: no numbers of a simulated table: {wrong}") from wrong
 
     def keep(self, before: int | None, outcomes: Sequence[Outcome]) -> None:
-        """A scenario is played: the last number is the one `before`, or one that comes out in it. Raises FileError."""
+        """A scenario is played: the last number may be the one `before`, or one that comes out in it.
+
+        Raises FileError.
+        """
         results = [outcome["number"] for outcome in outcomes if outcome["kind"] == "result"]
-        self.numbers = [number for number in dict.fromkeys((before, *results)) if number is not None]
+        newest_first = dict.fromkeys(reversed([*self.numbers, before, *results]))
+        known = [number for number in newest_first if number is not None]
+        self.numbers = known[:NUMBERS_KEPT][::-1]
         if self._path is not None:
             fresh = self._path.with_suffix(".new")
             with writing():

@@ -162,7 +162,14 @@ def test_when_a_host_greets_again_the_people_do_whatever_the_table_may_await(tmp
     assert len(results) == 3, "one more, whose number is the last one for everybody"
     assert commands(events)[:1] == ["open"]
     assert commands(events)[3:10] == ["resume", "tout_va", *AGAIN]
-    assert Memory(tmp_path / "numbers").numbers == results[1:]
+    assert Memory(tmp_path / "numbers").numbers == [17, *results]
+
+
+def test_the_newest_numbers_are_kept_each_once(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "numbers")
+    for number in (1, 2, 3, 2, 4, 5, 6, 7):
+        memory.keep(None, [{"kind": "result", "number": number}, {"kind": "void", "cause": "chef"}])
+    assert Memory(tmp_path / "numbers").numbers == [3, 2, 4, 5, 6, 7]
 
 
 def test_a_simulator_that_starts_again_knows_where_the_ball_may_belong(tmp_path: Path) -> None:
