@@ -91,6 +91,6 @@ def _indented(markdown: str) -> str:
 def _targets(page: Path) -> Iterator[Path]:
     """The files and directories of the repository to which a page links."""
     for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
-        target = (page.parent / link).resolve()
+        target = Path(posixpath.normpath(page.parent / link))  # a link to a file stays at its own place
         if target.exists() and target.is_relative_to(ROOT):
             yield target
