@@ -25,8 +25,8 @@ for line in output.splitlines(keepends=True):
     head = re.match(rb'{{"t":(\\d+),"topic":"result"', line)
     if head and abs(int(head[1]) - {t}) < 500_000:
         at = re.search(rb'"at":("[^"]+")', line)[1]
-        line = (b'{{"t":%s,"topic":"void","payload":{{"at":%s,"evidence_at":%s,"coup":0,"cause":"chef"}}}}\\n'
-                % (head[1], at, at))
+        line = (b'{{"t":%s,"topic":"void","payload":{{"at":%s,"evidence_at":%s,"evidence":{{}},"coup":0,'
+                b'"cause":"chef"}}}}\\n' % (head[1], at, at))
     sys.stdout.buffer.write(line)
 """
 
