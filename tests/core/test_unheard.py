@@ -67,6 +67,40 @@ def test_the_number_waits_for_words_no_longer_than_a_broker_keeps_them() -> None
     assert result["late_s"] > 40
 
 
+def proven_while_it_awaits_the_chef() -> Evening:
+    """A hand stops the rotor before a third sighting, so that the number awaits the chef; the network is cut since
+    before the ball came to rest. Then the rotor turns on, and the readers prove the number after all."""
+    evening = Evening().open()
+    passes = evening.launch()
+    evening.until(passes[-1].t_us)
+    evening.observe(Hearing(evening.now_us, since_us=evening.now_us - SECOND_US))
+    evening.wait(2)
+    evening.lying = 8
+    while evening.readers.state.streak_length < 2:
+        evening.wait(0.05)
+    evening.turn(0)
+    evening.wait(8)
+    assert evening.state == "awaiting_chef"
+    evening.turn(20)
+    evening.wait(9)
+    return evening
+
+
+def test_a_number_that_is_proven_while_it_awaits_the_chef_waits_for_words_too() -> None:
+    evening = proven_while_it_awaits_the_chef()
+    assert (evening.state, evening.verdicts()) == ("awaiting_chef", [])
+    evening.observe(Hearing(evening.now_us))
+    assert evening.verdicts() == [("result", 8)]
+
+
+def test_a_word_of_before_that_number_voids_the_coup() -> None:
+    evening = proven_while_it_awaits_the_chef()
+    cut_us = next(seen.t_us for seen in evening.seen if isinstance(seen, Hearing))
+    evening.observe(rien_va(cut_us, evening.now_us))
+    evening.observe(Hearing(evening.now_us))
+    assert evening.verdicts() == [("void", "chef")]
+
+
 def test_a_cut_that_begins_after_the_number_delays_nothing() -> None:
     evening = Evening().open()
     passes = evening.launch()

@@ -431,6 +431,16 @@ def test_an_object_sensor_that_cannot_tell_tells_again_when_it_can() -> None:
     assert [seen.active for seen in bench.levels() if seen.sensor == "object"] == [False, False]
 
 
+def test_an_object_sensor_that_failed_tells_its_level_again_though_no_heartbeat_said_unknown() -> None:
+    """Those that said so may be lost on a damaged line, and the core has forgotten the level."""
+    bench = Bench()
+    bench.run(1_000)
+    for ok in (False, True):
+        bench.event(m.SensorReport("object", 0, ok))
+    bench.run(300)
+    assert [seen.active for seen in bench.levels() if seen.sensor == "object"] == [False, False]
+
+
 def test_where_the_table_has_no_object_sensor_the_board_s_counts_for_nothing() -> None:
     bench = Bench(table=msgspec.structs.replace(TABLE, object_sensor=False))
     bench.standing = m.Levels(object="present")

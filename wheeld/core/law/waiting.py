@@ -83,7 +83,7 @@ HOLDS = (
     ),
     Hold(
         Topic.UNHEARD,
-        RUNNING,
+        COUP,
         frozenset(),
         NUMBERS,
         "what the chef said before the number voids the coup, also where the network delays it (N7)",

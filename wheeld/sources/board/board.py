@@ -508,6 +508,9 @@ class Board:
                 self._told[DOOR] = event.event.open
                 return Level(t_us=t_us, sensor=DOOR, active=event.event.open)
             case messages.SensorReport() as report:
+                if report.name == "object":
+                    # The core forgets its level. The heartbeats that say "unknown" meanwhile may be lost.
+                    self._told.pop("object", None)
                 return SensorState(t_us, report.name, ok=report.ok)
             case pressed:
                 return Command(t_us=t_us, name=pressed.button, by="button")
