@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -282,3 +283,15 @@ def test_at_a_terminal_it_asks(terminal: int, computer: BareComputer, capsys: py
     assert "the casino's name" in out
     assert "do that? [y/N]" in out
     assert computer.at("etc/wheeld/bench-01.toml").exists()
+
+
+# --- docs/install.md --------------------------------------------------------------------------------------------------
+
+
+def test_the_page_s_answers_are_good(tmp_path: Path, computer: BareComputer) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "install.md").read_text()
+    (text,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
+    file = tmp_path / "answers.toml"
+    file.write_text(text)
+    assert run(computer, "--answers", str(file), "--yes") == Exit.OK
+    assert computer.at("etc/wheeld/campione-03.toml").exists()
