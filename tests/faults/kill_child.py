@@ -108,6 +108,10 @@ class HousePorts(Answers):
     # The broker
 
     @property
+    def outage(self) -> None:
+        return None  # it is never cut off
+
+    @property
     def heard_ns(self) -> int:
         return self.monotonic_ns()  # it is never cut off
 
