@@ -192,7 +192,7 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
 @pytest.mark.parametrize("command", [["run", "-c"], ["check-config"], ["replay"], ["journal", "verify"]])
 def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Captured) -> None:
     assert main([*command, str(tmp_path / "none")]) == Exit.NO_INPUT
-    assert f"No such file or directory: '{tmp_path / 'none'}'" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"wheeld: {tmp_path / 'none'}: there is no such file; check the name\n"
 
 
 def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path, capsys: Captured) -> None:
@@ -203,7 +203,7 @@ def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path,
     assert main(["check-config", str(path)]) == Exit.OK
     printed = capsys.readouterr().out
     assert f"and its feed signed, by key {public_key(public)[0]}\n" in printed
-    assert "evidence is kept for 90 days and up to 2,000,000,000 bytes\n" in printed
+    assert "evidence is kept for 90 days and up to 2 000 000 000 bytes\n" in printed
     private.write_text("no key at all")
     assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
     assert f"{private}: no private key in PEM" in capsys.readouterr().err
@@ -220,9 +220,9 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "its number is called after 3 sightings in the same pocket",
         "rien ne va plus: announced by the chef",
         "wheel: french, the rotor turns either way; its encoder has 148 ticks",
-        "beams: 4 at 0°, 90°, 180°, 270°",
+        "beams: 4 at 0°, 90°, 180° and 270°",
         "a lap is proven if it is whichever 2 pulses were strays: a run is certain to be valid from 3.75 laps on",
-        "readers: 3 at 30°, 150°, 270°",
+        "readers: 3 at 30°, 150° and 270°",
         "sensor board: /dev/ttyACM0 at 115200 baud; a fault when silent for 1 s",
         "any board with that layout of sensors is accepted",
         "its clock may drift 200 ppm from the host's",
@@ -244,7 +244,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "A7: which way the rotor turns: the encoder",
         "rulebook 3, Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
         f"journal: {tmp_path}/journal.sqlite",
-        "evidence is kept up to 4,000,000,000 bytes",
+        "evidence is kept up to 4 000 000 000 bytes",
         "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
         "topics: wheel/v1/campione/campione-03/…",
         "a message is owed until the broker has confirmed it",
@@ -282,7 +282,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         "called after one sighting",
         "announced automatically when the ball is down to 0.8 laps a second",
         "last number: 17, for a journal that is still empty",
-        "wheel: fair, the rotor turns ccw only",
+        "wheel: fair, the rotor turns counter-clockwise only",
         "only the board with serial number B-7 and configuration hash 0123456789abcdef",
         "as w, with TLS, MQTT 3.1.1",
         "owed until the settlement core acknowledges it",
@@ -482,7 +482,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(evening: Path) -> None:
 
 def test_a_full_disk_is_reported(evening: Path, capsys: Captured) -> None:
     assert main(["replay", str(evening), "-o", "/dev/full"]) == Exit.IO_FAILED
-    assert "No space left on device" in capsys.readouterr().err
+    assert capsys.readouterr().err == "wheeld: the disk is full; make room on it, and do it again\n"
 
 
 # --- journal -------------------------------------------------------------------------------------------------------

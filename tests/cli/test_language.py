@@ -12,6 +12,7 @@ from typing import cast
 import msgspec
 import pytest
 
+from tests.config.test_config import GOOD
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, HeadEvening
 from tests.core.table_in_state import table_in
@@ -162,6 +163,71 @@ def test_what_programs_read_has_no_language(
         printed.add(capsys.readouterr().out)
     assert len(printed) == 1
     assert all(json.loads(line)["payload"].get("language", "it") == "it" for line in printed.pop().splitlines())
+
+
+CHECKED: dict[Language, tuple[str, ...]] = {
+    "en": (
+        "beams: 4 at 0°, 90°, 180° and 270°",
+        "a run is certain to be valid from 3.75 laps on",
+        "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
+        'a void coup is declared with "rien va"',
+    ),
+    "fr": (
+        "faisceaux : 4, à 0°, 90°, 180° et 270°",
+        "une course est sûrement valable à partir de 3,75 tours",
+        "R1, Art. 10 : la bille tourne en sens inverse du cylindre : les faisceaux et le codeur",
+        "un coup nul est déclaré par « rien va »",
+    ),
+    "it": (
+        "fotocellule: 4, a 0°, 90°, 180° e 270°",
+        "una corsa è sicuramente valida da 3,75 giri in su",
+        "R1, Art. 10: la pallina gira in senso inverso al cilindro: le fotocellule e l'encoder",
+        "un colpo nullo è dichiarato con «rien va»",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_check_config(language: Language, tmp_path: Path, capsys: Captured) -> None:
+    config = tmp_path / "wheel.toml"
+    config.write_text(GOOD)
+    shown: dict[Language, set[str]] = {}
+    for each in LANGUAGES:
+        assert main(["check-config", str(config), "--language", each]) == Exit.OK
+        shown[each] = set(capsys.readouterr().out.splitlines())
+    assert all(any(text in line for line in shown[language]) for text in CHECKED[language])
+    same = {line for other in LANGUAGES if other != language for line in shown[language] & shown[other]}
+    assert same == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "missing", "nothing", "wrong"),
+    [
+        ("en", "there is no such file; check the name", "it has none yet", "the configuration is wrong"),
+        ("fr", "ce fichier n'existe pas ; vérifier le nom", "il n'en a pas encore", "la configuration n'est pas"),
+        ("it", "questo file non esiste; controllare il nome", "non ne ha ancora", "la configurazione non è"),
+    ],
+)
+def test_errors(
+    language: Language,
+    missing: str,
+    nothing: str,
+    wrong: str,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a command with `--language`, of one without, and of one whose file is wrong."""
+    monkeypatch.setenv("LC_ALL", language)
+    none, journal, config = (tmp_path / name for name in ("none", "journal.sqlite", "wheel.toml"))
+    open_writer(journal).close()
+    config.write_text("[table]\n")
+    assert main(["replay", str(none), "--language", language]) == Exit.NO_INPUT
+    assert capsys.readouterr().err.endswith(f"{missing}\n")
+    assert main(["journal", "export", str(journal), "--coup", "7"]) == Exit.NO_INPUT
+    assert nothing in capsys.readouterr().err
+    assert main(["check-config", str(config)]) == Exit.BAD_CONFIG
+    assert wrong in capsys.readouterr().err
 
 
 def test_a_language_that_nobody_speaks_here(capsys: Captured) -> None:

@@ -169,15 +169,15 @@ def test_the_original_has_one_chip_only() -> None:
 
 
 def test_its_meaning_is_printed() -> None:
-    lines = list(facts(parse(with_line("gpio", "chip = 4", PINS))))
+    lines = list(facts(parse(with_line("gpio", "chip = 4", PINS)), "en"))
     assert "GPIO: through rpi-lgpio, the chip is /dev/gpiochip4" in lines
     assert "encoder: quadrature at pins (17, 27, 22), its index in tick 3" in lines
     assert any("beam_pins 19, reader_pins 16" in line and "lamp 12" in line for line in lines)
-    beside = list(facts(parse(BUTTONS)))
+    beside = list(facts(parse(BUTTONS), "en"))
     assert "GPIO: through rpi, the chip is the Pi's own" in beside
     assert "pins: button_tout_va 4, bets_closed 25" in beside
     nothing = GOOD.replace("[journal]", '[gpio]\nprovider = "rpi"\n\n[journal]')
-    assert "no other pins" in list(facts(parse(nothing)))
+    assert "pins: no other pins" in list(facts(parse(nothing), "en"))
 
 
 def test_lines_of_no_encoder_beside_a_head() -> None:

@@ -76,27 +76,29 @@ def test_each_contradiction_is_reported_with_its_key(text: str, expected: str) -
 
 
 def test_its_meaning_is_printed() -> None:
-    lines = list(facts(parse(with_line("table", 'unproven = "chef"', SLINGSHOT))))
-    assert "the head reports the rotor, ball, pocket" in lines
+    lines = list(facts(parse(with_line("table", 'unproven = "chef"', SLINGSHOT)), "en"))
+    assert "the head reports the rotor, the ball and the pocket" in lines
     assert "a coup needs 3 proven laps" in lines
     assert "its number is called by the head" in lines
     assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in lines
-    assert "it sends its status lines by itself, and the number also on a line of its own" in lines
+    assert "the head sends its status lines by itself" in lines
+    assert "the head sends the number also on a line of its own" in lines
     assert "R2, Art. 10: the ball runs at least 3 full laps: nothing here proves it" in lines
-    assert "a coup that lacks only R2: waits for the chef to confirm it, or to declare it null" in lines
-    asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE)))))
-    assert "it is asked for each status line, and the number in its status lines only" in asked
-    void = list(facts(parse(with_line("table", 'unproven = "void"', SLINGSHOT))))
-    assert "a coup that lacks only R2: void, as a breakdown" in void
-    beside = list(facts(parse(COMBINED)))
-    assert "the head reports the rotor, pocket" in beside
-    assert "beams: 4 at 0°, 90°, 180°, 270°" in beside
+    assert "a coup that lacks only R2 waits for the chef to confirm it, or to declare it null" in lines
+    asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE))), "en"))
+    assert "the head is asked for each status line" in asked
+    assert "the head sends the number in its status lines only" in asked
+    void = list(facts(parse(with_line("table", 'unproven = "void"', SLINGSHOT)), "en"))
+    assert "a coup that lacks only R2 is void, as a breakdown" in void
+    beside = list(facts(parse(COMBINED), "en"))
+    assert "the head reports the rotor and the pocket" in beside
+    assert "beams: 4 at 0°, 90°, 180° and 270°" in beside
     assert not [line for line in beside if line.startswith("a coup ") and "needs" not in line]
 
 
 def test_with_beams_the_chef_may_answer_for_laps_that_are_only_suggested() -> None:
-    by_chef = list(facts(parse(with_line("table", 'unproven = "chef"', GOOD))))
+    by_chef = list(facts(parse(with_line("table", 'unproven = "chef"', GOOD)), "en"))
     waits = "waits for the chef to confirm it, or to declare it null"
-    assert f"a coup whose laps are suggested and not proven: {waits}" in by_chef
-    void = list(facts(parse(with_line("table", 'unproven = "void"', COMBINED))))
-    assert "a coup whose laps are suggested and not proven: void, as too few laps" in void
+    assert f"a coup whose laps are suggested and not proven {waits}" in by_chef
+    void = list(facts(parse(with_line("table", 'unproven = "void"', COMBINED)), "en"))
+    assert "a coup whose laps are suggested and not proven is void, as too few laps" in void

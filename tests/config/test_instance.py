@@ -145,8 +145,8 @@ def test_who_may_not_read_it_is_told_in_one_line(root: Path, closed: str, comman
         assert main([*command, NAME]) == Exit.NO_INPUT
     (root / closed).chmod(0o700)
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("wheeld: [Errno 13] Permission denied: ")
-    assert line.endswith("run this as root, or as a user that may use that file")
+    assert line.startswith(f"wheeld: {root / closed}")
+    assert line.endswith(": this user may not use it; run this as root, or as a user that may use that file")
 
 
 @pytest.mark.parametrize("command", [["check-config"], ["run", "-c"], ["doctor", "-c"], ["journal", "verify"]])

@@ -7,16 +7,18 @@ import pytest
 
 from tests.core.evening import FRENCH
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, SLINGSHOT
+from wheeld.core.catalogue import Catalogue, Text
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.provable import provable
 
 ENCODED = msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148)
 ENCODED_MERCURY = msgspec.structs.replace(MERCURY, rotor="sensors", rotor_ticks=148)
+ENGLISH = Catalogue("en")
 ALL = (FRENCH, MERCURY, SLINGSHOT, CHEF, COMBINED, ENCODED, ENCODED_MERCURY)
 
 
 def by(setting: TableSetting, row: str) -> list[str | None]:
-    return [one.by for one in provable(setting) if one.row == row]
+    return [None if one.by is None else ENGLISH.say_text(one.by) for one in provable(setting) if one.row == row]
 
 
 @pytest.mark.parametrize("setting", ALL)
@@ -25,7 +27,7 @@ def test_every_row_of_a_valid_and_of_a_void_coup_is_there(setting: TableSetting)
     rows = provable(setting)
     named = [*(f"R{n}" for n in range(1, 5)), *(f"N{n}" for n in range(1, 9)), "A1", "A1", "A7", "3"]
     assert [row.row for row in rows] == named
-    assert all(row.what and row.by != "" for row in rows)
+    assert all(ENGLISH.say_text(row.what) and row.by != Text("") for row in rows)
 
 
 @pytest.mark.parametrize("setting", ALL)

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from tests.core.evening import FRENCH
 from tests.core.head_evening import MERCURY
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.setting import Header, TableSetting, config_keys, from_header, rows_of
 from wheeld.core.table import Table
 
@@ -130,8 +131,10 @@ def test_every_setting_has_its_key_or_follows_from_others() -> None:
 
 
 def test_what_people_read_of_a_setting() -> None:
-    assert list(rows_of(with_(last_number=None))) == ["a coup needs 3 proven laps"]
-    assert list(rows_of(with_(last_number=0, auto_rien_ne_va_plus_rev_s=0.8))) == [
+    english = Catalogue("en")
+    assert [english.say_text(row) for row in rows_of(with_(last_number=None))] == ["a coup needs 3 proven laps"]
+    rows = rows_of(with_(last_number=0, auto_rien_ne_va_plus_rev_s=0.8))
+    assert [english.say_text(row) for row in rows] == [
         "a coup needs 3 proven laps",
         "last number: 0, for a journal that is still empty",
         "rien ne va plus: announced automatically when the ball is down to 0.8 laps a second",

@@ -17,6 +17,7 @@ from tests.doctor.alignment import layout, spun, swapped
 from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.doctor import findings, live
 from wheeld.config.reading import parse
+from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Level, Observation, SensorState
 from wheeld.doctor.bench import Bench
@@ -24,6 +25,8 @@ from wheeld.doctor.geometry import Geometry
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
 from wheeld.ports import PinsError
+
+ENGLISH = Catalogue("en")
 
 
 def unheard(_seen: Observation) -> None:
@@ -75,20 +78,20 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     config = parse(GOOD)
     signals = Signals(config.table.rotor_ticks)
     signals.take(SensorState(1, "rotor", ok=True))
-    assert "rotor stands" in live(signals, config)
-    assert "button" not in live(signals, config)
+    assert "rotor stands" in live(signals, config, ENGLISH)
+    assert "button" not in live(signals, config, ENGLISH)
     signals.take(SensorState(2, "rotor", ok=False))
     signals.take(Command(3, "rien_va", "button"))
-    assert "rotor not known" in live(signals, config)
-    assert "buttons rien_va 1" in live(signals, config)
-    assert live(signals, config).endswith("cylinder not told")
+    assert "rotor not known" in live(signals, config, ENGLISH)
+    assert "buttons rien_va 1" in live(signals, config, ENGLISH)
+    assert live(signals, config, ENGLISH).endswith("cylinder not told")
     signals.take(Level(4, "beam/2", active=True))
     signals.take(Level(4, "object", active=False))
-    assert live(signals, config).endswith("active at the start beam/2  cylinder clear")
+    assert live(signals, config, ENGLISH).endswith("active at the start beam/2  cylinder clear")
     signals.take(Level(5, "door", active=True))
-    assert live(signals, config).endswith("active at the start beam/2  cylinder clear  door open")
+    assert live(signals, config, ENGLISH).endswith("active at the start beam/2  cylinder clear  door open")
     signals.take(Level(6, "door", active=False))
-    assert live(signals, config).endswith("  door closed")
+    assert live(signals, config, ENGLISH).endswith("  door closed")
 
 
 class FakeBench:
@@ -120,10 +123,14 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> type[FakeBench]:
     return Fresh
 
 
-def doctor(path: Path, ball: str | None = None, number: int | None = None) -> Exit:
+def doctor(
+    path: Path, ball: str | None = None, number: int | None = None, *, learn: bool = True, language: Language = "en"
+) -> Exit:
     path.write_text(GOOD)
     return cli_doctor.doctor(
-        argparse.Namespace(config=str(path), seconds=1, learn=True, number=number, ball=ball, by=None)
+        argparse.Namespace(
+            config=str(path), seconds=1, learn=learn, number=number, ball=ball, by=None, language=language
+        )
     )
 
 
@@ -161,6 +168,30 @@ def test_the_summary_shows_an_encoder_without_z(
     assert "Z never shows where the rotor stands" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("language", "finding", "refusal"),
+    [
+        ("en", "wrong  link does not work, or says nothing; check its cable", "Nothing is written while anything but"),
+        ("fr", "  mal  link ne fonctionne pas, ou ne dit rien ; vérifier son câble", "Rien n'est écrit tant que"),
+        ("it", " male  link non funziona, o non dice nulla; controllare cavo", "Non si scrive nulla finché"),
+    ],
+)
+def test_it_speaks_the_language_of_the_screen(
+    language: Language,
+    finding: str,
+    refusal: str,
+    tmp_path: Path,
+    bench: type[FakeBench],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bench.works = False
+    bench.seen = spun(layout((0.0, 95.0, 180.0, 270.0)), 1)[0]
+    doctor(tmp_path / "wheel.toml", language=language)
+    told = capsys.readouterr()
+    assert finding in told.out
+    assert refusal in told.err
+
+
 def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -170,9 +201,7 @@ def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
     monkeypatch.setattr(cli_doctor, "Bench", taken)
     monkeypatch.setattr(cli_doctor, "log_to_stderr", lambda _: None)
     path = tmp_path / "wheel.toml"
-    path.write_text(GOOD)
-    asked = argparse.Namespace(config=str(path), seconds=1, learn=False, number=None, ball=None, by=None)
-    assert cli_doctor.doctor(asked) == Exit.BAD_CONFIG
+    assert doctor(path, learn=False) == Exit.BAD_CONFIG
     assert capsys.readouterr().err == "wheeld: pin 5 is in use\n"
 
 

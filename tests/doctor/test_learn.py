@@ -17,6 +17,7 @@ from wheeld.cli.doctor import learn, write
 from wheeld.config.instance import Wheel
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import Text
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
 from wheeld.doctor.findings import Finding, of_geometry, of_number
@@ -45,7 +46,7 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
 
 def written(path: Path, geometry: Geometry, *, ball_given: bool = False, listed: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(Wheel(path), config(), geometry, ball_given=ball_given, found=listed)
+    return write(Wheel(path), config(), geometry, ball_given=ball_given, language="en", found=listed)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_given: bool = False) -> str:
@@ -121,7 +122,7 @@ def test_a_file_keeps_its_mode_its_line_ends_and_every_former_self(tmp_path: Pat
     path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     path.chmod(0o640)
     for _ in range(3):
-        assert write(Wheel(path), config(), geometry, ball_given=False) == Exit.OK
+        assert write(Wheel(path), config(), geometry, ball_given=False, language="en") == Exit.OK
     kept = [tmp_path / f"wheel.toml{end}" for end in (".before", ".before.1", ".before.2")]
     assert sorted(tmp_path.iterdir()) == [path, *kept]
     assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o640}
@@ -151,7 +152,9 @@ def test_a_credential_in_the_file_is_one_after_learning_too(tmp_path: Path, monk
     more = 'username = "w"\npassword_file = "credential:mqtt-password"\n'
     path.write_text(TEXT.replace("[mqtt]\n", f"[mqtt]\n{more}"))
     assert "credential:" in path.read_text()
-    assert write(Wheel(path), config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False) == Exit.OK
+    assert (
+        write(Wheel(path), config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False, language="en") == Exit.OK
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -236,7 +239,7 @@ def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.Cap
 def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wheel.toml"
     bare = structs.replace(config(), table=structs.replace(config().table, rotor_ticks=0))
-    assert write(Wheel(path), bare, Geometry([], [], number=5), ball_given=False) == Exit.BAD_DATA
+    assert write(Wheel(path), bare, Geometry([], [], number=5), ball_given=False, language="en") == Exit.BAD_DATA
     assert "--number needs an encoder" in capsys.readouterr().err
 
 
@@ -304,7 +307,7 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
     angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
     assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
     assert written(path, found, listed=angle) == Exit.OK
-    dead = Finding("wrong", "beam_dead", "beam 3 pulsed 2 times, another 50", "its wire")
+    dead = Finding("wrong", "beam_dead", Text("beam 3 pulsed 2 times, another 50"), Text("its wire"))
     assert written(path, found, listed=[*angle, dead]) == Exit.BAD_DATA
     assert path.read_text() == TEXT
     assert "beam 3 pulsed 2 times, another 50; its wire. Nothing is written" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from tests.doctor.test_bench import FakeBench
 from tests.journal.journals import NOW, open_reader, open_writer, write_keys
 from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.main import main
+from wheeld.core.catalogue import Text
 from wheeld.core.observations import Observation
 from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor.findings import Finding
@@ -200,7 +201,9 @@ def test_a_file_that_cannot_be_written_keeps_nothing_out_of_the_journal(
 
 
 def test_nonsense_of_a_board_fills_no_journal() -> None:
-    found = [Finding("ok", "line_good", "x" * 10_000)] * 5_000 + [Finding("wrong", "beam_dead", "é" * 10_000)]
+    found = [Finding("ok", "line_good", Text("x" * 10_000))] * 5_000 + [
+        Finding("wrong", "beam_dead", Text("é" * 10_000))
+    ]
     angles = [Learned(n, 0.123456789, 0.1, 9) for n in range(5_000)]
     record = found_record(
         found, Geometry(angles, angles), Signals(148), by="b" * 1_000, configuration="0" * 64, rewritten=False

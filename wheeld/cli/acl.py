@@ -7,8 +7,10 @@ import sys
 
 from wheeld.broker.acl import access_list, same_names
 from wheeld.broker.roles import TableAccess
+from wheeld.cli.failure import fail
 from wheeld.config.instance import wheel_of
 from wheeld.config.reading import load
+from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 
 
@@ -16,9 +18,12 @@ def acl(options: argparse.Namespace) -> Exit:
     """Write the list; raises ConfigError, KeyFileError or OSError."""
     tables = [*map(_configured, options.config), *(TableAccess.of(*name.split("/")) for name in options.tables)]
     if not tables:
-        return _usage("name a table, as SITE/TABLE, or its configuration with -c")
+        return fail(Text("name a table, as SITE/TABLE, or its configuration with -c"), Exit.USAGE, options)
     if same := ", ".join(same_names(tables)):
-        return _usage(f"two tables are called {same}: their users would have the same names; make a list for each")
+        why = Text(
+            "two tables are called {name}: their users would have the same names; make a list for each", {"name": same}
+        )
+        return fail(why, Exit.USAGE, options)
     text = access_list(tables)
     if options.output is None:
         sys.stdout.write(text)
@@ -30,8 +35,3 @@ def acl(options: argparse.Namespace) -> Exit:
 def _configured(wheel: str) -> TableAccess:
     config = load(*wheel_of(wheel))
     return TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
-
-
-def _usage(why: str) -> Exit:
-    sys.stderr.write(f"wheeld: {why}\n")
-    return Exit.USAGE

@@ -13,8 +13,9 @@ from wheeld.config.problems import ConfigError, located
 from wheeld.config.reading import load
 from wheeld.config.sections import Config
 from wheeld.config.validation import problems_here
-from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue
-from wheeld.core.setting import HEADS, rows_of
+from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language, Part, Text, translatable
+from wheeld.core.setting import HEADS, TableSetting, rows_of
+from wheeld.core.setting import Part as WheelPart
 from wheeld.core.tracking.passes import certain_laps
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
@@ -31,149 +32,235 @@ def check(options: argparse.Namespace) -> Exit:
     config = load(*wheel)
     if problems := problems_here(config):
         raise ConfigError(str(wheel.config), located(problems, wheel.config.read_text(encoding="utf-8")))
-    for line in facts(config):
+    for line in facts(config, options.language):
         sys.stdout.write(line + "\n")
     return Exit.OK
 
 
-def facts(config: Config) -> Iterator[str]:
+def facts(config: Config, language: Language) -> Iterator[str]:
     """What the configuration comes to, in sentences."""
-    yield from _table(config)
-    yield from _wheel(config)
-    yield from _sensors(config)
-    yield from _provable(config)
-    yield from _journal(config.journal)
-    yield from _mqtt(config)
-    yield f"log: {config.log.level} and above, JSON lines on standard error"
+    catalogue = config.table.catalogue_in(language)
+    yield from map(catalogue.say_text, (*_table(config.table), *_wheel(config.table), *_sensors(config)))
+    yield from _provable(config.table, catalogue)
+    yield from map(catalogue.say_text, (*_journal(config.journal), *_mqtt(config)))
+    yield catalogue.say("log: {level} and above, JSON lines on standard error", level=config.log.level)
 
 
-def _table(config: Config) -> Iterator[str]:
-    table = config.table
-    profile = table.profile
-    yield f"table: {table.table} of {table.site}, {table.house}/{table.game}"
+def _table(table: TableSetting) -> Iterator[Text]:
+    place = {"table": table.table, "site": table.site, "house": table.house, "game": table.game}
+    yield Text("table: {table} of {site}, {house}/{game}", place)
     if table.test:
-        yield "a BENCH TABLE: every message is marked as a test, and a feed refuses it unless it asks for tests"
-    yield f"messages in {LANGUAGE_NAMES[table.table_language]}, numbers announced in {profile.announcements.language}"
-    yield f'a void coup is declared with "{table.words}"'
+        yield Text("a BENCH TABLE: every message is marked as a test, and a feed refuses it unless it asks for tests")
+    said, announced = LANGUAGE_NAMES[table.table_language], table.profile.announcements.language
+    languages = {"language": Text(said), "announced": Text(announced)}
+    yield Text("messages in {language}, numbers announced in {announced}", languages)
+    yield Text('a void coup is declared with "{words}"', {"words": table.words})
     yield from rows_of(table)
-    by_head = table.pocket == "head"
-    yield f"its number is called {'by the head' if by_head else f'after {_times(table.sightings_to_call)}'}"
+    yield _call(table)
     if table.auto_rien_ne_va_plus_rev_s is None:
-        yield "rien ne va plus: announced by the chef"
+        yield Text("rien ne va plus: announced by the chef")
 
 
-def _wheel(config: Config) -> Iterator[str]:
-    wheel = setting = config.table
-    way = "either way" if wheel.rotor_direction is None else f"{wheel.rotor_direction} only"
-    encoder = f"; its encoder has {wheel.rotor_ticks} ticks" if setting.rotor == "sensors" else ""
-    yield f"wheel: {setting.wheel}, the rotor turns {way}{encoder}"
-    if setting.ball == "sensors":
-        yield f"beams: {_angles(wheel.beams_deg)}"
-        which = "one pulse was a stray" if setting.strays == 1 else f"{setting.strays} pulses were strays"
-        certain = certain_laps(wheel.beams_deg, setting.min_laps, setting.strays)
-        yield f"a lap is proven if it is whichever {which}: a run is certain to be valid from {certain:.2f} laps on"
-    if setting.pocket == "sensors":
-        yield f"readers: {_angles(wheel.readers_deg)}"
-    by_head = [key for key in ("rotor", "ball", "pocket") if getattr(setting, key) == "head"]
-    if by_head:
-        yield f"the head reports the {', '.join(by_head)}"
+def _call(table: TableSetting) -> Text:
+    """When the number is called."""
+    if table.pocket == "head":
+        return Text("its number is called by the head")
+    if table.sightings_to_call == 1:
+        return Text("its number is called after one sighting")
+    return Text("its number is called after {count} sightings in the same pocket", {"count": table.sightings_to_call})
 
 
-def _sensors(config: Config) -> Iterator[str]:
+def _wheel(wheel: TableSetting) -> Iterator[Text]:
+    kind: dict[str, Part] = {"wheel": wheel.wheel, "way": Text(WAYS[wheel.rotor_direction]), "ticks": wheel.rotor_ticks}
+    if wheel.rotor == "sensors":
+        yield Text("wheel: {wheel}, the rotor turns {way}; its encoder has {ticks} ticks", kind)
+    else:
+        yield Text("wheel: {wheel}, the rotor turns {way}", kind)
+    if wheel.ball == "sensors":
+        yield Text("beams: {count} at {angles}", _angles(wheel.beams_deg))
+        yield _certain(wheel)
+    if wheel.pocket == "sensors":
+        yield Text("readers: {count} at {angles}", _angles(wheel.readers_deg))
+    if by_head := tuple(Text(PARTS[part]) for part in PARTS if getattr(wheel, part) == "head"):
+        yield Text("the head reports {parts}", {"parts": by_head})
+
+
+WAYS = {
+    None: translatable("either way"),
+    "cw": translatable("clockwise only"),
+    "ccw": translatable("counter-clockwise only"),
+}
+PARTS: dict[WheelPart, str] = {
+    "rotor": translatable("the rotor"),
+    "ball": translatable("the ball"),
+    "pocket": translatable("the pocket"),
+}
+
+
+def _certain(wheel: TableSetting) -> Text:
+    """From how many laps on a run is certain to be valid."""
+    laps: dict[str, Part] = {
+        "laps": round(certain_laps(wheel.beams_deg, wheel.min_laps, wheel.strays), 2),
+        "strays": wheel.strays,
+    }
+    if wheel.strays == 1:
+        return Text(
+            "a lap is proven if it is whichever one pulse was a stray: a run is certain to be valid from {laps} laps "
+            "on",
+            laps,
+        )
+    return Text(
+        "a lap is proven if it is whichever {strays} pulses were strays: a run is certain to be valid from {laps} laps "
+        "on",
+        laps,
+    )
+
+
+def _sensors(config: Config) -> Iterator[Text]:
     if config.sensors is not None:
         yield from _board(config.sensors)
     if config.gpio is not None:
         yield from _gpio(config.gpio)
     if config.head is not None:
         yield from _head(config.head)
-    yield f"the cabinet's door: {_door(config)}"
+    yield _door(config)
 
 
-def _door(config: Config) -> str:
-    """What tells whether it is open."""
+def _door(config: Config) -> Text:
+    """What tells whether the cabinet's door is open."""
     if config.sensors is not None:
-        return "told by the sensor board, if it has a door switch"
+        return Text("the cabinet's door: told by the sensor board, if it has a door switch")
     if config.gpio is not None and config.gpio.door_pin is not None:
-        return f"told by the switch at pin {config.gpio.door_pin}"
-    return "no switch tells whether it is open"
+        return Text("the cabinet's door: told by the switch at pin {pin}", {"pin": config.gpio.door_pin})
+    return Text("the cabinet's door: no switch tells whether it is open")
 
 
-def _head(head: HeadSetting) -> Iterator[str]:
-    name = HEADS[head.product].name
-    yield f"wheel head: {name}, {head.port} at {head.baud} baud; a fault when silent for {head.silence_s_max:g} s"
-    lines = "asked for each status line" if head.poll else "sends its status lines by itself"
-    number = "also on a line of its own" if head.bare_number else "in its status lines only"
-    yield f"it {'is ' if head.poll else ''}{lines}, and the number {number}"
+def _head(head: HeadSetting) -> Iterator[Text]:
+    at: dict[str, Part] = {
+        "head": HEADS[head.product].name,
+        "line": head.port,
+        "baud": head.baud,
+        "seconds": head.silence_s_max,
+    }
+    yield Text("wheel head: {head}, {line} at {baud} baud; a fault when silent for {seconds} s", at)
+    if head.poll:
+        yield Text("the head is asked for each status line")
+    else:
+        yield Text("the head sends its status lines by itself")
+    if head.bare_number:
+        yield Text("the head sends the number also on a line of its own")
+    else:
+        yield Text("the head sends the number in its status lines only")
 
 
-def _provable(config: Config) -> Iterator[str]:
+def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:
     """Row by row of docs/rulebook.md, with the house's article, what proves it."""
-    setting, english = config.table, Catalogue("en")
     for row in provable(setting):
-        yield f"{setting.profile.cited((row.row,), row.what, english)}: {row.by or 'nothing here proves it'}"
+        asked = setting.profile.cited((row.row,), catalogue.say_text(row.what), catalogue)
+        by = catalogue.say_text(row.by or Text("nothing here proves it"))
+        yield catalogue.say("{first}: {second}", first=asked, second=by)
+    yield from map(catalogue.say_text, _unproven(setting))
+
+
+def _unproven(setting: TableSetting) -> Iterator[Text]:
+    """What becomes of a number, or of a coup, that waits for a person."""
     if setting.confirm_numbers:
-        yield f"each number: {_BY_CHEF}"
-    if setting.unproven is not None and setting.lacks:
-        yield f"a coup that lacks only {' and '.join(setting.lacks)}: {_UNPROVEN[setting.unproven]}"
-    elif setting.unproven is not None:
-        yield f"a coup whose laps are suggested and not proven: {_SUGGESTED[setting.unproven]}"
+        yield Text("each number waits for the chef to confirm it, or to declare it null")
+    if setting.unproven is None:
+        return
+    if setting.lacks:
+        lacking = {"rules": " + ".join(setting.lacks)}
+        if setting.unproven == "void":
+            yield Text("a coup that lacks only {rules} is void, as a breakdown", lacking)
+        else:
+            yield Text(
+                "a coup that lacks only {rules} waits for the chef to confirm it, or to declare it null", lacking
+            )
+    elif setting.unproven == "void":
+        yield Text("a coup whose laps are suggested and not proven is void, as too few laps")
+    else:
+        yield Text(
+            "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it null"
+        )
 
 
-_BY_CHEF = "waits for the chef to confirm it, or to declare it null"
-_UNPROVEN = {"void": "void, as a breakdown", "chef": _BY_CHEF}
-_SUGGESTED = {"void": "void, as too few laps", "chef": _BY_CHEF}
+def _board(sensors: BoardSetting) -> Iterator[Text]:
+    at: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
+    yield Text("sensor board: {line} at {baud} baud; a fault when silent for {seconds} s", at)
+    pins = (
+        Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
+        Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
+    )
+    if fixed := tuple(filter(None, pins)):
+        yield Text("only the board with {pins}", {"pins": fixed})
+    else:
+        yield Text("any board with that layout of sensors is accepted")
+    yield Text("its clock may drift {drift} ppm from the host's", {"drift": sensors.max_drift_ppm})
 
 
-def _board(sensors: BoardSetting) -> Iterator[str]:
-    yield f"sensor board: {sensors.port} at {sensors.baud} baud; a fault when silent for {sensors.silence_s_max:g} s"
-    pins = {"serial number": sensors.board_serial, "configuration hash": sensors.config_hash}
-    fixed = [f"{name} {value}" for name, value in pins.items() if value is not None]
-    yield f"only the board with {' and '.join(fixed)}" if fixed else "any board with that layout of sensors is accepted"
-    yield f"its clock may drift {sensors.max_drift_ppm} ppm from the host's"
-
-
-def _gpio(gpio: GpioSetting) -> Iterator[str]:
-    chip = "the Pi's own" if gpio.chip is None else f"/dev/gpiochip{gpio.chip}"
-    yield f"GPIO: through {gpio.provider}, the chip is {chip}"
+def _gpio(gpio: GpioSetting) -> Iterator[Text]:
+    if gpio.chip is None:
+        yield Text("GPIO: through {provider}, the chip is the Pi's own", {"provider": gpio.provider})
+    else:
+        at = {"provider": gpio.provider, "chip": f"/dev/gpiochip{gpio.chip}"}
+        yield Text("GPIO: through {provider}, the chip is {chip}", at)
     if gpio.encoder is not None:
-        yield f"encoder: {gpio.encoder} at pins {gpio.encoder_pins}, its index in tick {gpio.index_tick}"
-    pins = ", ".join(f"{key} {pin}" for key, pin in gpio.used() if key != "encoder_pins")
-    yield f"pins: {pins}" if pins else "no other pins"
+        pins: dict[str, Part] = {"encoder": gpio.encoder, "pins": str(gpio.encoder_pins), "tick": gpio.index_tick}
+        yield Text("encoder: {encoder} at pins {pins}, its index in tick {tick}", pins)
+    if used := ", ".join(f"{key} {pin}" for key, pin in gpio.used() if key != "encoder_pins"):
+        yield Text("pins: {pins}", {"pins": used})
+    else:
+        yield Text("pins: no other pins")
 
 
-def _journal(journal: JournalSetting) -> Iterator[str]:
-    yield f"journal: {journal.path}"
+def _journal(journal: JournalSetting) -> Iterator[Text]:
+    yield Text("journal: {file}", {"file": str(journal.path)})
     if journal.signing_key_file is not None:
         key_id = FileSigner(journal.signing_key_file).key_id
-        yield f"sealed at each change of shift, and its feed signed, by key {key_id}"
-    days = "" if journal.evidence_age_days is None else f"for {journal.evidence_age_days:g} days and "
-    yield f"evidence is kept {days}up to {journal.evidence_bytes_max:,} bytes"
+        yield Text("sealed at each change of shift, and its feed signed, by key {key}", {"key": key_id})
+    # In groups of three, with spaces: that is read in every language.
+    kept = {"bytes": f"{journal.evidence_bytes_max:,}".replace(",", " ")}
+    if journal.evidence_age_days is None:
+        yield Text("evidence is kept up to {bytes} bytes", kept)
+    else:
+        yield Text(
+            "evidence is kept for {days} days and up to {bytes} bytes", {**kept, "days": journal.evidence_age_days}
+        )
 
 
-def _mqtt(config: Config) -> Iterator[str]:
+def _mqtt(config: Config) -> Iterator[Text]:
     mqtt, table = config.mqtt, config.table
-    secured = "with TLS" if mqtt.ca_file or mqtt.cert_file else "without TLS"
-    yield f"broker: {mqtt.host}:{mqtt.port} {_who(mqtt)}, {secured}, MQTT {mqtt.protocol}"
-    yield f"topics: wheel/v1/{table.site}/{table.table}/…"
+    secured = Text("with TLS") if mqtt.ca_file or mqtt.cert_file else Text("without TLS")
+    at: dict[str, Part] = {
+        "address": f"{mqtt.host}:{mqtt.port}",
+        "who": _who(mqtt),
+        "secured": secured,
+        "protocol": mqtt.protocol,
+    }
+    yield Text("broker: {address} {who}, {secured}, MQTT {protocol}", at)
+    yield Text("topics: {topics}", {"topics": f"wheel/v1/{table.site}/{table.table}/…"})
     for user, role in mqtt.users.items():
-        yield f"{user} at the broker: {role}"
-    confirmed = "the settlement core acknowledges it" if mqtt.settlement_ack else "the broker has confirmed it"
-    yield f"a message is owed until {confirmed}"
+        yield Text("{user} at the broker: {role}", {"user": user, "role": role})
+    if mqtt.settlement_ack:
+        yield Text("a message is owed until the settlement core acknowledges it")
+    else:
+        yield Text("a message is owed until the broker has confirmed it")
 
 
-def _who(mqtt: MqttSettings) -> str:
+def _who(mqtt: MqttSettings) -> Text:
     """Under which name the broker knows us."""
-    as_user = f"as {mqtt.username}" if mqtt.username else ""
     if mqtt.cert_file is None:
-        return as_user or "anonymously"
+        return Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
     name = common_name(mqtt.cert_file)
-    whose = "its own certificate" if name is None else f"the certificate of {name or 'nobody'}"
-    return f"{as_user} with {whose}".strip()
+    if name is None:
+        certificate = Text("with its own certificate")
+    else:
+        certificate = Text("with the certificate of {name}", {"name": name or Text("nobody")})
+    if not mqtt.username:
+        return certificate
+    return Text("as {user} {certificate}", {"user": mqtt.username, "certificate": certificate})
 
 
-def _angles(angles_deg: tuple[float, ...]) -> str:
-    return f"{len(angles_deg)} at {', '.join(f'{angle:g}°' for angle in angles_deg)}"
-
-
-def _times(count: int) -> str:
-    return "one sighting" if count == 1 else f"{count} sightings in the same pocket"
+def _angles(angles_deg: tuple[float, ...]) -> dict[str, Part]:
+    degrees = [Text("{angle}°", {"angle": float(angle)}) for angle in angles_deg]
+    return {"count": len(angles_deg), "angles": tuple(degrees)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from serial.tools import list_ports
@@ -14,6 +14,7 @@ from wheeld.cli.person import user
 from wheeld.config.instance import Wheel, wheel_of
 from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import index_of
 from wheeld.daemon.identity import digest_of_file
@@ -29,6 +30,7 @@ from wheeld.doctor.findings import (
     of_pulses,
     of_signals,
     of_way,
+    sensor,
 )
 from wheeld.doctor.geometry import Geometry, Learned, at_rest, learn_beams, learn_readers, spins_of
 from wheeld.doctor.record import found_record, store
@@ -56,15 +58,15 @@ def doctor(options: argparse.Namespace) -> Exit:
     Raises ConfigError, JournalError, KeyFileError, OSError.
     """
     try:
-        return _doctor(options)
+        return _doctor(options, Catalogue(options.language))
     except PinsError as wrong:
         sys.stderr.write(f"wheeld: {wrong}\n")
         return Exit.BAD_CONFIG
 
 
-def _doctor(options: argparse.Namespace) -> Exit:
-    for line in connected():
-        print(line)
+def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
+    for text in connected():
+        print(catalogue.say_text(text))
     if options.config is None:
         return Exit.OK
     wheel = wheel_of(options.config)
@@ -73,7 +75,7 @@ def _doctor(options: argparse.Namespace) -> Exit:
     signals = Signals(config.table.rotor_ticks)
     bench = Bench(config, signals.take)
     try:
-        asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config), flush=True)))
+        asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config, catalogue), flush=True)))
     except KeyboardInterrupt:
         print()
     learned, before = learn(signals, config, options), digest_of_file(wheel.config)
@@ -83,7 +85,8 @@ def _doctor(options: argparse.Namespace) -> Exit:
     finally:  # whatever becomes of the file: what was found belongs into the journal
         after = digest_of_file(wheel.config)
         by = options.by or user()
-        keep(config, found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before))
+        record = found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before)
+        keep(config, record, catalogue)
 
 
 def tell(
@@ -91,13 +94,15 @@ def tell(
 ) -> Exit:
     """Print what was found, and write what was learned if that is asked; raises OSError, ConfigError."""
     for each in found:
-        print(f"{each.level:>5}  {each.what}" + (f"; {each.do}" if each.do else ""))
+        print(each.line(Catalogue(options.language)))
     if options.learn:
-        return write(wheel, config, learned, ball_given=options.ball is not None, found=found)
+        return write(
+            wheel, config, learned, ball_given=options.ball is not None, found=found, language=options.language
+        )
     return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
 
 
-def keep(config: Config, happened: EventRecord) -> None:
+def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
     """Store it in the wheel's journal, once there is one, and say so.
 
     Raises JournalError, KeyFileError, OSError: after a word that it is not stored.
@@ -105,13 +110,13 @@ def keep(config: Config, happened: EventRecord) -> None:
     path = config.journal.path
     try:
         if not path.exists():
-            print(f"not stored: there is no journal {path} yet, and the daemon begins it")
+            print(catalogue.say("not stored: there is no journal {file} yet, and the daemon begins it", file=path))
             return
         store(config, happened)
     except (JournalError, KeyFileError, OSError):
-        sys.stderr.write("wheeld: what was found is not stored\n")
+        sys.stderr.write(f"wheeld: {catalogue.say('what was found is not stored')}\n")
         raise
-    print(f"{path}: what was found is stored, by {happened.by}")
+    print(catalogue.say("{file}: what was found is stored, by {person}", file=path, person=happened.by))
 
 
 def serial_lines() -> tuple[str, ...]:
@@ -123,43 +128,69 @@ def serial_lines() -> tuple[str, ...]:
     return tuple(str(name) if name.is_char_device() else device for name, device in named)
 
 
-def connected() -> Iterator[str]:
-    """Serial ports and GPIO chips of this computer, a line each."""
+def connected() -> Iterator[Text]:
+    """Serial ports and GPIO chips of this computer, each as a line."""
     ports = sorted(list_ports.comports())
     for port in ports:
-        serial = f", serial number {port.serial_number}" if port.serial_number else ""
-        what = "" if port.description == "n/a" else f": {port.description}"
-        yield f"serial port {port.device}{what}{serial}"
+        port_and_what = port.device if port.description == "n/a" else f"{port.device}: {port.description}"
+        if port.serial_number:
+            named = {"port": port_and_what, "number": port.serial_number}
+            yield Text("serial port {port}, serial number {number}", named)
+        else:
+            yield Text("serial port {port}", {"port": port_and_what})
     if not ports:
-        yield "no serial port: is the board plugged in?"
+        yield Text("no serial port: is the board plugged in?")
     for chip in sorted(DEVICES.glob("gpiochip*")):
-        yield f"GPIO chip {chip}"
+        yield Text("GPIO chip {chip}", {"chip": str(chip)})
 
 
-def live(signals: Signals, config: Config) -> str:
+CYLINDER = {
+    True: translatable("cylinder object"),
+    False: translatable("cylinder clear"),
+    None: translatable("cylinder not told"),
+}
+DOOR = {True: translatable("door open"), False: translatable("door closed")}
+TURNS = {"cw": translatable("clockwise"), "ccw": translatable("counter-clockwise"), None: ""}
+
+
+def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
     """What each sensor has reported so far, on one line."""
-    pulses = " ".join(str(signals.pulses[beam]) for beam in range(len(config.table.beams_deg)))
-    sightings = " ".join(str(signals.sightings[reader]) for reader in range(len(config.table.readers_deg)))
-    thing = {True: "object", False: "clear", None: "not told"}[signals.is_object_present]
-    parts = [f"rotor {_rotor(signals)}"]
+    parts = [catalogue.say_text(part) for part in _live(signals, config)]
+    return "  ".join([f"{signals.seconds:6.0f} s", *parts])
+
+
+def _live(signals: Signals, config: Config) -> Iterator[Text]:
+    yield _rotor(signals)
     if config.table.beams_deg:
-        parts.append(f"beams {pulses}")
+        yield Text("beams {counts}", {"counts": _counts(signals.pulses, len(config.table.beams_deg))})
     if config.table.readers_deg:
-        parts.append(f"readers {sightings}")
+        yield Text("readers {counts}", {"counts": _counts(signals.sightings, len(config.table.readers_deg))})
     if config.head is not None:
-        parts.append(f"head {signals.phase or 'silent'}, laps {signals.head_laps}, numbers {signals.head_numbers}")
+        phase = signals.phase or Text("silent")
+        counted: dict[str, Part] = {"phase": phase, "laps": signals.head_laps, "numbers": str(signals.head_numbers)}
+        yield Text("head {phase}, laps {laps}, numbers {numbers}", counted)
     if buttons := _buttons(signals, config):
-        parts.append(f"buttons {' '.join(f'{name} {signals.buttons[name]}' for name in buttons)}")
+        counts = " ".join(f"{name} {signals.buttons[name]}" for name in buttons)
+        yield Text("buttons {counts}", {"counts": counts})
     if signals.active:
-        parts.append(f"active at the start {' '.join(sorted(signals.active))}")
-    door = {True: ["door open"], False: ["door closed"], None: []}[signals.is_door_open]
-    return "  ".join([f"{signals.seconds:6.0f} s", *parts, f"cylinder {thing}", *door])
+        yield Text("active at the start {sensors}", {"sensors": " ".join(sorted(signals.active))})
+    yield Text(CYLINDER[signals.is_object_present])
+    if signals.is_door_open is not None:
+        yield Text(DOOR[signals.is_door_open])
 
 
-def _rotor(signals: Signals) -> str:
+def _counts(counts: Mapping[int, int], sensors: int) -> str:
+    return " ".join(str(counts[index]) for index in range(sensors))
+
+
+def _rotor(signals: Signals) -> Text:
     if signals.faults.get("rotor"):
-        return "not known"
-    return "stands" if not signals.rpm else f"{signals.rpm:.1f} rpm {signals.direction or ''}".rstrip()
+        return Text("rotor not known")
+    if not signals.rpm:
+        return Text("rotor stands")
+    way = TURNS[signals.direction]
+    rpm = f"{signals.rpm:.1f}"  # always as wide, for the line is printed each second
+    return Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"})
 
 
 def _buttons(signals: Signals, config: Config) -> list[str]:
@@ -185,9 +216,8 @@ def findings(
     wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
-            yield Finding(
-                "wrong", "sensor_silent", f"{name} does not work, or says nothing", "its cable, its supply, its port"
-            )
+            what = Text("{name} does not work, or says nothing", {"name": name})
+            yield Finding("wrong", "sensor_silent", what, Text("check its cable, its supply, its port"))
     yield from of_clock(bench.clock)
     for part, counters in bench.counters.items():
         heard = bench.sensors.get(LINES[part], True)
@@ -203,39 +233,48 @@ def findings(
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
-def write(wheel: Wheel, config: Config, learned: Geometry, *, ball_given: bool, found: Sequence[Finding] = ()) -> Exit:
+def write(
+    wheel: Wheel,
+    config: Config,
+    learned: Geometry,
+    *,
+    ball_given: bool,
+    language: Language,
+    found: Sequence[Finding] = (),
+) -> Exit:
     """Write what was learned into the file, unless more than an angle is wrong in what was `found`.
 
     The former file stays beside it. Raises OSError, ConfigError.
     """
-    path, table = wheel.config, config.table
+    path, table, catalogue = wheel.config, config.table, Catalogue(language)
     if against := [*refusals.of_findings(found), *_against(config, learned, ball_given=ball_given)]:
-        sys.stderr.writelines(f"wheeld: {path}: {each}\n" for each in against)
+        sys.stderr.writelines(f"wheeld: {path}: {catalogue.say_text(each)}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
     try:
         angles |= _angles("beam", learned.beams, len(table.beams_deg))
         angles |= _angles("reader", learned.readers, len(table.readers_deg))
         if not angles:
-            raise RewriteError("too little was seen to learn from: spin a few times, and give --number")
+            raise RewriteError(Text("too little was seen to learn from: spin a few times, and give --number"))
         before = path.read_bytes().decode()
         after = with_angles(before, angles)
     except RewriteError as wrong:
-        sys.stderr.write(f"wheeld: {path}: {wrong}\n")
+        sys.stderr.write(f"wheeld: {path}: {catalogue.say_text(wrong.text)}\n")
         return Exit.BAD_DATA
     parse(after, name=str(path), directory=path.parent, credentials=wheel.credentials)
     former = replace_file(path, after.encode())
     for key, values in angles.items():
-        print(f"{path}: {key} = {values}; the former file is {former.name}")
+        line = f"{key} = {values}"
+        print(catalogue.say("{file}: {line}; the former file is {former}", file=path, line=line, former=former.name))
     return Exit.OK
 
 
-def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator[str]:
+def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator[Text]:
     """What speaks against what was learned."""
     wheel, spins = config.table, learned.spins
     yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_given=ball_given)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
-        yield "--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out"
+        yield Text("--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out")
     elif number is not None:
         yield from refusals.of_readers(learned.readers, spins, wheel.readers_deg, number=number, ball_given=ball_given)
 
@@ -246,6 +285,8 @@ def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, lis
     if not found:
         return {}
     if odd := sorted(found ^ wanted):
-        what = "is in no configuration" if odd[0] in found else "says nothing"
-        raise RewriteError(f"{kind} {odd[0]} {what}: nothing is written while one is dead or unknown")
+        at = {"sensor": sensor(kind, odd[0])}
+        if odd[0] in found:
+            raise RewriteError(Text("{sensor} is in no configuration: nothing is written while one is unknown", at))
+        raise RewriteError(Text("{sensor} says nothing: nothing is written while one is dead", at))
     return {f"{kind}s_deg": [each.angle_deg for each in learned]}

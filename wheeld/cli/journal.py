@@ -15,8 +15,10 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.describe import describe
+from wheeld.cli.failure import fail
 from wheeld.cli.person import user
 from wheeld.cli.recall import recalled
+from wheeld.core.catalogue import Text
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.exits import Exit
@@ -49,7 +51,7 @@ def verify(options: argparse.Namespace) -> Exit:
     try:
         keys = dict(public_key(path) for path in options.public_key) or None
     except KeyFileError as wrong:
-        return _refuse(str(wrong))
+        return fail(str(wrong), Exit.BAD_DATA, options)
     with closing(_open(options.file)) as journal:
         report = verify_journal(journal, keys, options.head)
     for fault in report.faults:
@@ -71,12 +73,13 @@ def seal(options: argparse.Namespace) -> Exit:
     try:
         signer = FileSigner(options.key)
     except KeyFileError as wrong:
-        return _refuse(str(wrong))
+        return fail(str(wrong), Exit.BAD_DATA, options)
     _require(options.file)
     with closing(open_to_write(options.file, signer=signer)) as journal:
         sealed = journal.seal(by=options.by or user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
-        return _refuse(f"{options.file}: nothing in it yet that could be sealed")
+        why = Text("{file}: nothing in it yet that could be sealed", {"file": str(options.file)})
+        return fail(why, Exit.BAD_DATA, options)
     sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
     return Exit.OK
 
@@ -97,7 +100,7 @@ def adopt(options: argparse.Namespace) -> Exit:
     try:
         signer = None if options.key is None else FileSigner(options.key)
     except KeyFileError as wrong:
-        return _refuse(str(wrong))
+        return fail(str(wrong), Exit.BAD_DATA, options)
     _require(options.file)
     seq, last_hash = options.after
     with closing(open_to_write(options.file, signer=signer)) as journal:
@@ -117,14 +120,19 @@ def backup(options: argparse.Namespace) -> Exit:
     """Copy a journal, also while its daemon runs, and verify the copy; raises JournalError, OSError."""
     part = options.to.with_name(options.to.name + ".part")
     if options.to.exists():
-        return _refuse(f"{options.to}: exists already; give each backup a name of its own")
+        why = Text("{file}: exists already; give each backup a name of its own", {"file": str(options.to)})
+        return fail(why, Exit.BAD_DATA, options)
     part.unlink(missing_ok=True)
     with closing(_open(options.file)) as journal:
         journal.database.copy_to(part)
     with closing(_open(part)) as copy:
         report = verify_journal(copy)
     if report.faults:
-        return _refuse(f"{part}: the copy is not whole, and neither may the journal be: {report.faults[0]}")
+        why = Text(
+            "{file}: the copy is not whole, and neither may the journal be: {fault}",
+            {"file": str(part), "fault": str(report.faults[0])},
+        )
+        return fail(why, Exit.BAD_DATA, options)
     part.rename(options.to)
     sys.stdout.write(f"{options.to}: {report.records} records, verified; {_noted(report.records, report.head)}\n")
     return Exit.OK
@@ -161,20 +169,27 @@ def show(options: argparse.Namespace) -> Exit:
             _print_event(event, options)
         coups = journal.coups()
     if options.coup is not None and not is_found:
-        sys.stderr.write(f"wheeld: {options.file}: no such message of coup {options.coup}; {_known(coups)}\n")
-        return Exit.NO_INPUT
+        why = Text("no such message of coup {coup}", {"coup": options.coup})
+        return fail(_of_file(options, why, _known(coups)), Exit.NO_INPUT, options)
     return Exit.OK
 
 
-def _known(coups: list[int]) -> str:
-    return f"it has coups {coups[0]} to {coups[-1]}" if coups else "it has none yet"
+def _known(coups: list[int]) -> Text:
+    if not coups:
+        return Text("it has none yet")
+    return Text("it has coups {first} to {last}", {"first": coups[0], "last": coups[-1]})
+
+
+def _of_file(options: argparse.Namespace, what: Text, hint: Text) -> Text:
+    """What is wrong with the journal's file, and a hint."""
+    told = Text("{first}; {second}", {"first": what, "second": hint})
+    return Text("{first}: {second}", {"first": str(options.file), "second": told})
 
 
 def _show_last(options: argparse.Namespace) -> Exit:
     """Print the last coups, each with its evidence drawn."""
     if options.jsonl or options.topic or options.coup is not None or options.from_seq is not None:
-        sys.stderr.write("wheeld: --last stands alone: each of its coups is shown whole\n")
-        return Exit.USAGE
+        return fail(Text("--last stands alone: each of its coups is shown whole"), Exit.USAGE, options)
     with _reading(options.file) as journal:
         for line in recalled(journal, options.last, options.language):
             sys.stdout.write(f"{line}\n")
@@ -188,11 +203,12 @@ def export(options: argparse.Namespace) -> Exit:
         coups, pruning = journal.coups(), journal.pruning(options.coup)
     if evidence is None:
         if pruning is not None:
-            why = f"retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
-            sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup} any more: {why}\n")
-            return Exit.NO_INPUT
-        sys.stderr.write(f"wheeld: {options.file}: no evidence of coup {options.coup}; {_known(coups)}\n")
-        return Exit.NO_INPUT
+            removal = {"at": to_text(pruning.at_utc_us), "why": pruning.why}
+            hint = Text("retention removed it {at} ({why})", removal)
+        else:
+            hint = _known(coups)
+        why = Text("no evidence of coup {coup}", {"coup": options.coup})
+        return fail(_of_file(options, why, hint), Exit.NO_INPUT, options)
     if options.output:
         options.output.write_bytes(evidence.log)
     else:
@@ -219,11 +235,6 @@ def _reading(path: Path) -> Iterator[JournalReader]:
 def _require(path: Path) -> None:
     """Raise OSError for what is no readable file: SQLite would say it less clearly, or make a new file."""
     path.open("rb").close()
-
-
-def _refuse(why: str) -> Exit:
-    sys.stderr.write(f"wheeld: {why}\n")
-    return Exit.BAD_DATA
 
 
 def _signed(report: Verification) -> str:

@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 
+from wheeld.cli.failure import fail, file_trouble
 from wheeld.cli.parser import parser
 from wheeld.config.problems import ConfigError
+from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import KeyFileError
-
-_AS_ROOT = "; run this as root, or as a user that may use that file"
-"""Most files of a wheel are closed to others: its secrets to all but root."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,15 +27,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except ConfigError as wrong:
-        return _fail(f"the configuration is wrong\n{wrong}", Exit.BAD_CONFIG)
+        code = fail(Text("the configuration is wrong"), Exit.BAD_CONFIG, options)
+        sys.stderr.write(f"{wrong}\n")
+        return code
     except KeyFileError as wrong:
-        return _fail(str(wrong), Exit.BAD_CONFIG)
+        return fail(str(wrong), Exit.BAD_CONFIG, options)
     except JournalError as wrong:
-        return _fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA)
-    except PermissionError as wrong:
-        return _fail(f"{wrong}{_AS_ROOT if os.geteuid() else ''}", Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED)
+        code = Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA
+        return fail(str(wrong), code, options)
     except OSError as wrong:
-        return _fail(str(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED)
+        return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     return code
@@ -46,8 +46,3 @@ def _version(options: argparse.Namespace) -> Exit:
     from wheeld.cli.version import version  # noqa: PLC0415  what it imports takes long
 
     return version(options)
-
-
-def _fail(why: str, code: Exit) -> Exit:
-    print(f"wheeld: {why}", file=sys.stderr)
-    return code

@@ -280,6 +280,7 @@ def _add_check(commands: Commands[_Parser]) -> None:
         "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
     )
     check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_language(check)
     check.set_defaults(do=cli_check.check)
 
 
@@ -350,7 +351,7 @@ def _add_language(command: argparse.ArgumentParser) -> None:
         "--language",
         choices=LANGUAGES,
         default=language_here(),
-        help="of what people read (default: the locale's, else en); errors are in English",
+        help="of what people read (default: the locale's, else en)",
     )
 
 
@@ -404,6 +405,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
     doctor.add_argument("--by", metavar="NAME", type=person, help="who looks (default: the user)")
+    _add_language(doctor)
     doctor.set_defaults(do=_doctor)
 
 

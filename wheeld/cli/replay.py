@@ -15,7 +15,8 @@ from typing import BinaryIO, TextIO, cast
 import msgspec
 
 from wheeld.cli.describe import describe
-from wheeld.core.catalogue import Language
+from wheeld.cli.failure import catalogue_of, fail
+from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.core.replay import LogError, Replay
 from wheeld.exits import Exit
@@ -39,9 +40,8 @@ def replay(options: argparse.Namespace) -> Exit:
             target.flush()
     except LogError as wrong:
         sys.stdout.flush()
-        sys.stderr.write(f"wheeld: {options.file}: {wrong}\n")
-        return Exit.BAD_DATA
-    _report_skipped(replayed, sys.stderr)
+        return fail(f"{options.file}: {wrong}", Exit.BAD_DATA, options)
+    _report_skipped(replayed, catalogue_of(options), sys.stderr)
     return Exit.OK
 
 
@@ -80,8 +80,15 @@ def _for_people(line: bytes, language: Language) -> bytes:
     return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload), language)}".encode()
 
 
-def _report_skipped(replayed: Replay, out: TextIO) -> None:
-    """Lines that did not count: without this, nobody would notice them."""
-    for what, words in (("unknown", "of kinds unknown here"), ("malformed", "malformed"), ("late", "out of order")):
-        if count := replayed.counters[what]:
-            out.write(f"wheeld: {count} lines {words}: skipped\n")
+SKIPPED = {
+    "unknown": translatable("{count} lines of kinds unknown here: skipped"),
+    "malformed": translatable("{count} lines malformed: skipped"),
+    "late": translatable("{count} lines out of order: skipped"),
+}
+"""By counter, what is said of lines that did not count: without this, nobody would notice them."""
+
+
+def _report_skipped(replayed: Replay, catalogue: Catalogue, out: TextIO) -> None:
+    for counter, text in SKIPPED.items():
+        if count := replayed.counters[counter]:
+            out.write(f"wheeld: {catalogue.say(text, count=count)}\n")

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 
 from wheeld.cli.doctor import serial_lines
+from wheeld.cli.failure import fail
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers
 from wheeld.setup.computer import Computer, SetupError
@@ -61,10 +63,10 @@ def setup(
     try:
         return _setup(options, computer, ask)
     except SetupError as wrong:
-        return _refuse(str(wrong))
+        return fail(str(wrong), Exit.USAGE, options)
     except EOFError:
         sys.stdout.write("\n")
-        return _refuse("nobody answers: nothing was done")
+        return fail(Text("nobody answers: nothing was done"), Exit.USAGE, options)
 
 
 def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Exit:
@@ -121,8 +123,3 @@ def _next(places: Places, config: Config, plan: Sequence[Step]) -> list[str]:
             f"    --cert-file {broker.user_certificate(user)} --key-file {broker.user_key(user)}",
         ]
     return [*lines, "start the wheel:", f"  systemctl enable --now wheeld@{places.name}"]
-
-
-def _refuse(why: str) -> Exit:
-    sys.stderr.write(f"wheeld: {why}\n")
-    return Exit.USAGE

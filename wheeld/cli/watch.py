@@ -7,6 +7,7 @@ import asyncio
 import sys
 
 from wheeld.cli.describe import describe
+from wheeld.cli.failure import catalogue_of
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.instants import from_text
 from wheeld.exits import Exit
@@ -41,7 +42,8 @@ async def _watch(options: argparse.Namespace) -> Exit:
             try:
                 message = await anext(feed)
             except FeedError as error:
-                _warn(f"refused ({error.fault}): {error}")
+                refused = catalogue_of(options).say("refused ({fault})", fault=error.fault)
+                _warn(catalogue_of(options).say("{first}: {second}", first=refused, second=error))
                 continue
             sys.stdout.write(f"{line(message, options.language, SystemClock().utc_us())}\n")
             sys.stdout.flush()

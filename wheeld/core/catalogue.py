@@ -18,15 +18,19 @@ import msgspec
 
 Language: TypeAlias = Literal["fr", "it", "en"]
 """The languages that a table's messages may have."""
-LANGUAGE_NAMES: dict[Language, str] = {"fr": "French", "it": "Italian", "en": "English"}
-"""For technicians, whose tools speak English."""
-
 NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 def translatable(text: str) -> str:
     """Marks a text for the catalogues that is not a literal where it is said; the text itself."""
     return text
+
+
+LANGUAGE_NAMES: dict[Language, str] = {
+    "fr": translatable("French"),
+    "it": translatable("Italian"),
+    "en": translatable("English"),
+}
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -37,7 +41,7 @@ class Text(msgspec.Struct, frozen=True):
     parts: Mapping[str, Part] = {}
 
 
-Part: TypeAlias = "str | int | Text | tuple[Text, ...]"
+Part: TypeAlias = "str | int | float | Text | tuple[Text, ...]"
 
 
 class Catalogue:
@@ -62,6 +66,8 @@ class Catalogue:
     def _part(self, part: Part) -> str | int:
         if isinstance(part, Text):
             return self.say_text(part)
+        if isinstance(part, float):
+            return self.decimal(part)
         return self.listed([self.say_text(each) for each in part]) if isinstance(part, tuple) else part
 
     def listed(self, items: Sequence[str]) -> str:

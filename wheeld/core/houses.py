@@ -47,7 +47,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         if not rules:
             return text
         cited = catalogue.joined(self._rule(rule, catalogue) for rule in rules)
-        return catalogue.say("{rules}: {text}", rules=cited, text=text)
+        return catalogue.say("{first}: {second}", first=cited, second=text)
 
     def void_cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
         """`cited`, for a coup that is void by the first of the rules. Where no article of the house says so, the custom

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, structs
 
-from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.catalogue import Catalogue, Language, Text, translatable
 from wheeld.core.houses import PROFILES, TOUT_VA, Profile, VoidWords
 from wheeld.core.observations import Direction, HeadProduct, Source, Unproven
 from wheeld.core.pockets import POCKETS
@@ -69,7 +69,8 @@ class ConfigKey(msgspec.Struct, frozen=True):
     """Where a setting stands in the configuration file: key `name` of `[section]`.
 
     `default` is what counts where the key is left out; `NODEFAULT`: the default of the field itself, and without one
-    the key is required. `row` says for people what a value means, with `{}` in its place.
+    the key is required. `row` says for people what a value means, with `{value}` in its
+    place.
     """
 
     section: str
@@ -176,7 +177,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             4,
             default=None,
             left_out="as many as the house asks",
-            row="a coup needs {} proven laps",
+            row=translatable("a coup needs {value} proven laps"),
         ),
     ]
     """In the file None, the default."""
@@ -188,7 +189,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             f"a whole number, 0 to {POCKETS - 1}",
             17,
             left_out="not known",
-            row="last number: {}, for a journal that is still empty",
+            row=translatable("last number: {value}, for a journal that is still empty"),
         ),
     ] = None
     rotor_direction: Annotated[
@@ -229,7 +230,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             "laps a second, 0.3 to 3",
             0.8,
             left_out="the chef announces it",
-            row="rien ne va plus: announced automatically when the ball is down to {:g} laps a second",
+            row=translatable("rien ne va plus: announced automatically when the ball is down to {value} laps a second"),
         ),
     ] = None
     head: HeadProduct | None = None
@@ -384,12 +385,12 @@ def config_keys() -> dict[str, ConfigKey]:
     }
 
 
-def rows_of(setting: TableSetting) -> Iterator[str]:
+def rows_of(setting: TableSetting) -> Iterator[Text]:
     """What the table's settings mean for people, a line each, of those that have a value and a `row`."""
     for field, key in config_keys().items():
         value = getattr(setting, field)
         if key.row and value is not None:
-            yield key.row.format(value)
+            yield Text(key.row, {"value": value})
 
 
 def _article(setting: TableSetting, rule: str) -> str:

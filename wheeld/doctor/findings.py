@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from wheeld.core.catalogue import Catalogue, Part, Text, translatable
 from wheeld.core.clock import HostTime
 from wheeld.core.pockets import POCKETS, ROTOR_ORDER, index_of
 from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
@@ -25,8 +26,8 @@ JITTER_BORNE_MS = {37: 1.2, 74: 1.5, 148: 2.0, 296: 3.0, 592: 3.0}
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
 STEADY = {
-    "beam": "spin the ball and keep hands away; then check the beam's mounting and threshold",
-    "reader": "leave the ball in its pocket, without moving it, until the rotor has turned a few times more",
+    "beam": Text("spin the ball and keep hands away; then check the beam's mounting and threshold"),
+    "reader": Text("leave the ball in its pocket, without moving it, until the rotor has turned a few times more"),
 }
 """What to do when single measurements differ."""
 PULSES_MIN = 20
@@ -34,22 +35,25 @@ PULSES_MIN = 20
 ERROR_US = 1_000
 """An error of the sensing clock above this is 0.2° of a rotor at 30 rpm: harmless, but without an explanation."""
 
-MIRRORED = (
+MIRRORED = Text(
     "the ball ran with the rotor, or the beams are numbered the other way round; give the ball's direction with "
     "--ball cw or --ball ccw"
 )
 """Mirrored angles turn R1 into its opposite (Art. 10). Only the person who threw the ball knows its direction."""
-SWAPPED = "the ball ran with the rotor: A and B of the encoder may be swapped"
+SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
 """With A and B swapped an encoder reports the opposite direction and mirrored sectors."""
-CABLE = "check shielding, ground and length of the cable"
+CABLE = Text("check shielding, ground and length of the cable")
+PINS = Text("check the wires to the pins and the computer's load")
 GPIO_ADVICE = {
-    "host_stalls": "the computer stood still: check its load, its power supply and its storage",
-    "late_edges": "the computer was too busy to date them: reduce its load",
-    "lost_edges": "more edges came than the computer could read: reduce its load, or mend a line that bounces",
-    "link_faults": "edges were lost or came late: reduce the computer's load",
-    "encoder_violations": "check the encoder's lines A, B and Z: thresholds, gap to the disc, and rotor_ticks",
-    "pulses_too_short": "spikes on a beam or reader: check its threshold, the shielding of its wire, and min_pulse_us",
-    "pulses_too_long": "a beam or reader stays blocked: check it for dirt, its light, and sensors_active_low",
+    "host_stalls": Text("the computer stood still: check its load, its power supply and its storage"),
+    "late_edges": Text("the computer was too busy to date them: reduce its load"),
+    "lost_edges": Text("more edges came than the computer could read: reduce its load, or mend a line that bounces"),
+    "link_faults": Text("edges were lost or came late: reduce the computer's load"),
+    "encoder_violations": Text("check the encoder's lines A, B and Z: thresholds, gap to the disc, and rotor_ticks"),
+    "pulses_too_short": Text(
+        "spikes on a beam or reader: check its threshold, the shielding of its wire, and min_pulse_us"
+    ),
+    "pulses_too_long": Text("a beam or reader stays blocked: check it for dirt, its light, and sensors_active_low"),
 }
 """By counter. Pins of the computer itself have no line that could be damaged."""
 
@@ -95,17 +99,55 @@ Code: TypeAlias = Literal[
 """What kind of finding it is. It stands in journals: a code keeps its meaning, whatever its text becomes."""
 
 
+Level: TypeAlias = Literal["ok", "look", "wrong"]
+LEVELS: dict[Level, str] = {
+    "ok": translatable("ok"),
+    "look": translatable("look"),
+    "wrong": translatable("wrong"),
+}
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be relied on.
 
-    `what` was found, and what to `do`. `is_angle`: about an angle in the configuration, which learning may correct.
+    `found`: what was found; `mend`: what to do. `is_angle`: about an angle in the configuration, which learning may
+    correct.
     """
 
-    level: Literal["ok", "look", "wrong"]
+    level: Level
     code: Code
-    what: str
-    do: str = ""
+    found: Text
+    mend: Text | None = None
     is_angle: bool = False
+
+    @property
+    def what(self) -> str:
+        """What was found, in English, as the journal has it."""
+        return Catalogue("en").say_text(self.found)
+
+    @property
+    def do(self) -> str:
+        """What to do, in English; empty: nothing."""
+        return "" if self.mend is None else Catalogue("en").say_text(self.mend)
+
+    def line(self, catalogue: Catalogue) -> str:
+        """All of it on a line of a screen."""
+        text = self.found if self.mend is None else found_and_mend(self.found, self.mend)
+        return f"{catalogue.say(LEVELS[self.level]):>5}  {catalogue.say_text(text)}"
+
+
+def found_and_mend(found: Text, mend: Text) -> Text:
+    """What was found, and what to do."""
+    return Text("{first}; {second}", {"first": found, "second": mend})
+
+
+SENSORS: dict[str, str] = {"beam": translatable("beam {number}"), "reader": translatable("reader {number}")}
+"""By kind, how a single one is called here: as the configuration counts them, from 0."""
+
+
+def sensor(kind: str, index: int) -> Text:
+    """A beam or a reader."""
+    return Text(SENSORS[kind], {"number": index})
 
 
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
@@ -122,30 +164,32 @@ def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 
         yield Finding(
             "look",
             "rotor_speed",
-            f"the rotor turns at {signals.rpm:.1f} rpm",
-            f"turn it at {RPM[0]:g} to {RPM[1]:g} rpm, as makers recommend",
+            Text("the rotor turns at {rpm} rpm", {"rpm": round(signals.rpm, 1)}),
+            Text("turn it at {least} to {most} rpm, as makers recommend", {"least": RPM[0], "most": RPM[1]}),
         )
     if signals.is_object_present:
         yield Finding(
             "wrong",
             "object_seen",
-            "the object sensor sees a body in the cylinder",
-            "remove it, or clean the sensor's window",
+            Text("the object sensor sees a body in the cylinder"),
+            Text("remove it, or clean the sensor's window"),
         )
     if signals.dropped:
-        what = f"{signals.dropped} edges, pulses and sightings are too old to learn from"
-        yield Finding("look", "too_old", what, f"watch for a shorter time: only the latest {KEPT_MAX} are kept")
+        what = Text("{count} edges, pulses and sightings are too old to learn from", {"count": signals.dropped})
+        do = Text("watch for a shorter time: only the latest {most} are kept", {"most": KEPT_MAX})
+        yield Finding("look", "too_old", what, do)
 
 
 def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
     """How often each button was pressed: those `wired` to pins, and those that a board reported."""
     for name in sorted({*wired, *signals.buttons}):
         if count := signals.buttons[name]:
-            yield Finding("ok", "button_pressed", f"button {name}: {count} presses")
-        else:
             yield Finding(
-                "look", "button_not_pressed", f"button {name} was not pressed", "press it once, to see that it works"
+                "ok", "button_pressed", Text("button {name}: {count} presses", {"name": name, "count": count})
             )
+        else:
+            what = Text("button {name} was not pressed", {"name": name})
+            yield Finding("look", "button_not_pressed", what, Text("press it once, to see that it works"))
 
 
 def of_geometry(
@@ -160,7 +204,7 @@ def of_geometry(
         yield Finding(
             "wrong",
             "beams_mirrored",
-            "the beams follow each other in the opposite order of beams_deg",
+            Text("the beams follow each other in the opposite order of beams_deg"),
             MIRRORED,
             is_angle=True,
         )
@@ -173,30 +217,33 @@ def of_geometry(
             yield Finding(
                 "wrong",
                 "sensor_unknown",
-                f"{kind} {each.index} is not in the configuration",
-                f"add its angle to {kind}s_deg",
+                Text("{sensor} is not in the configuration", {"sensor": sensor(kind, each.index)}),
+                Text("add its angle to {key}", {"key": f"{kind}s_deg"}),
             )
 
 
 def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
     """The finding of one sensor; `places`: the angles of all of its kind."""
     off_deg = apart_deg(each.angle_deg, wanted_deg)
+    at: dict[str, Part] = {"sensor": sensor(kind, each.index), "angle": each.angle_deg, "spread": each.spread_deg}
     if each.spread_deg > SPREAD_DEG:
-        what = f"{kind} {each.index}: single measurements differ by {each.spread_deg:g}°"
+        what = Text("{sensor}: single measurements differ by {spread}°", at)
         return Finding("look", "place_unsteady", what, STEADY[kind])
     if abs(off_deg) <= OFF_DEG:
-        return Finding("ok", "place_right", f"{kind} {each.index} stands at {each.angle_deg:g}° ± {each.spread_deg:g}°")
+        return Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
     if (other := _stands_at(wanted_deg, places)) is not None:
-        what = f"{kind} {each.index} stands where {kind} {other} should stand, at {each.angle_deg:g}°"
+        where = {**at, "other": sensor(kind, other)}
         return Finding(
             "wrong",
             "places_swapped",
-            what,
-            "their wires are swapped: swap them back, or learn the angles with --learn",
+            Text("{sensor} stands where {other} should stand, at {angle}°", where),
+            Text("their wires are swapped: swap them back, or learn the angles with --learn"),
             is_angle=True,
         )
-    what = f"{kind} {each.index} stands at {each.angle_deg:g}°, {abs(off_deg):.1f}° from {kind}s_deg"
-    return Finding("wrong", "place_wrong", what, f"learn the angles with --learn, or move the {kind}", is_angle=True)
+    wrong = {**at, "off": round(abs(off_deg), 1), "key": f"{kind}s_deg"}
+    what = Text("{sensor} stands at {angle}°, {off}° from {key}", wrong)
+    do = Text("learn the angles with --learn, or move {sensor}", at)
+    return Finding("wrong", "place_wrong", what, do, is_angle=True)
 
 
 def of_way(
@@ -206,23 +253,28 @@ def of_way(
     balls = real(spins)
     by_ball = ball_given and ran_with_rotor(spins)
     if by_ball or (not ball_given and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
-        how = "by the direction given with --ball" if by_ball else f"in {len(balls)} spins, by the order of the beams"
-        yield Finding(
-            "look", "encoder_swapped", f"{SWAPPED} ({how})", "swap A and B of the encoder, or throw against the rotor"
-        )
+        what = Text("{swapped} (by the direction given with --ball)", {"swapped": SWAPPED})
+        if not by_ball:
+            seen: dict[str, Part] = {"swapped": SWAPPED, "count": len(balls)}
+            what = Text("{swapped} (in {count} spins, by the order of the beams)", seen)
+        do = Text("swap A and B of the encoder, or throw against the rotor")
+        yield Finding("look", "encoder_swapped", what, do)
 
 
 def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
     """Whether the ball may lie in another pocket than the `number` that the technician gave."""
     if pockets := pockets_off(readers, configured_deg):
-        do = "check where the ball lies and give that number; if the encoder was moved, correct readers_deg"
+        do = Text("check where the ball lies and give that number; if the encoder was moved, correct readers_deg")
         yield Finding("wrong", "ball_elsewhere", elsewhere(pockets, number), do, is_angle=True)
 
 
-def elsewhere(pockets: int, number: int) -> str:
+def elsewhere(pockets: int, number: int) -> Text:
     """Where the ball lies, as a text, when the readers stand where the file has them."""
     there = ROTOR_ORDER[(index_of(number) - pockets) % POCKETS]
-    return f"by readers_deg the ball lies in {there}, not in {number}: the readers are {abs(pockets)} pockets off"
+    return Text(
+        "by readers_deg the ball lies in {there}, not in {number}: the readers are {pockets} pockets off",
+        {"there": there, "number": number, "pockets": abs(pockets)},
+    )
 
 
 def of_clock(clock: HostTime | None) -> Iterator[Finding]:
@@ -231,123 +283,138 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
         yield Finding(
             "wrong",
             "clock_unknown",
-            "the board's clock was never compared",
-            "the board does not answer: check its cable and the port",
+            Text("the board's clock was never compared"),
+            Text("the board does not answer: check its cable and the port"),
         )
         return
-    error_us, drift_ppm = clock.error_ns / 1e3, clock.rate_ppb / 1e3
-    level: Literal["ok", "look"] = "ok" if error_us <= ERROR_US else "look"
-    do = "" if level == "ok" else "the computer is busy or the line is slow: reduce the load"
-    yield Finding(level, "clock_error", f"sensing clock: error up to {error_us:.0f} µs, drift {drift_ppm:+.1f} ppm", do)
+    error_us, drift_ppm = round(clock.error_ns / 1e3), round(clock.rate_ppb / 1e3, 1)
+    what = Text("sensing clock: error up to {error} µs, drift {drift} ppm", {"error": error_us, "drift": drift_ppm})
+    if clock.error_ns / 1e3 <= ERROR_US:
+        yield Finding("ok", "clock_error", what)
+    else:
+        do = Text("the computer is busy or the line is slow: reduce the load")
+        yield Finding("look", "clock_error", what, do)
 
 
 def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
     """How long the ball blocks each beam and reader on a pin."""
     for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
-        yield Finding(
-            "ok", "pulse_width", f"{name} is blocked for {narrowest_us / 1e3:.1f} to {widest_us / 1e3:.1f} ms"
-        )
+        widths = {"least": round(narrowest_us / 1e3, 1), "most": round(widest_us / 1e3, 1)}
+        what = Text("{name} is blocked for {least} to {most} ms", {"name": name, **widths})
+        yield Finding("ok", "pulse_width", what)
 
 
 def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
     """Counters of `part` that should be 0 on a good line; those named in `harmless` need not be."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
-        do = GPIO_ADVICE.get(name, "check the wires to the pins and the computer's load") if part == "gpio" else CABLE
-        yield Finding("look", "line_counter", f"{part}: {name.replace('_', ' ')}: {count}", do)
+        do = GPIO_ADVICE.get(name, PINS) if part == "gpio" else CABLE
+        counter: dict[str, Part] = {"first": name.replace("_", " "), "second": count}
+        counted: dict[str, Part] = {"first": part, "second": Text("{first}: {second}", counter)}
+        yield Finding("look", "line_counter", Text("{first}: {second}", counted), do)
     if not bad:
-        yield Finding("ok", "line_good", f"{part}: nothing lost, nothing damaged")
+        yield Finding("ok", "line_good", Text("{part}: nothing lost, nothing damaged", {"part": part}))
 
 
 def _sensors(signals: Signals) -> Iterator[Finding]:
     for name, is_faulty in sorted(signals.faults.items()):
         if is_faulty:
-            yield Finding("wrong", "sensor_broken", f"{name} is reported as broken", "check its wire and its supply")
+            what = Text("{name} is reported as broken", {"name": name})
+            yield Finding("wrong", "sensor_broken", what, Text("check its wire and its supply"))
 
 
 def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
     passes = {beam: count - signals.doubles[beam] for beam, count in signals.pulses.items()}
     most = max(passes.values(), default=0)
     if most < PULSES_MIN:
-        yield Finding(
-            "look", "pulses_few", f"the busiest beam has {most} pulses", f"spin the ball until it has {PULSES_MIN}"
-        )
+        what = Text("the busiest beam has {count} pulses", {"count": most})
+        yield Finding("look", "pulses_few", what, Text("spin the ball until it has {count}", {"count": PULSES_MIN}))
         return
     for beam in range(beams):
-        count, doubles = signals.pulses[beam], signals.doubles[beam]
-        if count == 0:
-            yield Finding(
-                "wrong", "beam_silent", f"beam {beam} never pulsed", "check its wire, its light and its number"
-            )
-        elif passes[beam] < DEAD_SHARE * most:
-            what = f"beam {beam}: {count} pulses, another has {most}: it is dead, and these are strays"
-            yield Finding("wrong", "beam_dead", what, "check its wire, its light and its number")
-        elif doubles > DOUBLES_SHARE * count:
-            do = "its threshold is at the ball's edge: aim it at the ball's middle, or debounce it"
-            yield Finding("look", "beam_doubles", f"beam {beam} pulses twice: {doubles} of {count}", do)
-        elif passes[beam] < (1 - MISSED_SHARE) * most - 1:
-            what = f"beam {beam} misses passes: {count} pulses, others {most}"
-            yield Finding("look", "beam_misses", what, "aim it and clean it")
-        else:
-            yield Finding("ok", "beam_works", f"beam {beam}: {count} pulses")
+        yield _beam(beam, signals, passes.get(beam, 0), most)
     for beam in sorted(set(signals.pulses) - set(range(beams))):
-        what = f"beam {beam} pulsed, but the configuration has {beams} beams"
-        yield Finding("wrong", "sensor_unknown", what, "add it to beams_deg")
+        what = Text(
+            "{sensor} pulsed, but the configuration has {count} beams", {"sensor": sensor("beam", beam), "count": beams}
+        )
+        yield Finding("wrong", "sensor_unknown", what, Text("add it to beams_deg"))
+
+
+def _beam(beam: int, signals: Signals, passes: int, most: int) -> Finding:
+    """The finding of one beam that is configured; `most`: the passes of the busiest one."""
+    count, doubles = signals.pulses[beam], signals.doubles[beam]
+    seen: dict[str, Part] = {"sensor": sensor("beam", beam), "count": count, "doubles": doubles, "most": most}
+    if count == 0:
+        return Finding("wrong", "beam_silent", Text("{sensor} never pulsed", seen), _BEAM_WIRE)
+    if passes < DEAD_SHARE * most:
+        what = Text("{sensor}: {count} pulses, another has {most}: it is dead, and these are strays", seen)
+        return Finding("wrong", "beam_dead", what, _BEAM_WIRE)
+    if doubles > DOUBLES_SHARE * count:
+        do = Text("its threshold is at the ball's edge: aim it at the ball's middle, or debounce it")
+        return Finding("look", "beam_doubles", Text("{sensor} pulses twice: {doubles} of {count}", seen), do)
+    if passes < (1 - MISSED_SHARE) * most - 1:
+        return Finding("look", "beam_misses", Text("{sensor} misses passes: {count} pulses, others {most}", seen), _AIM)
+    return Finding("ok", "beam_works", Text("{sensor}: {count} pulses", seen))
+
+
+_BEAM_WIRE = Text("check its wire, its light and its number")
+_AIM = Text("aim it and clean it")
 
 
 def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
     if not signals.sightings:
-        yield Finding(
-            "look", "readers_blind", "no reader saw the ball", "lay it in a pocket and let the rotor turn a few times"
-        )
+        do = Text("lay it in a pocket and let the rotor turn a few times")
+        yield Finding("look", "readers_blind", Text("no reader saw the ball"), do)
         return
     most = max(signals.sightings.values())
     for reader in range(readers):
         count = signals.sightings[reader]
+        seen: dict[str, Part] = {"sensor": sensor("reader", reader), "count": count, "most": most}
         if count == 0:
-            do = "check its wire, its light and its height"
-            yield Finding("wrong", "reader_silent", f"reader {reader} never saw the ball", do)
+            do = Text("check its wire, its light and its height")
+            yield Finding("wrong", "reader_silent", Text("{sensor} never saw the ball", seen), do)
         elif count < most / 2:
-            what = f"reader {reader} saw the ball {count} times, another {most}"
-            yield Finding("look", "reader_misses", what, "aim it and clean it")
+            what = Text("{sensor} saw the ball {count} times, another {most}", seen)
+            yield Finding("look", "reader_misses", what, _AIM)
         else:
-            yield Finding("ok", "reader_works", f"reader {reader}: {count} sightings")
+            yield Finding("ok", "reader_works", Text("{sensor}: {count} sightings", seen))
 
 
 def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     edges = sum(signals.edges.values())
+    counted: dict[str, Part] = {"edges": edges, "sectors": signals.ticks, "lost": signals.skipped_edges}
     if not edges and violations:
-        what = "A and B of the encoder change, but Z never shows where the rotor stands"
-        yield Finding(
-            "wrong", "index_silent", what, "check wire, supply and gap of Z, and whether rotor_ticks is this encoder's"
-        )
+        what = Text("A and B of the encoder change, but Z never shows where the rotor stands")
+        do = Text("check wire, supply and gap of Z, and whether rotor_ticks is this encoder's")
+        yield Finding("wrong", "index_silent", what, do)
         return
     if edges < signals.ticks:
-        yield Finding("look", "rotor_unturned", f"{edges} encoder edges, less than a turn", "turn the rotor")
+        what = Text("{edges} encoder edges, less than a turn", counted)
+        yield Finding("look", "rotor_unturned", what, Text("turn the rotor"))
         return
     unseen = signals.ticks - len(signals.ticks_seen)
     if unseen > 0:
-        what = f"{unseen} of {signals.ticks} sectors never came in {edges} edges"
-        yield Finding(
-            "wrong", "sectors_missing", what, "check whether rotor_ticks is this encoder's, and clean its marks"
-        )
+        what = Text("{unseen} of {sectors} sectors never came in {edges} edges", {**counted, "unseen": unseen})
+        do = Text("check whether rotor_ticks is this encoder's, and clean its marks")
+        yield Finding("wrong", "sectors_missing", what, do)
     elif signals.skipped_edges > SKIPPED_SHARE * edges:
-        what = f"encoder: {signals.skipped_edges} of {edges} edges lost"
-        yield Finding("look", "edges_lost", what, "check the gap to its disc and its threshold")
+        do = Text("check the gap to its disc and its threshold")
+        yield Finding("look", "edges_lost", Text("encoder: {lost} of {edges} edges lost", counted), do)
     else:
-        yield Finding("ok", "encoder_works", f"encoder: {edges} edges, every sector seen")
+        yield Finding("ok", "encoder_works", Text("encoder: {edges} edges, every sector seen", counted))
     yield _jitter(signals)
 
 
 def _jitter(signals: Signals) -> Finding:
     borne_ms = max((ms for ticks, ms in JITTER_BORNE_MS.items() if ticks <= signals.ticks))
     jitter_ms = signals.jitter_us / 1e3
-    what = f"encoder: its edges jitter by {jitter_ms:.1f} ms; {signals.ticks} sectors bear {borne_ms:g} ms"
+    what = Text(
+        "encoder: its edges jitter by {jitter} ms; {sectors} sectors bear {borne} ms",
+        {"jitter": round(jitter_ms, 1), "sectors": signals.ticks, "borne": borne_ms},
+    )
     if jitter_ms <= borne_ms:
         return Finding("ok", "encoder_jitter", what)
-    return Finding(
-        "look", "encoder_jitter", what, "check its disc, its gap and its bearing: sightings may not be placed"
-    )
+    do = Text("check its disc, its gap and its bearing: sightings may not be placed")
+    return Finding("look", "encoder_jitter", what, do)
 
 
 def _stands_at(wanted_deg: float, places: Mapping[int, float]) -> int | None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from wheeld.core.catalogue import Part, Text
 from wheeld.core.tracking.ball import FALL_US
-from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere
+from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend, sensor
 from wheeld.doctor.geometry import (
     LAPS_MIN,
     SPREAD_DEG,
@@ -25,50 +26,97 @@ from wheeld.doctor.geometry import (
 
 def of_beams(
     beams: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, ball_given: bool
-) -> Iterator[str]:
+) -> Iterator[Text]:
     """Reasons against the beams learned from `spins`. `ball_given`: the technician gave the ball's direction."""
     if not beams:
         return
     for beam in beams:
-        if beam.count < LAPS_MIN:
-            what = f"beam {beam.index} was measured in {beam.count} laps, {LAPS_MIN} are needed"
-            yield f"{what}: spin more; if it misses passes, check its wire and its light"
-        elif beam.spread_deg > SPREAD_DEG:
-            yield f"beam {beam.index}: single laps differ by {beam.spread_deg:g}°: {STEADY['beam']}"
+        yield from _beam(beam)
     if (against := contradiction(spins, configured_deg)) is not None:
-        what = f"the spins show beam {against[0]} at angles {against[1]:.0f}° apart"
-        yield f"{what}: in one the ball ran with the rotor, or something else passed; spin again, against the rotor"
+        at: dict[str, Part] = {"sensor": sensor("beam", against[0]), "apart": float(round(against[1]))}
+        yield Text(
+            "the spins show {sensor} at angles {apart}° apart: in one the ball ran with the rotor, or something else "
+            "passed; spin again, against the rotor",
+            at,
+        )
     if ball_given and len({spin.rotor for spin in real(spins)} - {None}) > 1:
-        what = "the rotor turned cw in one spin and ccw in another, so --ball may be wrong for one of them"
-        yield f"{what}: learn with the rotor in one direction, or throw against the rotor and leave --ball out"
+        yield Text(
+            "the rotor turned clockwise in one spin and counter-clockwise in another, so --ball may be wrong for one "
+            "of them: learn with the rotor in one direction, or throw against the rotor and leave --ball out"
+        )
     if not ball_given and order_of(beams, configured_deg) != "same":
-        yield f"the beams follow each other in another order than in beams_deg: {MIRRORED}"
+        yield Text("{first}: {second}", {"first": _OTHER_ORDER, "second": MIRRORED})
+
+
+_OTHER_ORDER = Text("the beams follow each other in another order than in beams_deg")
+
+
+def _beam(beam: Learned) -> Iterator[Text]:
+    at: dict[str, Part] = {
+        "sensor": sensor("beam", beam.index),
+        "count": beam.count,
+        "least": LAPS_MIN,
+        "spread": beam.spread_deg,
+    }
+    if beam.count < LAPS_MIN:
+        yield Text(
+            "{sensor} was measured in {count} laps, {least} are needed: spin more; if it misses passes, check its wire "
+            "and its light",
+            at,
+        )
+    elif beam.spread_deg > SPREAD_DEG:
+        what = Text("{sensor}: single laps differ by {spread}°", at)
+        yield Text("{first}: {second}", {"first": what, "second": STEADY["beam"]})
 
 
 def of_readers(
     readers: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, number: int, ball_given: bool
-) -> Iterator[str]:
+) -> Iterator[Text]:
     """Reasons against the readers learned from a ball that lies in `number`, as the technician says."""
     if not readers:
-        yield f"no reader saw the ball at rest, {FALL_US / 1e6:g} s and more after its last pass: {STEADY['reader']}"
+        unseen = Text(
+            "no reader saw the ball at rest, {seconds} s and more after its last pass", {"seconds": FALL_US / 1e6}
+        )
+        yield Text("{first}: {second}", {"first": unseen, "second": STEADY["reader"]})
     for reader in readers:
-        if reader.count < TURNS_MIN:
-            what = f"reader {reader.index} saw the ball at rest in {reader.count} turns, {TURNS_MIN} are needed"
-            yield f"{what}: {STEADY['reader']}; if it misses turns, aim it and clean it"
-        elif reader.spread_deg > SPREAD_DEG:
-            yield f"reader {reader.index}: single turns differ by {reader.spread_deg:g}°: {STEADY['reader']}"
+        yield from _reader(reader)
     if order_of(readers, configured_deg) == "mirrored":
-        what = "the readers follow each other in the opposite order of readers_deg"
-        yield f"{what}: the encoder's A and B may be swapped, or the readers are numbered the other way round"
+        yield Text(
+            "the readers follow each other in the opposite order of readers_deg: the encoder's A and B may be swapped, "
+            "or the readers are numbered the other way round"
+        )
     elif ball_given and ran_with_rotor(spins):
-        yield f"{SWAPPED}, which would mirror the readers: check A and B, or throw against the rotor"
+        yield Text(
+            "{swapped}, which would mirror the readers: check A and B, or throw against the rotor", {"swapped": SWAPPED}
+        )
     elif (pockets := pockets_off(readers, configured_deg)) != 0:
-        by_hand = f"write readers_deg = {[each.angle_deg for each in readers]} by hand if the encoder was moved"
-        yield f"{elsewhere(pockets, number)}: check where the ball lies and give that number; {by_hand}"
+        angles = str([each.angle_deg for each in readers])
+        yield Text(
+            "{elsewhere}: check where the ball lies and give that number; write readers_deg = {angles} by hand if the "
+            "encoder was moved",
+            {"elsewhere": elsewhere(pockets, number), "angles": angles},
+        )
 
 
-def of_findings(found: Iterable[Finding]) -> Iterator[str]:
+def _reader(reader: Learned) -> Iterator[Text]:
+    at: dict[str, Part] = {
+        "sensor": sensor("reader", reader.index),
+        "count": reader.count,
+        "least": TURNS_MIN,
+        "spread": reader.spread_deg,
+    }
+    if reader.count < TURNS_MIN:
+        what = Text("{sensor} saw the ball at rest in {count} turns, {least} are needed", at)
+        do = Text("{steady}; if it misses turns, aim it and clean it", {"steady": STEADY["reader"]})
+        yield Text("{first}: {second}", {"first": what, "second": do})
+    elif reader.spread_deg > SPREAD_DEG:
+        what = Text("{sensor}: single turns differ by {spread}°", at)
+        yield Text("{first}: {second}", {"first": what, "second": STEADY["reader"]})
+
+
+def of_findings(found: Iterable[Finding]) -> Iterator[Text]:
     """Everything else that is wrong with the wheel."""
     for each in found:
         if each.level == "wrong" and not each.is_angle:
-            yield f"{each.what}; {each.do}. Nothing is written while anything but an angle is wrong"
+            text = each.found if each.mend is None else found_and_mend(each.found, each.mend)
+            yield Text("{finding}. Nothing is written while anything but an angle is wrong", {"finding": text})

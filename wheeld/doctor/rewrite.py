@@ -10,11 +10,16 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
+from wheeld.core.catalogue import Catalogue, Text
 from wheeld.errors import WheeldError
 
 
 class RewriteError(WheeldError, ValueError):
-    """The file cannot be changed automatically; the error's text says what to write by hand."""
+    """The file cannot be changed automatically; `text` says what to write by hand."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(Catalogue("en").say_text(text))
+        self.text = text
 
 
 def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
@@ -27,14 +32,15 @@ def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
         written = f"{key} = [{', '.join(f'{value:g}' for value in values)}]"
         wheel, count = re.subn(rf"^[ \t]*{key}[ \t]*=[ \t]*\[[^\]\n]*\]", written, wheel, flags=re.MULTILINE)
         if count != 1:
-            raise RewriteError(f"[wheel] has no {key} on one line of its own: write {written} by hand")
+            line = {"key": key, "line": written}
+            raise RewriteError(Text("[wheel] has no {key} on one line of its own: write {line} by hand", line))
     return before + mark + wheel + after
 
 
 def _section(text: str) -> tuple[str, str, str, str]:
     found = re.search(r"^[ \t]*\[[ \t]*wheel[ \t]*\].*$", text, re.MULTILINE)
     if found is None:
-        raise RewriteError("there is no [wheel] section on a line of its own")
+        raise RewriteError(Text("there is no [wheel] section on a line of its own"))
     rest = text[found.end() :]
     following = re.search(r"^[ \t]*\[", rest, re.MULTILINE)
     end = len(rest) if following is None else following.start()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from wheeld.core.catalogue import Text
 from wheeld.core.setting import HEADS, TableSetting
 
-ENCODER, BEAMS, READERS = "the encoder", "the beams", "the readers and the encoder"
+ENCODER, BEAMS, READERS = Text("the encoder"), Text("the beams"), Text("the readers and the encoder")
 
 
 class Provable(msgspec.Struct, frozen=True):
@@ -14,8 +15,8 @@ class Provable(msgspec.Struct, frozen=True):
     None when nothing does."""
 
     row: str
-    what: str
-    by: str | None
+    what: Text
+    by: Text | None
 
 
 def provable(setting: TableSetting) -> tuple[Provable, ...]:
@@ -24,84 +25,111 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
 
 
 def _valid(setting: TableSetting) -> tuple[Provable, ...]:
+    laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
     return (
-        Provable("R1", "the ball runs against the rotor", _directions(setting)),
-        Provable("R2", f"the ball runs at least {setting.min_laps} full laps", _laps(setting)),
-        Provable("R3", "the number is where the ball comes to rest", _pocket(setting)),
-        Provable("R4", "the number is announced with its chances", "follows from the number"),
+        Provable("R1", Text("the ball runs against the rotor"), _directions(setting)),
+        Provable("R2", laps, _laps(setting)),
+        Provable("R3", Text("the number is where the ball comes to rest"), _pocket(setting)),
+        Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
     )
 
 
 def _void(setting: TableSetting) -> tuple[Provable, ...]:
-    stop = "the encoder, 1.5 s after its last edge" if setting.rotor == "sensors" else f"{_head(setting)}, within 2 s"
-    drop = f"{stop}; and {BEAMS}" if setting.ball == "sensors" else None
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
+    launch = Text("{launch}, with what people said", {"launch": _launch(setting)})
     return (
-        Provable("N1", "the ball turns with the rotor", _directions(setting)),
-        Provable("N2", "launched too early", f"{_launch(setting)}, with what people said"),
-        Provable("N3", "fewer laps", _few_laps(setting)),
-        Provable("N4", "the rotor stops while the ball runs", stop),
-        Provable("N5", "the rotor stops, the ball on an obstacle", drop or f"{stop}, reported as N4"),
-        Provable("N6", "a foreign object", "an object sensor, if one is fitted" if watched else None),
-        Provable("N7", "the chef declares it null", "his word"),
-        Provable("N8", "breakdown of what observes it", _faults(setting)),
+        Provable("N1", Text("the ball turns with the rotor"), _directions(setting)),
+        Provable("N2", Text("launched too early"), launch),
+        Provable("N3", Text("fewer laps"), _few_laps(setting)),
+        Provable("N4", Text("the rotor stops while the ball runs"), _stop(setting)),
+        Provable("N5", Text("the rotor stops, the ball on an obstacle"), _stop_on_obstacle(setting)),
+        Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
+        Provable("N7", Text("the chef declares it null"), Text("his word")),
+        Provable("N8", Text("breakdown of what observes it"), _faults(setting)),
     )
 
 
 def _around(setting: TableSetting) -> tuple[Provable, ...]:
-    slowed = setting.auto_rien_ne_va_plus_rev_s is not None
+    is_slowed = setting.auto_rien_ne_va_plus_rev_s is not None
     rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     return (
-        Provable("A1", "the launch starts the coup", _launch(setting)),
-        Provable("A1", "rien ne va plus", f"{BEAMS}, or the chef's word" if slowed else "the chef's word"),
-        Provable("A7", "which way the rotor turns", rotor),
+        Provable("A1", Text("the launch starts the coup"), _launch(setting)),
+        Provable(
+            "A1",
+            Text("rien ne va plus"),
+            Text("the beams, or the chef's word") if is_slowed else Text("the chef's word"),
+        ),
+        Provable("A7", Text("which way the rotor turns"), rotor),
         Provable(
             "3",
-            "after a void the ball lies in the pocket of the last number",
+            Text("after a void the ball lies in the pocket of the last number"),
             None if setting.pocket == "head" else READERS,
         ),
     )
 
 
-def _head(setting: TableSetting) -> str:
+def _head(setting: TableSetting) -> Text:
+    return Text("the {head}", {"head": _head_name(setting)})
+
+
+def _head_name(setting: TableSetting) -> str:
     assert setting.head is not None, "check() asks for one"
-    return f"the {HEADS[setting.head].name}"
+    return HEADS[setting.head].name
 
 
-def _directions(setting: TableSetting) -> str:
+def _both(first: Text, last: Text) -> Text:
+    return Text("{first} and {last}", {"first": first, "last": last})
+
+
+def _directions(setting: TableSetting) -> Text:
     rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     if setting.ball == "sensors":
-        return f"{BEAMS} and {rotor}"
+        return _both(BEAMS, rotor)
     assert setting.head is not None, "check() asks for one"
     if HEADS[setting.head].opposite_by_state:
-        return f"{_head(setting)}'s own conclusion (its state 4, its warning 2)"
-    return _head(setting) if setting.rotor == "head" else f"{_head(setting)} and {rotor}"
+        return Text("the {head}'s own conclusion (its state 4, its warning 2)", {"head": _head_name(setting)})
+    return _head(setting) if setting.rotor == "head" else _both(_head(setting), rotor)
 
 
-def _laps(setting: TableSetting) -> str | None:
+def _laps(setting: TableSetting) -> Text | None:
     if "R2" in setting.lacks:
         return None
-    return BEAMS if setting.ball == "sensors" else f"{_head(setting)}'s own count"
-
-
-def _few_laps(setting: TableSetting) -> str | None:
-    """N3: to be published before the ball can reach a pocket."""
-    if setting.ball == "sensors":
-        return f"{BEAMS}, as the ball leaves the track"
-    laps = _laps(setting)
-    return None if laps is None else f"{laps}; said with the number, before it is paid"
-
-
-def _launch(setting: TableSetting) -> str:
     if setting.ball == "sensors":
         return BEAMS
-    return f"{_head(setting)}, up to 2 s after it (one lap, and the next line)"
+    return Text("the {head}'s own count", {"head": _head_name(setting)})
 
 
-def _pocket(setting: TableSetting) -> str:
+def _few_laps(setting: TableSetting) -> Text | None:
+    """N3: to be published before the ball can reach a pocket."""
+    if setting.ball == "sensors":
+        return Text("the beams, as the ball leaves the track")
+    laps = _laps(setting)
+    return None if laps is None else Text("{laps}; said with the number, before it is paid", {"laps": laps})
+
+
+def _launch(setting: TableSetting) -> Text:
+    if setting.ball == "sensors":
+        return BEAMS
+    return Text("the {head}, up to 2 s after it (one lap, and the next line)", {"head": _head_name(setting)})
+
+
+def _stop(setting: TableSetting) -> Text:
+    if setting.rotor == "sensors":
+        return Text("the encoder, 1.5 s after its last edge")
+    return Text("the {head}, within 2 s", {"head": _head_name(setting)})
+
+
+def _stop_on_obstacle(setting: TableSetting) -> Text:
+    if setting.ball == "sensors":
+        return Text("{stop}; and the beams", {"stop": _stop(setting)})
+    return Text("{stop}, reported as N4", {"stop": _stop(setting)})
+
+
+def _pocket(setting: TableSetting) -> Text:
     return READERS if setting.pocket == "sensors" else _head(setting)
 
 
-def _faults(setting: TableSetting) -> str:
-    watched = "self-tests and time-outs"
-    return watched if setting.head is None else f"{watched}, {_head(setting)}'s warnings and its count of games"
+def _faults(setting: TableSetting) -> Text:
+    if setting.head is None:
+        return Text("self-tests and time-outs")
+    return Text("self-tests and time-outs, the {head}'s warnings and its count of games", {"head": _head_name(setting)})

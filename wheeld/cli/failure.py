@@ -1,0 +1,53 @@
+"""What a command says on standard error when it could not do what was asked, and with which code it ends.
+
+The command's own sentences are in the language of its screen. What names a key, a line of a file or a record, and what
+stands in the log of the service too, is in English: it is what a technician looks up or sends to somebody.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+
+from wheeld.cli.language import language_here
+from wheeld.core.catalogue import Catalogue, Text, translatable
+from wheeld.exits import Exit
+
+FILE_TROUBLES = {
+    errno.ENOENT: translatable("there is no such file; check the name"),
+    errno.EISDIR: translatable("it is a directory; name a file in it"),
+    errno.ENOTDIR: translatable("a part of its path is no directory; check the name"),
+    errno.ENOSPC: translatable("the disk is full; make room on it, and do it again"),
+}
+"""What people do about the errors of files that they meet most. Others are as the system says them."""
+
+
+def catalogue_of(options: argparse.Namespace) -> Catalogue:
+    """The texts in the language of the command's screen: of `--language`, where it has that option, else the locale."""
+    return Catalogue(getattr(options, "language", None) or language_here())
+
+
+def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
+    """Print why, and return the code."""
+    text = why if isinstance(why, str) else catalogue_of(options).say_text(why)
+    sys.stderr.write(f"wheeld: {text}\n")
+    return code
+
+
+def file_trouble(wrong: OSError) -> Text | str:
+    """What is wrong with a file, and what to do."""
+    text = FILE_TROUBLES.get(wrong.errno or 0)
+    if isinstance(wrong, PermissionError):
+        text = None if os.geteuid() == 0 else _NOT_ALLOWED
+    if text is None or wrong.strerror != os.strerror(wrong.errno or 0):
+        # Our own words in the place of the system's, as those of a wheel that is not there.
+        return f"{wrong.filename}: {wrong.strerror}" if wrong.filename else str(wrong)
+    if not wrong.filename:
+        return Text(text)
+    return Text("{first}: {second}", {"first": str(wrong.filename), "second": Text(text)})
+
+
+_NOT_ALLOWED = translatable("this user may not use it; run this as root, or as a user that may use that file")
+"""Most files of a wheel are closed to others: its secrets to all but root."""
