@@ -15,6 +15,7 @@ from hw_sim.evening import HOUSES
 from hw_sim.events import Direction
 from hw_sim.exits import BadDataError
 from hw_sim.wheel import Layout
+from hw_sim.words import Language
 
 SILENCE_S = (0.2, 1.0)
 """The least that a configuration may have, and the default."""
@@ -22,7 +23,16 @@ OUTAGE_S = 3.5
 """Simulated seconds of silence that must be a fault: the outages of the scenarios last four or more."""
 
 
-def sections(layout: Layout, *, site: str, table: str, last_number: int | None, port: Path, speed: float) -> str:
+def sections(
+    layout: Layout,
+    *,
+    site: str,
+    table: str,
+    last_number: int | None,
+    port: Path,
+    speed: float,
+    language: Language = "en",
+) -> str:
     """`[table]`, `[wheel]` and `[sensors]`, in TOML, for a board at `port` that plays at `speed` times real time."""
     values: dict[str, dict[str, object]] = {
         "table": {
@@ -31,7 +41,7 @@ def sections(layout: Layout, *, site: str, table: str, last_number: int | None, 
             "house": layout.house,
             "game": layout.game,
             "last_number": last_number,
-            "language": "en",  # as the rest of what the simulator shows
+            "language": language,
         },
         "wheel": {
             "rotor_ticks": layout.rotor_ticks,

@@ -32,6 +32,7 @@ from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 from hw_sim.view import View, view_of
 from hw_sim.wheel import Layout
+from hw_sim.words import LANGUAGES, Language, Words, language_here
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -81,6 +82,12 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--state", type=Path, default=STATE, metavar="DIR", help=f"where the journal is (default {STATE})"
     )
+    parser.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        default=language_here(),
+        help="of what people read (default: the locale's, else en)",
+    )
     parser.add_argument("--broker", choices=get_args(Wanted), default="auto", help="auto: mosquitto if it is installed")
     parser.set_defaults(run=run)
 
@@ -112,7 +119,8 @@ class Demo:
         self._coups: int = args.coups
         self._broker: Wanted = args.broker
         self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
-        self.subscriber = Subscriber()
+        self._language: Language = args.language
+        self.subscriber = Subscriber(words=Words(args.language))
         self._rng = repeatable(f"demo {self.seed}")
         live = LiveTable(LAYOUT, self._rng, None)
         live.table.pause_factor = QUICK_PAUSE_FACTOR
@@ -154,7 +162,15 @@ class Demo:
                     )
 
     def _configuration(self, served: Broker, port: Path) -> str:
-        wheel = sections(LAYOUT, site=SITE, table=TABLE, last_number=FIRST_NUMBER, port=port, speed=self._speed)
+        wheel = sections(
+            LAYOUT,
+            site=SITE,
+            table=TABLE,
+            last_number=FIRST_NUMBER,
+            port=port,
+            speed=self._speed,
+            language=self._language,
+        )
         rest = ["[journal]", 'path = "journal.sqlite"', "", "[mqtt]", 'host = "127.0.0.1"']
         return "\n".join([wheel, *rest, f"port = {served.port}", f'protocol = "{served.protocol}"', ""])
 
@@ -196,20 +212,35 @@ class Demo:
 
     def tally(self) -> list[str]:
         """A summary in a few lines."""
-        subscriber, tally = self.subscriber, self.subscriber.tally
+        subscriber, tally, say = self.subscriber, self.subscriber.tally, self.subscriber.words.say
         self.people.compare(whole=False)
         voids = ", ".join(
             f"{name.removeprefix('void ')} {count}" for name, count in sorted(tally.items()) if "void" in name
         )
-        span = f"seq {subscriber.seqs[0]} to {subscriber.seqs[-1]}" if subscriber.seqs else "no message"
+        count, results = len(subscriber.verdicts), tally["results"]
+        verdicts = say(
+            "{count} verdicts: {results} results, {voids} voids", count=count, results=results, voids=count - results
+        )
+        differences = [say("not as it was played: {words}", words=words) for words in self.people.differences]
+        kept = "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)"
         return [
             "",
-            f"{len(subscriber.verdicts)} verdicts: {tally['results']} results, "
-            f"{len(subscriber.verdicts) - tally['results']} voids" + (f" ({voids})" if voids else ""),
-            f"{span}, {subscriber.gaps or 'nothing'} missing; the seed was --seed {self.seed}",
-            *([f"not as it was played: {words}" for words in self.people.differences] or ["each as it was played"]),
-            f"kept: {self._state / 'journal.sqlite'} (wheeld journal verify reads it; the next demo goes on with it)",
+            verdicts + (f" ({voids})" if voids else ""),
+            self._received(),
+            *(differences or [say("each as it was played")]),
+            say(kept, journal=self._state / "journal.sqlite"),
         ]
+
+    def _received(self) -> str:
+        """Which messages came, and by which luck the coups were played."""
+        subscriber, say = self.subscriber, self.subscriber.words.say
+        messages = say("no message")
+        if subscriber.seqs:
+            messages = say("seq {first} to {last}", first=subscriber.seqs[0], last=subscriber.seqs[-1])
+        if subscriber.gaps:
+            text = "{messages}, {gaps} missing; the seed was --seed {seed}"
+            return say(text, messages=messages, gaps=subscriber.gaps, seed=self.seed)
+        return say("{messages}, nothing missing; the seed was --seed {seed}", messages=messages, seed=self.seed)
 
 
 def _end_at_a_signal() -> None:

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hw_sim.words import ENGLISH, Words
+
 Payload: TypeAlias = dict[str, Any]
 VERDICTS = ("result", "void")
 SEQUENCED = (*VERDICTS, "table")
@@ -33,6 +35,8 @@ class Subscriber:
     gaps: int = 0
     remark: str = ""
     """The last notice, or the last reply to a command."""
+    words: Words = ENGLISH
+    """The language of the lines."""
     _boot_id: str = ""
 
     def take(self, leaf: str, data: bytes) -> str | None:
@@ -48,10 +52,10 @@ class Subscriber:
             case "board":
                 self.numbers = payload["numbers"]
             case "result" | "void":
-                text = verdict_text(leaf, payload)
+                text = verdict_text(leaf, payload, self.words)
                 name = f"result {payload['number']}" if leaf == "result" else f"void {payload['cause']}"
                 self.verdicts.append(Verdict(payload["coup"], payload["seq"], name, text))
-        line = _line(leaf, payload)
+        line = _line(leaf, payload, self.words)
         if leaf in ("notice", "reply") and line is not None:
             self.remark = line.strip()
         return line
@@ -73,33 +77,44 @@ class Subscriber:
         return Counter("results" if v.name.startswith("result") else v.name for v in self.verdicts)
 
 
-def verdict_text(leaf: str, payload: Payload) -> str:
+def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
     """A result with its number, in digits and in words, and its laps; a void with its cause and its reason."""
     if leaf == "result":
         number = f"{payload['number']} · {payload['announcement']}"
-        return f"{number} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
+        laps, rpm = f"{payload['laps']:g}", f"{payload['rotor_rpm']:.1f}"
+        return words.say("{number} · {laps} laps, rotor {rpm} rpm", number=number, laps=laps, rpm=rpm)
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 
 
-def _line(leaf: str, payload: Payload) -> str | None:
-    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+def _line(leaf: str, payload: Payload, words: Words) -> str | None:
+    if leaf not in KINDS:
+        return None
+    seq = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+    coup = f"{words.say('coup')} {payload['coup']:>4}" if leaf != "reply" else " " * 9
+    return f"{seq}  {coup}  {words.say(KINDS[leaf]):<7} {_content(leaf, payload, words)}"
+
+
+KINDS = {"result": "RESULT", "void": "VOID", "table": "table", "board": "numbers", "notice": "notice", "reply": "reply"}
+"""The messages that have a line, and what it calls them."""
+
+
+def _content(leaf: str, payload: Payload, words: Words) -> str:
     match leaf:
         case "result" | "void":
-            return f"{place}  coup {payload['coup']:>4}  {leaf.upper():<7} {verdict_text(leaf, payload)}"
+            return verdict_text(leaf, payload, words)
         case "table":
-            state = f"{payload['state']}, bets {payload['bets']}, waiting for: {payload['waiting_for']}"
-            return f"{place}  coup {payload['coup']:>4}  table   {state}"
+            state, bets = words.code("state", payload["state"]), words.code("bets", payload["bets"])
+            steps = payload["waiting_for"]
+            return words.say("{state}, bets {bets}, waiting for: {steps}", state=state, bets=bets, steps=steps)
         case "board":
-            return f"{place}  coup {payload['coup']:>4}  numbers {numbers_text(payload['numbers'])}"
+            return numbers_text(payload["numbers"], words)
         case "notice":
-            return f"{place}  coup {payload['coup']:>4}  notice  {payload['notice']}: {payload['text']}"
-        case "reply":
-            answer = "done" if payload["done"] else "refused"
-            return f"{place}  {'':9}  reply   {payload['name']} by {payload['by']}: {answer}. {payload['why']}"
-    return None
+            return f"{payload['notice']}: {payload['text']}"
+    answer = "{name} by {person}: done. {why}" if payload["done"] else "{name} by {person}: refused. {why}"
+    return words.say(answer, name=payload["name"], person=payload["by"], why=payload["why"])
 
 
-def numbers_text(numbers: list[int]) -> str:
+def numbers_text(numbers: list[int], words: Words) -> str:
     """The last numbers as text, the newest first."""
-    return " ".join(map(str, numbers)) or "none yet"
+    return " ".join(map(str, numbers)) or words.say("none yet")

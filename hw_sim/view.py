@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from hw_sim.child import DemoError
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber, numbers_text
+from hw_sim.words import Words
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 ROWS = 12
 """Verdicts shown: with the other lines they fit a terminal of 24 lines."""
+
+
+NAME_WIDTH = 17
+"""As wide as the longest name of a line in any language, and a space."""
 
 
 class View(Protocol):
@@ -33,12 +38,14 @@ class View(Protocol):
 class Lines:
     """A line for each scenario and each message."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, words: Words) -> None:
         self._out = out
+        self._words = words
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Print the scenario."""
-        self.show_message(f"--- the wheel plays {scenario.name}: {scenario.about}")
+        about = self._words.about(scenario)
+        self.show_message("--- " + self._words.say("the wheel plays {name}: {about}", name=scenario.name, about=about))
 
     def show_message(self, line: str | None) -> None:
         """Print it at once: the output may be a pipe."""
@@ -54,7 +61,8 @@ class Screen:
         from rich.live import Live  # noqa: PLC0415  an extra, wanted on a terminal only
 
         self._subscriber = subscriber
-        self._playing = "waiting for the table"
+        self._words = subscriber.words
+        self._playing = self._words.say("waiting for the table")
         self._live = Live(self._picture(), console=console, auto_refresh=False)
 
     @contextmanager
@@ -65,7 +73,7 @@ class Screen:
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the scenario."""
-        self._playing = f"{scenario.name}: {scenario.about}"
+        self._playing = f"{scenario.name}: {self._words.about(scenario)}"
         self.show_message(None)
 
     def show_message(self, line: str | None) -> None:  # noqa: ARG002  the picture shows the state, not the message
@@ -77,22 +85,38 @@ class Screen:
         from rich.table import Table  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        subscriber, table = self._subscriber, self._subscriber.table
-        seq = subscriber.seqs[-1] if subscriber.seqs else "none"
-        coups = Table("coup", "seq", "verdict", expand=True)
+        subscriber, say = self._subscriber, self._words.say
+        coups = Table(say("coup"), "seq", say("verdict"), expand=True)
         for verdict in subscriber.verdicts[-ROWS:]:
             style = "green" if verdict.name.startswith("result") else "red"
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
+        rows = [*self._of_table(), ("last numbers", numbers_text(subscriber.numbers, self._words))]
+        shown = [(f"{say(name):<{NAME_WIDTH}}", (value, "bold" if name == "state" else "")) for name, value in rows]
         return Group(
-            Text(f"the wheel plays  {self._playing}", "dim"),
-            Text.assemble("state            ", (table["state"] if table else "nothing yet", "bold")),
-            Text(f"bets             {table['bets'] if table else ''}"),
-            Text(f"waiting for      {table['waiting_for'] if table else ''}"),
-            Text(f"last numbers     {numbers_text(subscriber.numbers)}"),
-            Text(f"last notice      {subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
-            Text(f"seq              {seq}, {subscriber.gaps or 'nothing'} missing"),
+            Text(f"{say('the wheel plays')}  {self._playing}", "dim"),
+            *(Text.assemble(*row) for row in shown),
+            Text(f"{say('last notice'):<{NAME_WIDTH}}{subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
+            Text(f"{'seq':<{NAME_WIDTH}}{self._seq()}"),
             coups,
         )
+
+    def _of_table(self) -> list[tuple[str, str]]:
+        """What the last message `table` says."""
+        table, words = self._subscriber.table, self._words
+        if table is None:
+            return [("state", words.say("nothing yet")), ("bets", ""), ("waiting for", "")]
+        return [
+            ("state", words.code("state", table["state"])),
+            ("bets", words.code("bets", table["bets"])),
+            ("waiting for", table["waiting_for"]),
+        ]
+
+    def _seq(self) -> str:
+        subscriber, say = self._subscriber, self._words.say
+        seq = subscriber.seqs[-1] if subscriber.seqs else say("none")
+        if not subscriber.gaps:
+            return say("{seq}, nothing missing", seq=seq)
+        return say("{seq}, {gaps} missing", seq=seq, gaps=subscriber.gaps)
 
 
 @contextmanager
@@ -100,7 +124,7 @@ def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[View]
     """A screen on a terminal, lines elsewhere. Raises DemoError when rich, an extra, is missing on a terminal."""
     out = out or sys.stdout
     if not out.isatty():
-        yield Lines(out)
+        yield Lines(out, subscriber.words)
         return
     try:
         from rich.console import Console  # noqa: PLC0415

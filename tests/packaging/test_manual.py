@@ -75,7 +75,7 @@ def completed(script: Path, *words: str) -> set[str]:
         ("wheeld journal verify ev", {"evening.toml"}),
         ("wheeld journal seal --why ", set()),
         ("wheeld run -c ", {"evening.toml", "wheeld.bash"}),
-        ("wheeld check-config ", {"-h", "--help", "evening.toml", "wheeld.bash"}),
+        ("wheeld check-config ", {"-h", "--help", "--language", "evening.toml", "wheeld.bash"}),
         ("wheeld doctor --ball ", {"cw", "ccw"}),
         ("wheeld run ev", set()),
     ],

@@ -1,0 +1,174 @@
+"""What the demo shows, in French."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TEXTS: Mapping[str, str] = {
+    "waiting for the table": "en attente de la table",
+    "the wheel plays": "la roulette joue",
+    "the wheel plays {name}: {about}": "la roulette joue {name} : {about}",
+    "state": "état",
+    "bets": "mises",
+    "waiting for": "en attente",
+    "last numbers": "derniers numéros",
+    "last notice": "dernier avis",
+    "coup": "coup",
+    "verdict": "verdict",
+    "nothing yet": "encore rien",
+    "none": "aucun",
+    "none yet": "aucun encore",
+    "{seq}, nothing missing": "{seq}, rien ne manque",
+    "{seq}, {gaps} missing": "{seq}, {gaps} manquants",
+    "{number} · {laps} laps, rotor {rpm} rpm": "{number} · {laps} tours, cylindre {rpm} tours/min",
+    "RESULT": "RÉSULTAT",
+    "VOID": "NUL",
+    "table": "table",
+    "numbers": "numéros",
+    "notice": "avis",
+    "reply": "réponse",
+    "{state}, bets {bets}, waiting for: {steps}": "{state}, mises {bets}, en attente : {steps}",
+    "{name} by {person}: done. {why}": "{name} par {person} : fait. {why}",
+    "{name} by {person}: refused. {why}": "{name} par {person} : refusé. {why}",
+    "{count} verdicts: {results} results, {voids} voids": (
+        "{count} verdicts : {results} résultats, {voids} coups nuls"
+    ),
+    "seq {first} to {last}": "seq {first} à {last}",
+    "no message": "aucun message",
+    "{messages}, nothing missing; the seed was --seed {seed}": (
+        "{messages}, rien ne manque ; la graine était --seed {seed}"
+    ),
+    "{messages}, {gaps} missing; the seed was --seed {seed}": (
+        "{messages}, {gaps} manquants ; la graine était --seed {seed}"
+    ),
+    "not as it was played: {words}": "pas comme il a été joué : {words}",
+    "each as it was played": "chacun comme il a été joué",
+    "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)": (
+        "gardé : {journal} (wheeld journal verify le lit ; la prochaine démo le continue)"
+    ),
+}
+"""By the English text of the code."""
+
+CODES: Mapping[str, str] = {
+    "state closed": "table fermée",
+    "state faites_vos_jeux": "faites vos jeux",
+    "state ball_running": "la bille tourne",
+    "state rien_ne_va_plus": "rien ne va plus",
+    "state ball_on_obstacle": "la bille repose sur un obstacle",
+    "state awaiting_chef": "le numéro attend le chef de table",
+    "state operations": "opérations",
+    "state rien_va": "coup nul",
+    "state suspended": "jeu suspendu",
+    "bets open": "ouvertes",
+    "bets closed": "fermées",
+    "bets locked": "bloquées",
+}
+"""By the member of the message `table` and its code."""
+
+ABOUT: Mapping[str, str] = {
+    "ball_lifted_at_rest": (
+        "On soulève la bille avant que son numéro soit prouvé : le chef confirme le numéro, ou dit rien va."
+    ),
+    "beam_fails_at_rest": (
+        "Un faisceau échoue à son autotest quand la bille est au repos et son numéro pas encore prouvé : il vaut."
+    ),
+    "bouler_change": "Un autre bouleur prend la place entre deux coups.",
+    "breakdown_idle": "Le câble lâche entre deux coups : la table est suspendue, reprise, et continue.",
+    "breakdown_link": "Le câble entre la carte et l'ordinateur lâche pendant que la bille tourne.",
+    "breakdown_sensor": (
+        "Un faisceau, un lecteur, le codeur ou le capteur de corps étrangers échoue à son autotest en pleine course."
+    ),
+    "chef_void": "Le chef de table déclare nul le coup en cours.",
+    "close_running": "La direction ferme la table pendant que la bille tourne ; elle est rouverte.",
+    "confirmed_too_early": (
+        "Le chef confirme de faux numéros pendant la course et avant la preuve : c'est le numéro prouvé qui compte."
+    ),
+    "early_launch": "Un coup valable, puis un lancement avant la fin de ses opérations.",
+    "first_coup_void": (
+        "Le premier coup de la table est nul : sans numéro précédent, la parole du chef suffit ; puis un coup valable."
+    ),
+    "foreign_object": "Une pièce tombe dans le cylindre pendant que la bille tourne.",
+    "foreign_object_after_drop": (
+        "Une pièce tombe dans le cylindre quand la bille a quitté la piste, avant qu'elle soit dans une case."
+    ),
+    "la_derniere": (
+        "Le dernier coup est annoncé ; un coup nul ne le consomme pas, le valable suivant ferme la table ; elle rouvre."
+    ),
+    "lap_margin": "Un lancement de deux à quatre tours, où les passages prouvent peut-être moins que la vérité.",
+    "launch_before_tout_va": "Un coup nul par la parole du chef, puis un lancement avant tout va : nul encore.",
+    "launch_while_closed": (
+        "La bille d'une table fermée est lancée : un avis, pas de coup ; puis la table ouvre pour un coup valable."
+    ),
+    "number_after_void": "La bille d'un coup nul tombe dans une case : c'est une preuve, pas un résultat.",
+    "object_after": "Un jeton tombe dans le cylindre après la preuve du numéro, et on l'enlève : le numéro vaut.",
+    "object_before_launch": (
+        "Un jeton tombe dans le cylindre entre deux coups et on l'enlève avant le lancement : un coup valable."
+    ),
+    "object_before_the_proof": (
+        "Une pièce tombe après que des lecteurs ont vu la bille au repos, avant la preuve : le numéro est sorti."
+    ),
+    "obstacle_falls": (
+        "La bille repose sur un obstacle, tombe pendant que le cylindre tourne encore, et le numéro vaut."
+    ),
+    "obstacle_rotor_stops": "La bille repose sur un obstacle et le cylindre s'arrête avant qu'elle tombe.",
+    "operations_done_before_proof": (
+        "Opérations terminées est pressé quand la bille est au repos sans preuve : cela compte à partir de la preuve."
+    ),
+    "rien_ne_va_plus_by_mistake": (
+        "Rien ne va plus est dit par erreur avant le lancement, faites vos jeux l'annule : un coup valable."
+    ),
+    "rien_va_at_rest": (
+        "Le chef dit rien va quand la bille est au repos et son numéro pas encore prouvé : trop tard, il vaut."
+    ),
+    "rotor_braked_in_pocket": (
+        "Une main freine le cylindre quand la bille est dans sa case, avant la preuve du numéro : il vaut."
+    ),
+    "rotor_braked_running": (
+        "Une main frôle le cylindre pendant la course : il ralentit et tourne encore, et le coup vaut."
+    ),
+    "rotor_idle_stop": "Le bouleur arrête un moment le cylindre entre deux coups ; puis un coup valable.",
+    "rotor_pushed_running": "Une main accélère le cylindre pendant la course, sans l'inverser : le coup vaut.",
+    "rotor_reverses_running": (
+        "Une main inverse le cylindre pendant la course : il s'est arrêté, ne fût-ce qu'un instant."
+    ),
+    "rotor_stopped_after_number": "Une main arrête le cylindre aussitôt le numéro prouvé : le numéro vaut.",
+    "rotor_stopped_at_launch": "La bille est lancée alors que le cylindre est immobile.",
+    "rotor_stopped_at_rest": (
+        "Une main arrête le cylindre quand la bille est au repos, avant la preuve : le chef doit peut-être confirmer."
+    ),
+    "rotor_stops_running": "Une main arrête le cylindre pendant que la bille tourne.",
+    "same_direction": "La bille est lancée dans le sens du cylindre.",
+    "stray_idle": (
+        "Un faisceau donne une impulsion quand la bille est dans sa case : pas de lancement, puis un coup valable."
+    ),
+    "stray_pulse": "Un faisceau donne une impulsion sans bille pendant la course : le coup vaut.",
+    "suspend_at_rest": (
+        "La direction suspend le jeu quand la bille est au repos et son numéro pas encore prouvé : il vaut."
+    ),
+    "suspend_idle": "La direction suspend le jeu entre deux coups, et un coup valable suit.",
+    "suspend_running": "La direction suspend le jeu pendant que la bille tourne.",
+    "too_few_laps": "Trop peu d'élan : la bille quitte la piste après 0,6 à 2,9 tours.",
+    "too_weak_one_pass": "La bille ne croise qu'un ou deux faisceaux, puis se trouve dans une autre case.",
+    "tout_va_at_once": (
+        "Après un coup nul le chef dit tout va avant qu'un lecteur ait vu la bille : accordé dès que l'un l'a vue."
+    ),
+    "valid": "Un coup ordinaire : lancement, rien ne va plus pendant la course, un numéro.",
+    "valid_few_laps": "Un lancement faible qui fait tout de même ses trois tours, de justesse.",
+    "valid_no_rnvp": (
+        "Personne ne dit rien ne va plus : le coup vaut, les mises ferment quand la bille quitte la piste."
+    ),
+    "valid_rnvp_before_launch": (
+        "Rien ne va plus est dit avant le lancement, et peut-être une fois encore pendant la course."
+    ),
+    "valid_slow_rotor": "Le cylindre fait quatre à sept tours par minute, et le coup vaut.",
+    "wrong_pocket_after_void": (
+        "Après un coup nul la bille est mise dans une fausse case : tout va est refusé jusqu'à la bonne."
+    ),
+    "wrong_presses": (
+        "On presse ce qui n'a pas de sens, à chaque étape d'un coup valable : tout est refusé et rien ne change."
+    ),
+    "wrong_presses_after_void": (
+        "On presse ce qui n'a pas de sens après un coup nul : tout est refusé et rien ne change."
+    ),
+}
+"""By its name, what a scenario is about."""

@@ -1,0 +1,117 @@
+"""The demo in three languages: nothing of its own stays English, and the daemon is asked for the same language."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from hw_sim import demo, subscriber, view
+from hw_sim.broker import Broker
+from hw_sim.cli import parser
+from hw_sim.demo import Demo
+from hw_sim.scenarios import SCENARIOS
+from hw_sim.subscriber import KINDS, Subscriber
+from hw_sim.view import NAME_WIDTH, view_of
+from hw_sim.words import LANGUAGES, TRANSLATIONS, Language, Words, language_here
+from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
+from tests.hw_sim_demo.test_view import Terminal
+from wheeld.cli.describe import BETS, STATES
+from wheeld.cli.language import LANGUAGES as OF_WHEELD
+from wheeld.cli.language import language_here as of_wheeld
+from wheeld.config.reading import parse
+
+NAMES = {"state", "bets", "waiting for", "last numbers"}
+"""Of lines of the picture; they are no literal where they are said."""
+VARIABLES = {
+    "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)",
+    "{messages}, {gaps} missing; the seed was --seed {seed}",
+    "{name} by {person}: done. {why}",
+    "{name} by {person}: refused. {why}",
+}
+
+
+def said() -> set[str]:
+    """Every literal that a call of `say` has."""
+    calls = (
+        node
+        for module in (demo, subscriber, view)
+        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "say"
+    )
+    return {str(call.args[0].value) for call in calls if isinstance(call.args[0], ast.Constant)}
+
+
+def parts(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None)
+
+
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_every_text_is_translated_and_every_translation_is_used(language: Language) -> None:
+    translations = TRANSLATIONS[language]
+    assert set(translations.TEXTS) == said() | NAMES | VARIABLES | set(KINDS.values())
+    assert all(parts(text) == parts(translation) for text, translation in translations.TEXTS.items())
+    assert set(translations.ABOUT) == set(SCENARIOS)
+    assert set(translations.CODES) == {f"state {code}" for code in STATES} | {f"bets {code}" for code in BETS}
+    assert max(len(translations.TEXTS[name]) for name in NAMES | {"last notice"}) < NAME_WIDTH
+
+
+def test_they_are_the_languages_of_a_table_chosen_as_wheeld_does() -> None:
+    assert LANGUAGES == OF_WHEELD
+    assert {*TRANSLATIONS, "en"} == set(LANGUAGES)
+    for locale in ("fr_FR.UTF-8", "it_CH@euro", "it", "frr_DE", "C.UTF-8", "", "de_DE"):
+        for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+            assert language_here({name: locale, "LANGUAGE": "x"}) == of_wheeld({name: locale})
+
+
+def lines(words: Words) -> str:
+    out, seen = io.StringIO(), Subscriber(words=words)
+    with view_of(seen, out) as shown:
+        shown.show_scenario(SCENARIOS["foreign_object"])
+        shown.show_message(seen.take("result", result(1)))
+        shown.show_message(seen.take("void", void(2)))
+        shown.show_message(seen.take("table", message(3, **TABLE)))
+        shown.show_message(seen.take("board", json.dumps({"coup": 1, "numbers": [5]}).encode()))
+        reply = {"name": "resume", "by": "inspector", "done": False, "why": "…"}
+        shown.show_message(seen.take("reply", json.dumps(reply).encode()))
+    return out.getvalue()
+
+
+def test_lines() -> None:
+    french = lines(Words("fr"))
+    for text in (
+        "--- la roulette joue foreign_object : Une pièce tombe dans le cylindre",
+        "RÉSULTAT 32 · Trente-deux · 7.5 tours, cylindre 14.1 tours/min",
+        "NUL     rien va: chef · N7",
+        "table   table fermée, mises fermées, en attente : ouverture",
+        "numéros 5",
+        "resume par inspector : refusé. …",
+    ):
+        assert text in french
+    italian = lines(Words("it"))
+    assert "tavolo chiuso, puntate chiuse, in attesa: ouverture" in italian
+    assert "RISULTATO 32" in italian
+
+
+def test_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    out, seen = Terminal(), Subscriber(words=Words("it"))
+    with view_of(seen, out) as shown:
+        shown.show_message(seen.take("table", message(3, **TABLE)))
+    for text in ("in attesa del tavolo", "stato", "tavolo chiuso", "puntate", "non manca nulla", "verdetto"):
+        assert text in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("language", "end"), [("en", "no message"), ("fr", "aucun message"), ("it", "nessun messaggio")]
+)
+def test_table_and_tally_have_the_language(language: Language, end: str, tmp_path: Path) -> None:
+    one = Demo(parser().parse_args(["demo", "--state", str(tmp_path), "--language", language]))
+    served: Broker = Broker(None, 1883, "5")  # type: ignore[arg-type]
+    assert parse(one._configuration(served, tmp_path / "board")).table.language == language
+    assert any(end in line for line in one.tally())
