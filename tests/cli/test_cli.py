@@ -149,6 +149,27 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, evening: Path) -> None:
     assert main(["replay", str(evening)]) == Exit.INTERRUPTED
 
 
+def test_verify_alone_verifies_the_program(capsys: Captured) -> None:
+    assert main(["--verify"]) == Exit.NOT_RELEASED
+    assert "no release made this program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("head", ["x", "1", "1:zz", "1:abc", ":ab", "-1:ab"])
+def test_a_head_that_is_none(head: str, capsys: Captured) -> None:
+    with pytest.raises(SystemExit):
+        main(["journal", "verify", "j", f"--head={head}"])
+    assert "is not N:HEX, as `wheeld journal verify` and `backup` print a head" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", [b"", b"hello\n", bytes(range(128, 256)), b"[]\n", b'{"kind":"wheel"}\n'])
+def test_what_is_no_log_at_all(data: bytes, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "log").write_bytes(data)
+    assert main(["replay", str(tmp_path / "log")]) == Exit.BAD_DATA
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(f"wheeld: {tmp_path / 'log'}: line 1: ")
+    assert said.endswith("; name an observation log, as `wheeld journal export` writes one")
+
+
 # --- run, check-config ---------------------------------------------------------------------------------------------
 
 
@@ -192,7 +213,8 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
 @pytest.mark.parametrize("command", [["run", "-c"], ["check-config"], ["replay"], ["journal", "verify"]])
 def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Captured) -> None:
     assert main([*command, str(tmp_path / "none")]) == Exit.NO_INPUT
-    assert capsys.readouterr().err == f"wheeld: {tmp_path / 'none'}: there is no such file; check the name\n"
+    said = "there is no such file or directory; check the name"
+    assert capsys.readouterr().err == f"wheeld: {tmp_path / 'none'}: {said}\n"
 
 
 def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path, capsys: Captured) -> None:

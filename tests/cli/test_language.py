@@ -203,9 +203,19 @@ def test_check_config(language: Language, tmp_path: Path, capsys: Captured) -> N
 @pytest.mark.parametrize(
     ("language", "missing", "nothing", "wrong"),
     [
-        ("en", "there is no such file; check the name", "it has none yet", "the configuration is wrong"),
-        ("fr", "ce fichier n'existe pas ; vérifier le nom", "il n'en a pas encore", "la configuration n'est pas"),
-        ("it", "questo file non esiste; controllare il nome", "non ne ha ancora", "la configurazione non è"),
+        ("en", "there is no such file or directory; check the name", "it has none yet", "the configuration is wrong"),
+        (
+            "fr",
+            "n'existe pas ; vérifier le nom",
+            "il n'en a pas encore",
+            "la configuration n'est pas",
+        ),
+        (
+            "it",
+            "non esiste; controllare il nome",
+            "non ne ha ancora",
+            "la configurazione non è",
+        ),
     ],
 )
 def test_errors(

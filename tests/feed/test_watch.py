@@ -16,12 +16,13 @@ import pytest
 from tests.broker.mqtt_bench import PATIENCE_S
 from tests.feed.test_real import ROOT, TABLE, daemon
 from tests.feed.wheel import SITE, Wheel
-from tests.mosquitto import Mosquitto
-from tests.security.authority import Authority
+from tests.mosquitto import Mosquitto, free_port
+from tests.security.authority import Authority, strict
 from tests.security.shipped import ShippedBroker, system_root
 from wheeld.cli.main import main
+from wheeld.cli.troubles import Troubles
 from wheeld.cli.watch import line
-from wheeld.core.catalogue import Language
+from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.instants import to_text
 from wheeld.exits import Exit
 from wheeld.feed.message import read_message
@@ -87,7 +88,7 @@ async def test_it_only_listens_from_what_comes_first(tmp_path: Path) -> None:
                 wheel.say("void")  # lost
                 evil = wheel.say("result", why="\x1b[2J", coup=4)
                 await house.publish(f"{ROOT}/result", evil[1].replace(b'"coup":4', b'"coup":5'), qos=1)
-                assert (await watch.trouble()).startswith("wheeld: refused (edited): seq 4: its bytes do not have")
+                assert (await watch.trouble()).startswith("wheeld: rifiutato (edited): seq 4: its bytes do not have")
                 await house.publish(f"{ROOT}/result", evil[1], qos=1)
                 assert await watch.trouble() == "wheeld: seq 3 to 3 did not come: it will not be asked for"
                 assert "\x1b" not in await watch.line()
@@ -125,7 +126,7 @@ async def test_a_bench_table_only_on_demand(tmp_path: Path) -> None:
         async with aiomqtt.Client("127.0.0.1", broker.port) as house:
             await house.publish(f"{ROOT}/{leaf}", payload, qos=1, retain=True)
             async with watching(broker.port, "--count", "1") as watch:
-                assert (await watch.trouble()).startswith("wheeld: refused (test): seq 1: it is marked as a test")
+                assert (await watch.trouble()).startswith("wheeld: rifiutato (test): seq 1: it is marked as a test")
             async with watching(broker.port, "--test", "--count", "1") as watch:
                 assert "tavolo    colpo 1    PROVA: tavolo chiuso, puntate chiuse" in await watch.line()
                 assert await watch.code() == Exit.OK
@@ -182,6 +183,87 @@ async def test_the_example_of_the_readme_at_the_broker_that_ships(tmp_path: Path
                 leaf, payload = wheel.say("void", coup=8, words="rien va", why="N7", language="fr", at="-")
                 await daemon.publish(topic + leaf, payload, qos=1)
                 assert (await watch.line()).endswith("2  void      coup 8     rien va — N7")
+
+
+# --- what goes wrong ------------------------------------------------------------------------------------------------
+
+
+async def troubled(port: int, *more: object, language: str = "en") -> str:
+    """The first line of what `watch` says of its connection."""
+    words = ("watch", NAME, "--host", "127.0.0.1", "--port", str(port), "--language", language)
+    async with started(*words, *map(str, more)) as watch:
+        return await watch.trouble()
+
+
+async def test_a_port_where_nobody_listens() -> None:
+    said = await troubled(free_port())
+    assert said.endswith("no broker listens there: check --host and --port, and whether it runs")
+    assert "aucun broker n'écoute là" in await troubled(free_port(), language="fr")
+
+
+async def test_a_broker_that_keeps_the_user_out(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("secret")
+    (tmp_path / "passwords").write_text("")
+    with Mosquitto(tmp_path, f"password_file {tmp_path / 'passwords'}") as broker:
+        said = await troubled(broker.port, "--username", "nobody", "--password-file", tmp_path / "password")
+    assert said.endswith("the broker does not let this user in: check --username and --password-file")
+
+
+async def test_a_broker_with_tls(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    house = Authority(tmp_path)
+    theirs = Authority(tmp_path / "theirs")
+    with strict(tmp_path / "broker", house.issue("broker", server=True)) as broker:
+        assert (await troubled(broker.port)).endswith("check --port and --ca-file")
+        assert (await troubled(broker.port, "--ca-file", theirs.file)).endswith("check --ca-file and --host")
+        assert (await troubled(broker.port, "--ca-file", house.file)).endswith("give --cert-file and --key-file")
+        lost = theirs.issue("inspector")
+        files = ("--ca-file", house.file, "--cert-file", lost.cert_file, "--key-file", lost.key_file)
+        assert (await troubled(broker.port, *files)).endswith("check --cert-file, and when it ends")
+
+
+def test_silence_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    silent = Troubles.notice_silence
+
+    def noticed(_: Troubles) -> None:
+        silent(Troubles(Catalogue("en")))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wheeld.cli.watch.SILENCE_S", 0.0)
+    monkeypatch.setattr(Troubles, "notice_silence", noticed)
+    assert main(["watch", NAME, "--host", "127.0.0.1", "--port", str(free_port())]) == Exit.INTERRUPTED
+    said = "wheeld: nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`"
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--ca-file", "ca_file {} holds no certificate in PEM"),
+        ("--password-file", "{}: no text in UTF-8, and so no password"),
+        ("--key-file", "--key-file needs --cert-file, the certificate that belongs to the key"),
+        ("--cert-file", "cert_file {} and key_file None are not a certificate and its key in PEM"),
+        ("--public-key", "{}: no public key in PEM, nor 32 bytes in base64"),
+    ],
+)
+def test_files_that_no_broker_could_accept(
+    option: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    garbage = tmp_path / "garbage"
+    garbage.write_bytes(bytes(range(128, 256)))
+    assert main(["watch", NAME, option, str(garbage)]) == Exit.BAD_CONFIG
+    assert capsys.readouterr().err == f"wheeld: {said.format(garbage)}\n"
+
+
+def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    troubles = Troubles(Catalogue("en"))
+    refused = "b:1: Connection refused; trying again"
+    for trouble in (refused, "b:1: Operation timed out; trying again", refused, "b:1: connected", refused):
+        troubles.tell(trouble)
+    troubles.caught(None, {"message": "Exception in callback", "exception": OSError(9, "Bad file descriptor")})
+    troubles.notice_silence()
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split()[-1] for line in said] == ["runs", "again", "connected", "runs", "descriptor"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from wheeld.core.catalogue import Catalogue, Text, translatable
 from wheeld.exits import Exit
 
 FILE_TROUBLES = {
-    errno.ENOENT: translatable("there is no such file; check the name"),
+    errno.ENOENT: translatable("there is no such file or directory; check the name"),
     errno.EISDIR: translatable("it is a directory; name a file in it"),
     errno.ENOTDIR: translatable("a part of its path is no directory; check the name"),
     errno.ENOSPC: translatable("the disk is full; make room on it, and do it again"),
@@ -51,3 +51,14 @@ def file_trouble(wrong: OSError) -> Text | str:
 
 _NOT_ALLOWED = translatable("this user may not use it; run this as root, or as a user that may use that file")
 """Most files of a wheel are closed to others: its secrets to all but root."""
+
+
+def warn(trouble: str) -> None:
+    """Print what is wrong, and go on."""
+    sys.stderr.write(f"wheeld: {printable(trouble)}\n")
+    sys.stderr.flush()
+
+
+def printable(text: str) -> str:
+    """Text of others without control characters, which would steer the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)

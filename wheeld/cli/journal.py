@@ -147,9 +147,11 @@ def known_message(text: str) -> tuple[int, str]:
 
 
 def noted_head(text: str) -> tuple[int, bytes]:
-    """`N:HEX` of the command line; raises ValueError."""
-    n, _, head = text.partition(":")
-    return int(n), bytes.fromhex(head)
+    """`N:HEX` of the command line; raises ArgumentTypeError."""
+    found = re.fullmatch("([0-9]{1,15}):((?:[0-9a-f]{2})+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not N:HEX, as `wheeld journal verify` and `backup` print a head")
+    return int(found[1]), bytes.fromhex(found[2])
 
 
 def show(options: argparse.Namespace) -> Exit:

@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks; returns the exit code."""
     options = parser().parse_args(argv)
     try:
-        code: Exit = _version(options) if options.version else options.do(options)
+        code: Exit = _version(options) if options.version or options.verify else options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.

@@ -173,7 +173,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line, with all its commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
     whole.add_argument("--version", action="store_true", help="print the version")
-    whole.add_argument("--verify", action="store_true", help="with --version: is the program that of a release?")
+    whole.add_argument("--verify", action="store_true", help="print also whether the program is that of a release")
     whole.add_argument(
         "--release-key",
         metavar="FILE",

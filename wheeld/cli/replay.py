@@ -16,7 +16,7 @@ import msgspec
 
 from wheeld.cli.describe import describe
 from wheeld.cli.failure import catalogue_of, fail
-from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.catalogue import Catalogue, Language, Text, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.core.replay import LogError, Replay
 from wheeld.exits import Exit
@@ -40,7 +40,9 @@ def replay(options: argparse.Namespace) -> Exit:
             target.flush()
     except LogError as wrong:
         sys.stdout.flush()
-        return fail(f"{options.file}: {wrong}", Exit.BAD_DATA, options)
+        what = f"{options.file}: {wrong}"
+        why = Text("{first}; {second}", {"first": what, "second": _LOG}) if wrong.line == 1 else what
+        return fail(why, Exit.BAD_DATA, options)
     _report_skipped(replayed, catalogue_of(options), sys.stderr)
     return Exit.OK
 
@@ -79,6 +81,8 @@ def _for_people(line: bytes, language: Language) -> bytes:
     message = msgspec.json.decode(line, type=_Line)
     return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload), language)}".encode()
 
+
+_LOG = Text("name an observation log, as `wheeld journal export` writes one")
 
 SKIPPED = {
     "unknown": translatable("{count} lines of kinds unknown here: skipped"),

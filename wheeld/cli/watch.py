@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 
 from wheeld.cli.describe import describe
-from wheeld.cli.failure import catalogue_of
+from wheeld.cli.failure import catalogue_of, fail, printable, warn
+from wheeld.cli.troubles import SILENCE_S, Troubles, wrong_files
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.instants import from_text
 from wheeld.exits import Exit
@@ -32,18 +34,34 @@ def watch(options: argparse.Namespace) -> Exit:
     for path in (options.password_file, options.ca_file, options.cert_file, options.key_file, options.public_key):
         if path is not None:
             path.open("rb").close()
-    return asyncio.run(_watch(options))
+    if wrong := wrong_files(options):
+        return fail(wrong, Exit.BAD_CONFIG, options)
+    troubles = Troubles(catalogue_of(options))
+    connection_log = logging.getLogger("mqtt")
+    # Of a client without a certificate the broker's refusal comes when the connection stands, and only in this log.
+    connection_log.addHandler(troubles)
+    connection_log.propagate = False
+    try:
+        return asyncio.run(_watch(options, troubles))
+    finally:
+        connection_log.removeHandler(troubles)
+        connection_log.propagate = True
 
 
-async def _watch(options: argparse.Namespace) -> Exit:
+async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
     shown = 0
-    async with _feed(options) as feed:
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(troubles.caught)
+    async with _feed(options, troubles) as feed:
+        silence = loop.call_later(SILENCE_S, troubles.notice_silence)
         while options.count is None or shown < options.count:
             try:
                 message = await anext(feed)
+                silence.cancel()
             except FeedError as error:
+                silence.cancel()
                 refused = catalogue_of(options).say("refused ({fault})", fault=error.fault)
-                _warn(catalogue_of(options).say("{first}: {second}", first=refused, second=error))
+                warn(catalogue_of(options).say("{first}: {second}", first=refused, second=error))
                 continue
             sys.stdout.write(f"{line(message, options.language, SystemClock().utc_us())}\n")
             sys.stdout.flush()
@@ -51,7 +69,7 @@ async def _watch(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-def _feed(options: argparse.Namespace) -> Feed:
+def _feed(options: argparse.Namespace, troubles: Troubles) -> Feed:
     """A feed that acknowledges nothing: only the settlement system may confirm a message."""
     is_secured = any((options.ca_file, options.cert_file, options.key_file))
     login = Login(
@@ -69,7 +87,7 @@ def _feed(options: argparse.Namespace) -> Feed:
         public_key=None if options.public_key is None else raw_public_key(options.public_key),
         login=login,
         test=options.test,
-        manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=_warn),
+        manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=troubles.tell),
     )
 
 
@@ -77,7 +95,7 @@ def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:
     """The message as one line for people; of one that the broker had kept also how old it is."""
     at, text = message.body.get("at", ""), describe(message.topic, message.payload, language)
     kept = f" [{_kept(at, Catalogue(language), now_utc_us)}]" if message.retained else ""
-    return _printable(f"{at} {message.seq:>7}  {text}{kept}")
+    return printable(f"{at} {message.seq:>7}  {text}{kept}")
 
 
 def _kept(at: object, catalogue: Catalogue, now_utc_us: int) -> str:
@@ -90,13 +108,3 @@ def _kept(at: object, catalogue: Catalogue, now_utc_us: int) -> str:
         if age_s >= 2 * seconds:
             return catalogue.say("kept by the broker, {age} old", age=catalogue.say(text, count=age_s // seconds))
     return catalogue.say("kept by the broker, just now")
-
-
-def _warn(trouble: str) -> None:
-    sys.stderr.write(f"wheeld: {_printable(trouble)}\n")
-    sys.stderr.flush()
-
-
-def _printable(text: str) -> str:
-    """Text of others without control characters, which would steer the terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)

@@ -255,7 +255,7 @@ class Database:
         owner, version = (self.integer(f"PRAGMA {name}") for name in ("application_id", "user_version"))
         is_empty = self.integer("SELECT count(*) FROM sqlite_schema") == 0
         if owner != schema.APPLICATION_ID and not (is_empty and not read_only):
-            raise JournalError("foreign", self.path, "this file is not a wheeld journal; set another journal.path")
+            raise JournalError("foreign", self.path, "this file is not a wheeld journal; name another one")
         if version > schema.VERSION:
             why = f"written by a newer wheeld (schema {version}, this one knows {schema.VERSION}); install that version"
             raise JournalError("newer", self.path, why)

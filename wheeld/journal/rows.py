@@ -190,7 +190,7 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
         "corrupt",
         "the file is damaged, or the disk fails to read it; check it, keep the file for examination, start a new one",
     ),
-    sqlite3.SQLITE_NOTADB: ("foreign", "this file is not a database; set another journal.path"),
+    sqlite3.SQLITE_NOTADB: ("foreign", "this file is not a database, and so not a journal; name another one"),
     sqlite3.SQLITE_CONSTRAINT: ("conflict", "something is stored twice; this is a fault in the program, report it"),
 }
 

@@ -1,0 +1,8 @@
+"""What holds for all tests."""
+
+from __future__ import annotations
+
+import os
+
+# Commands speak the language of the locale, and tests expect English where they name none.
+os.environ["LC_ALL"] = "C.UTF-8"

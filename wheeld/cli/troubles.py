@@ -1,0 +1,91 @@
+"""Troubles of a connection to a broker, for people: what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import Any
+
+from wheeld.broker.tls import TlsFiles, TlsFilesError
+from wheeld.cli.failure import warn
+from wheeld.core.catalogue import Catalogue, Text, translatable
+
+SILENCE_S = 5.0
+"""A broker that has anything of the table sends what it keeps at once."""
+
+CONNECTED = ": connected"
+"""So ends what the feed says when a trouble is over."""
+
+HINTS = (
+    ("Connection refused", translatable("no broker listens there: check --host and --port, and whether it runs")),
+    ("Name or service not known", translatable("no computer has that name: check --host")),
+    ("Temporary failure in name resolution", translatable("nobody knows that name now: check --host and the network")),
+    ("CERTIFICATE_REQUIRED", translatable("the broker asks for a certificate: give --cert-file and --key-file")),
+    (
+        "CERTIFICATE_VERIFY_FAILED",
+        translatable("the broker's certificate is of another authority or name: check --ca-file and --host"),
+    ),
+    ("_ALERT_", translatable("the broker does not accept our certificate: check --cert-file, and when it ends")),
+    ("ot authori", translatable("the broker does not let this user in: check --username and --password-file")),
+    (
+        "WRONG_VERSION_NUMBER",
+        translatable("the broker has no TLS on this port: check --port, or leave the files for TLS out"),
+    ),
+    (
+        "reset by peer",
+        translatable("the broker wants TLS where we have none, or the other way round: check --port and --ca-file"),
+    ),
+    ("access list refuses", translatable("this user may not read this table: check SITE/TABLE and `wheeld acl`")),
+)
+"""By a part of the trouble, in the words of the system, of OpenSSL or of the broker, what to do about it. The first
+that fits counts."""
+
+
+def wrong_files(options: argparse.Namespace) -> Text | str | None:
+    """What no broker could ever accept; to try again would not help."""
+    if options.key_file is not None and options.cert_file is None:
+        return Text("--key-file needs --cert-file, the certificate that belongs to the key")
+    try:
+        if any((options.ca_file, options.cert_file)):
+            TlsFiles(options.ca_file, options.cert_file, options.key_file).context()
+        if options.password_file is not None:
+            options.password_file.read_text("utf-8")
+    except TlsFilesError as wrong:
+        return str(wrong)
+    except UnicodeDecodeError:
+        return Text("{file}: no text in UTF-8, and so no password", {"file": str(options.password_file)})
+    return None
+
+
+class Troubles(logging.Handler):
+    """Prints the troubles of the connection, each once until it stands again, with what to do about it."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(logging.WARNING)
+        self._catalogue = catalogue
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """A line of the log of the connection."""
+        self.tell(record.getMessage())
+
+    def tell(self, trouble: str) -> None:
+        """Print it, unless it was printed since the connection stood."""
+        if trouble.endswith(CONNECTED):
+            self._told.clear()
+        if trouble in self._told:
+            return
+        self._told.add(trouble)
+        hint = next((text for part, text in HINTS if part in trouble), None)
+        say = self._catalogue.say
+        warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
+
+    def caught(self, _: object, context: dict[str, Any]) -> None:
+        """What a callback of the client failed with, when its socket ended: the loop would print a traceback."""
+        self.tell(str(context.get("exception") or context["message"]))
+
+    def notice_silence(self) -> None:
+        """Nothing has come for `SILENCE_S`: say what may be wrong, if no trouble says it already."""
+        if not self._told:
+            say = self._catalogue.say
+            self.tell(say("nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`"))
