@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,39 @@ def test_a_broker_that_was_not_started_since_its_files_were_written_is(computer:
     assert [step.what for step in planned(computer, *SIMULATED) if step.does] == ["systemctl restart mosquitto.service"]
 
 
+RELOAD = "systemctl kill --kill-who=main --signal=HUP mosquitto.service"
+
+
+def started_before_the_list(computer: BareComputer) -> None:
+    """The broker has run for long, with all that it reads at its start, when the list is written."""
+    for path in ("conf.d/wheeld.conf", "certs/house-ca.crt", "certs/broker.crt", "certs/broker.key"):
+        os.utime(computer.at(f"etc/mosquitto/{path}"), (1.0, 1.0))
+    computer.broker_started_s = 2.0
+
+
+def test_a_broker_that_has_not_read_its_list_is_told_again(
+    computer: BareComputer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reload failed after the list was written; it is done by the next setup, and not again by the one after."""
+
+    def fails(*command: str) -> None:
+        raise SetupError(f"{' '.join(command)} ended with 1")
+
+    set_up(computer, *SIMULATED)
+    started_before_the_list(computer)
+    second = ("bench-02", "--simulated", "--house-broker")
+    with monkeypatch.context() as broken:
+        broken.setattr(computer, "run", fails)
+        with pytest.raises(SetupError, match="HUP"):
+            set_up(computer, *second)
+    assert "bench-02" in computer.at("etc/mosquitto/wheeld.acl").read_text()
+    computer.commands.clear()
+    set_up(computer, *second)
+    assert computer.commands[0] == RELOAD
+    for words in (SIMULATED, second):
+        assert set(actions(planned(computer, *words)).values()) == {"stays"}
+
+
 @pytest.mark.parametrize("path", ["etc/wheeld/bench-01.toml", "etc/mosquitto/conf.d/wheeld.conf"])
 def test_a_file_that_differs_is_named_and_left_alone(computer: BareComputer, path: str) -> None:
     set_up(computer, *SIMULATED)
@@ -160,7 +194,7 @@ def test_a_second_wheel_has_the_same_broker(computer: BareComputer) -> None:
     tables = [TableAccess.of("bench", f"bench-0{number}") for number in (1, 2)]
     assert after["etc/mosquitto/wheeld.acl"].decode() == access_list(tables)
     assert computer.commands == [
-        "systemctl kill --kill-who=main --signal=HUP mosquitto.service",
+        RELOAD,
         "systemctl enable --now wheeld-sim@bench-02.service",
     ]
     assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}

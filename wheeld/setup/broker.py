@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import resources
@@ -11,7 +12,7 @@ from pathlib import Path
 from wheeld.broker.roles import ROLES, RoleName, TableAccess
 from wheeld.setup import authority, steps
 from wheeld.setup.access import configured, list_for, lost
-from wheeld.setup.computer import SetupError
+from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.steps import Action, Put, Step, looked
 
@@ -153,15 +154,35 @@ def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Step) -> Itera
     computer = broker.computer
     if not computer.is_enabled(UNIT):
         yield steps.command(("systemctl", "enable", UNIT), "the broker after each boot")
-    started_s = computer.started_s(UNIT)
     read_at_start = (broker.configuration, broker.authority, broker.certificate, broker.key)
-    written = [at_s for at_s in map(_quietly(computer.written_s), read_at_start) if at_s is not None]
-    # In whole seconds, as systemd tells them: a broker that was started within the second has the file.
-    is_old = started_s is None or any(int(at_s) > started_s for at_s in written)
-    if is_old or any(step.does for step in made):
+    if _is_unread(computer, read_at_start) or any(step.does for step in made):
         yield steps.command(("systemctl", "restart", UNIT), "so that it listens, and reads its files")
-    elif listed.does:
+    elif listed.does or _is_list_unread(broker):
         yield steps.command(RELOAD, "so that it reads the list")
+        # Written behind the reload: one that failed, or was never reached, is done by the next setup.
+        put = Put(broker.list_read, 0o600, lambda: _digest(broker))
+        yield Step(action=Action.MAKE, what=str(put.path), why="which list it has read", files=(put,))
+
+
+def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:
+    """Whether the broker does not run, or one of its files was written since it was started."""
+    started_s = computer.started_s(UNIT)
+    written = [at_s for at_s in map(_quietly(computer.written_s), files) if at_s is not None]
+    # In whole seconds, as systemd tells them: a broker that was started within the second has the file.
+    return started_s is None or any(int(at_s) > started_s for at_s in written)
+
+
+def _is_list_unread(broker: BrokerPlaces) -> bool:
+    """Whether the list was written since the broker was started, and no reload of that very list is noted."""
+    try:
+        noted = broker.computer.read(broker.list_read)
+        return _is_unread(broker.computer, (broker.access_list,)) and noted != _digest(broker)
+    except PermissionError:
+        return False  # the plan of who may not look has steps that only root can judge
+
+
+def _digest(broker: BrokerPlaces) -> bytes:
+    return hashlib.sha256(broker.computer.read(broker.access_list) or b"").hexdigest().encode()
 
 
 def _quietly(look: Callable[[Path], float | None]) -> Callable[[Path], float | None]:
