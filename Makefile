@@ -17,13 +17,15 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
-    test_doctor.py test_self_test.py,$(call found,$(each)))
+    test_doctor.py test_self_test.py test_supply.py test_card.py,$(call found,$(each)))
 # Tests of one part each that take long: `make coverage` runs them with all others of that kind.
-LIVE := tests/live tests/security/test_floods.py
+WAITS := tests/live/test_network_cut.py tests/live/test_demo_stopped.py tests/security/test_floods.py
+LIVE   = tests/live $(WAITS:%=--ignore=%)
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
-# core, for a stall of the machine is a silent line. For the same reason what
-# failed is tried once more, alone: on a machine that others use too, one of three runs met such a stall.
-OF_OTHERS := $(DRAWN) $(PROOFS) $(LIVE) tests/faults tests/consumers tests/site
+# core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
+# machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, a third of
+# their time.
+OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site
 # What `make test` leaves to targets of their own; it has five minutes.
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
@@ -63,7 +65,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test docs test-systemd test-gpio test-consumers test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test live docs test-systemd test-gpio test-consumers test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -80,6 +82,9 @@ types: $(VENV)/test.stamp
 tests: $(VENV)/test.stamp mosquitto cc
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%) $(LONGER:%=--ignore=%)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest $(AGAIN) $(LIVE)
+
+live: $(VENV)/test.stamp mosquitto  ## the daemon in a network that is cut, in floods, and in a demo stopped anywhere: it waits in real seconds
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(WAITS) || $(BIN)/python -m pytest $(AGAIN) $(WAITS)
 
 proofs: $(VENV)/test.stamp mosquitto cc  ## what proves verdicts: hundreds of evenings, of wrong laws and of faults
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PROOFS)
