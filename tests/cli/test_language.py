@@ -14,7 +14,7 @@ import pytest
 
 from tests.config.test_config import GOOD
 from tests.core.evening import FRENCH, Evening
-from tests.core.head_evening import CHEF, COMBINED, MERCURY, HeadEvening
+from tests.core.head_evening import CHEF, COMBINED, MERCURY, whole_evening
 from tests.core.table_in_state import table_in
 from tests.core.test_languages import HAPPENINGS, STATES
 from tests.journal.journals import NOW, open_writer
@@ -60,21 +60,7 @@ def test_whatever_happens_is_said_as_a_table_of_that_language_says_it(state: str
 
 @pytest.mark.parametrize("setting", [MERCURY, CHEF, COMBINED])
 def test_an_evening_with_a_wheel_head(setting: TableSetting) -> None:
-    def played(language: Language) -> Evening:
-        evening = HeadEvening(in_language(setting, language)).ready()
-        evening.game(32, None)
-        evening.confirm()
-        evening.number(33)
-        evening.say("operations_done")
-        evening.runs(None)
-        evening.say("rien_va")
-        evening.say("tout_va")
-        evening.warns("void_game", void=True)
-        evening.goes_silent()
-        evening.sensor("head/sensors", ok=False)
-        return evening
-
-    assert check({language: played(language) for language in LANGUAGES}) > 50
+    assert check({language: whole_evening(in_language(setting, language)) for language in LANGUAGES}) > 50
 
 
 def test_words_of_nobody_s_catalogue_stay() -> None:

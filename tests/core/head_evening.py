@@ -162,3 +162,24 @@ class HeadEvening(Evening):
         """What the stored evidence of every verdict publishes again, replies left out."""
         lines = [line for one in self.evidence for line in replay(one.log.splitlines())]
         return [line[line.index(b'"payload":') + 10 : -1] for line in lines if b'"topic":"reply"' not in line]
+
+
+def whole_evening(setting: TableSetting) -> HeadEvening:
+    """Whatever a table with such a head says: results that the chef confirms, voids, a fault of the head."""
+    evening = HeadEvening(setting).ready()
+    evening.game(32, None)
+    evening.confirm()
+    evening.number(33)
+    evening.say("operations_done")
+    evening.runs(None)
+    evening.say("rien_va")
+    evening.report_phase("ready")
+    evening.say("tout_va")
+    evening.runs(None)
+    evening.warns("void_game", void=True)
+    evening.say("resume")
+    evening.say("tout_va")
+    evening.jump(40)
+    evening.goes_silent()
+    evening.sensor("head/sensors", ok=False)
+    return evening

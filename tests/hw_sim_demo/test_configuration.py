@@ -9,6 +9,7 @@ import pytest
 from hw_sim.configuration import board_setup, layout_of, sections, silence_s
 from hw_sim.evening import draw_layout, repeatable
 from hw_sim.exits import BadDataError
+from tests.smallest_wheel import WHEEL, table
 from wheeld.config.reading import parse
 
 REST = '[journal]\npath = "j"\n[mqtt]\nhost = "localhost"\n'
@@ -51,16 +52,7 @@ def test_what_is_written_is_read_as_the_same_wheel(seed: int, tmp_path: Path) ->
     assert layout_of(tmp_path / "w.toml") == layout
 
 
-GOOD = """\
-[table]
-house = "campione"
-game = "roulette"
-
-[wheel]
-rotor_ticks = 148
-beams_deg = [0, 90]
-readers_deg = [30]
-"""
+GOOD = table("s", "t") + WHEEL
 
 
 @pytest.mark.parametrize(

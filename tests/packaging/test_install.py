@@ -12,29 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.smallest_wheel import NO_BOARD, WHEEL, table
 from tests.systemd.machine import Machine, booted
 
 PROJECT = Path(__file__).parents[2]
-CONFIG = """\
-[table]
-site = "test"
-id = "{name}"
-house = "campione"
-game = "roulette"
-[wheel]
-rotor_ticks = 148
-beams_deg = [0, 90]
-readers_deg = [30]
-[sensors]
-port = "/dev/none"
-[journal]
-path = "/var/lib/wheeld/{name}.sqlite"
-[mqtt]
-host = "127.0.0.1"
-"""
 APT_S = 200.0
 """It unpacks and compiles Python and all packages, on a machine that is busy too."""
 BOARD = "/usr/bin/hw-sim run --pty /run/board/line --seed 3 --speed 10 --quick"
+
+
+def configuration(name: str) -> str:
+    """Of a wheel without a board."""
+    rest = f'[journal]\npath = "/var/lib/wheeld/{name}.sqlite"\n[mqtt]\nhost = "127.0.0.1"\n'
+    return table("test", name) + WHEEL + NO_BOARD + rest
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +82,7 @@ def is_compiled(machine: Machine) -> bool:
 
 
 def configure(machine: Machine, name: str) -> None:
-    machine.write(f"/etc/wheeld/{name}.toml", CONFIG.format(name=name))
+    machine.write(f"/etc/wheeld/{name}.toml", configuration(name))
     machine.shell(f"chgrp wheeld /etc/wheeld/{name}.toml && chmod 640 /etc/wheeld/{name}.toml")
 
 

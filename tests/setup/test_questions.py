@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.setup.bench import HERE, REAL, SIMULATED, BareComputer, answers_of
+from tests.smallest_wheel import WHEEL, table
 from wheeld.cli import setup as cli_setup
 from wheeld.cli.main import main
 from wheeld.cli.parser import parser
@@ -22,20 +23,7 @@ from wheeld.exits import Exit
 from wheeld.setup.answers import Answers, text_of
 from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
 
-ANSWERS = """\
-[setup]
-name = "campione-03"
-sensors = "pins"
-broker = "house"
-[table]
-site = "campione"
-id = "campione-03"
-house = "campione"
-game = "fair"
-[wheel]
-rotor_ticks = 148
-beams_deg = [0, 90]
-readers_deg = [30]
+PINS = """\
 rotor_direction = "cw"
 [gpio]
 provider = "rpi-lgpio"
@@ -45,6 +33,8 @@ beam_pins = [5, 6]
 reader_pins = [16]
 door_pin = 12
 """
+ANSWERS = '[setup]\nname = "campione-03"\nsensors = "pins"\nbroker = "house"\n'
+ANSWERS += table("campione", "campione-03", "fair") + WHEEL + PINS
 
 
 @pytest.fixture(autouse=True)

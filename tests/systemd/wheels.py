@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from tests import smallest_wheel
+from tests.smallest_wheel import table
 from tests.systemd.machine import Machine
 
 QUICK = """\
@@ -12,19 +14,7 @@ WatchdogSec=4
 RestartSec=1
 """
 
-NO_BOARD = """\
-[table]
-site = "test"
-id = "w"
-house = "campione"
-game = "roulette"
-[wheel]
-rotor_ticks = 148
-beams_deg = [0, 90]
-readers_deg = [30]
-[sensors]
-port = "/dev/none"
-"""
+NO_BOARD = table("test", "w") + smallest_wheel.WHEEL + smallest_wheel.NO_BOARD
 
 
 class Wheel:

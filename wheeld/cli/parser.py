@@ -302,6 +302,12 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         "journal", help="verify, show, export or seal what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
     )
     parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for add in (_add_verify, _add_show, _add_export, _add_seal, _add_backup, _add_adopt):
+        add(parts)
+    _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
+
+
+def _add_verify(parts: Commands[_Parser]) -> None:
     verify = _add_part(parts, "verify", cli_journal.verify, "check every record, the seals and the evidence")
     verify.add_argument(
         "--public-key",
@@ -312,6 +318,9 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         help="a key that seals (may be repeated)",
     )
     verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
+
+
+def _add_show(parts: Commands[_Parser]) -> None:
     show = _add_part(parts, "show", cli_journal.show, "list the stored messages and events, oldest first")
     show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last coups, with their evidence drawn")
     show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
@@ -321,18 +330,29 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     )
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     _add_language(show)
+
+
+def _add_export(parts: Commands[_Parser]) -> None:
     export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
 
+
+def _add_seal(parts: Commands[_Parser]) -> None:
     seal = _add_part(parts, "seal", cli_journal.seal, "sign everything that is stored so far")
     seal.add_argument(
         "--key", metavar="FILE", type=Path, required=True, help="the private key (Ed25519, PEM or base64)"
     )
     seal.add_argument("--why", metavar="TEXT", required=True, help="why it is sealed")
     seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
+
+
+def _add_backup(parts: Commands[_Parser]) -> None:
     backup = _add_part(parts, "backup", cli_journal.backup, "copy it, also beside its daemon, and verify the copy")
     backup.add_argument("to", metavar="COPY", type=Path, help="the file to make")
+
+
+def _add_adopt(parts: Commands[_Parser]) -> None:
     adopt = _add_part(parts, "adopt", cli_journal.adopt, "go on behind numbers that others have and this file lost")
     adopt.add_argument(
         "--after", metavar="SEQ[:HASH]", type=cli_journal.known_message, required=True, help="the last one they have"
@@ -343,7 +363,6 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the wheel's private key, if it has one")
     adopt.add_argument("--why", metavar="TEXT", required=True, help="why it is adopted: it is published")
     adopt.add_argument("--by", metavar="NAME", help="who adopts it (default: the user)")
-    _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
 
 
 def _add_language(command: argparse.ArgumentParser) -> None:
