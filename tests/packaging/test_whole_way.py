@@ -225,6 +225,31 @@ def test_a_journal_that_is_lost_is_restored_from_its_backup(machine: Machine) ->
     assert_good(machine, SECOND)
 
 
+def test_an_older_copy_is_refused_and_goes_on_behind_what_others_have(machine: Machine) -> None:
+    """As docs/operations.md says: the start ends with 65, and the log names the command."""
+    journal, copy = f"/var/lib/wheeld/{SECOND}.sqlite", "/root/older.sqlite"
+    machine.shell(f"wheeld journal backup {SECOND} {copy}")
+    assert_coups_go_on(machine, SECOND)
+    machine.shell(f"systemctl stop wheeld@{SECOND}")
+    last = feed(machine, SECOND)[-1].seq
+    machine.shell(f"rm {journal}* && cp {copy} {journal} && chown wheeld:wheeld {journal}")
+    start = START.replace(FIRST, SECOND)
+    machine.run("sh", "-c", start, check=False)
+    unit = f"wheeld@{SECOND}"
+    code = partial(machine.ask, "systemctl", "show", "--value", "--property=ExecMainStatus", unit)
+    machine.until(lambda: code() == "65", "the older copy is refused")
+    log = machine.ask("journalctl", f"--unit={unit}", "--lines=30", "--output=cat")
+    command = re.search(r"(wheeld journal adopt .+?) --by NAME --why TEXT", log)
+    assert command is not None, log
+    key = f"/etc/credstore/wheeld.{SECOND}.signing-key"
+    said = machine.shell(f"{command[1]} --by Anna --why 'the card broke' --key {key}")
+    assert f"the next message is seq {last + 1};" in said
+    machine.shell(f"systemctl reset-failed {unit}; {start}")
+    assert_coups_go_on(machine, SECOND)
+    assert last not in [message.seq for message in feed(machine, SECOND)]
+    assert_good(machine, SECOND)
+
+
 def test_a_purge_keeps_journals_keys_and_certificates(machine: Machine) -> None:
     code, said = apt(machine, "purge", "wheeld", "wheeld-sim")
     assert code == 0, said
