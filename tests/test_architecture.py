@@ -73,6 +73,7 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/daemon": _all_but("hw_sim", "wheeld.cli", "wheeld.doctor"),
     "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),
     "wheeld/setup": _only(*SHARED, "wheeld.broker", "wheeld.config", "wheeld.setup"),
+    "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.page"),
     "wheeld/cli": _all_but("hw_sim"),
     "wheeld/feed": _only("wheeld.feed"),
     "wheeld/auditor.py": _only(),
