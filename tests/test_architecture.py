@@ -27,7 +27,7 @@ WIRE_STDLIB = {
     "typing",
     "zlib",
 }
-EDGES = ("journal", "sources", "broker", "service")
+EDGES = ("journal", "sources", "broker", "service", "monitor")
 SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/auditor.py")

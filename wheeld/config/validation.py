@@ -20,6 +20,7 @@ from wheeld.config.unknown import judged, without
 from wheeld.config.validate_gpio import gpio_rules
 from wheeld.config.validate_head import head_rules
 from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
+from wheeld.monitor.setting import PATH_BYTES_MAX
 
 TLS_PORT = 8883
 """Of MQTT with TLS, by its registration."""
@@ -38,7 +39,7 @@ def problems_of(config: Config) -> list[Problem]:
 def problems_here(config: Config) -> list[Problem]:
     """What a start on this computer would meet, of a configuration without problems."""
     # What is wrong with the certificate alone is said once.
-    return [*_directory(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
+    return [*_directory(config), *_socket(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
 
 
 def _directory(config: Config) -> Iterator[Problem]:
@@ -48,6 +49,15 @@ def _directory(config: Config) -> Iterator[Problem]:
         yield Problem(
             "journal.path", f"the directory {directory} does not exist, and the daemon makes only the file: {hint}"
         )
+
+
+def _socket(config: Config) -> Iterator[Problem]:
+    if config.monitor is None:
+        return
+    path = config.monitor.socket
+    if not path.parent.is_dir():
+        hint = "make it, or write /run/wheeld/NAME.monitor"
+        yield Problem("monitor.socket", f"the directory {path.parent} does not exist: {hint}")
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
@@ -99,6 +109,7 @@ def _rules(config: Config) -> Iterator[Iterator[Problem]]:
         rules = gpio_rules(config.gpio, config.table, has_board=config.sensors is not None)
         yield from (_in("gpio", rule) for rule in rules)
     yield from _files(config)
+    yield _socket_name(config)
     yield _host(config.mqtt)
     yield _password(config.mqtt)
     yield _certificate(config.mqtt)
@@ -155,6 +166,12 @@ def _file(values: msgspec.Struct, section: str, key: str) -> Iterator[Problem]:
     path = getattr(values, key)
     if path is not None and (why := trouble(path, secret=key.endswith(SECRETS))):
         yield Problem(f"{section}.{key}", why)
+
+
+def _socket_name(config: Config) -> Iterator[Problem]:
+    if config.monitor is not None and len(bytes(config.monitor.socket)) > PATH_BYTES_MAX:
+        what = f"is longer than the {PATH_BYTES_MAX} bytes that Linux takes for a socket; choose a shorter path"
+        yield Problem("monitor.socket", what)
 
 
 def _host(mqtt: MqttSettings) -> Iterator[Problem]:
