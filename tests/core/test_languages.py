@@ -14,7 +14,6 @@ import pytest
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, HeadEvening
 from tests.core.table_in_state import table_in
-from wheeld.cli.describe import describe
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language
 from wheeld.core.facts import Case
 from wheeld.core.messages.phrases import IN_FRENCH
@@ -22,6 +21,7 @@ from wheeld.core.observations import Command, CommandName
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.setting import TableSetting
 from wheeld.locale import read, template, translations
+from wheeld.screen.describe import describe
 
 LANGUAGES = tuple(LANGUAGE_NAMES)
 CODES = {

@@ -6,12 +6,12 @@ import argparse
 import asyncio
 import sys
 
-from wheeld.cli.describe import describe
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.instants import from_text
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.seal import raw_public_key
+from wheeld.screen.describe import describe
 from wheeld.service.host_clock import SystemClock
 
 PLAIN_PORT, TLS_PORT = 1883, 8883

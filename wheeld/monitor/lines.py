@@ -31,11 +31,13 @@ Note: TypeAlias = tuple[int, str, str]
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="about"):
-    """The wheel: its pockets clockwise from zero, and where its sensors stand, degrees clockwise."""
+    """The wheel: its pockets clockwise from zero, each with its colour ("vert": none), and where its sensors stand,
+    degrees clockwise."""
 
     site: str
     table: str
     pockets: tuple[int, ...]
+    colours: tuple[str, ...]
     beams_deg: tuple[float, ...]
     readers_deg: tuple[float, ...]
     object_sensor: bool
@@ -63,10 +65,12 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="axi
 
 def about(setting: TableSetting) -> About:
     """The line that everybody gets first."""
+    pockets = setting.profile.pockets
     return About(
         site=setting.site,
         table=setting.table,
-        pockets=setting.profile.pockets.order,
+        pockets=pockets.order,
+        colours=tuple(pockets.facts[number].colour or "vert" for number in pockets.order),
         beams_deg=setting.beams_deg,
         readers_deg=setting.readers_deg,
         object_sensor=setting.object_sensor,
