@@ -139,7 +139,7 @@ class Program:
                 await runner.setup()
                 await web.TCPSite(runner, address.host, address.port, ssl_context=tls).start()
                 scheme = "http" if tls is None else "https"
-                structlog.get_logger("page").info("page.ready", at=f"{scheme}://{address.host}:{address.port}/")
+                structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")
             yield
         finally:
             for runner in runners:

@@ -147,7 +147,8 @@ element("change").addEventListener("click", () => {
 follow("/chef/events", {
   wheel: (wheel) => {
     now = wheel;
-    element("ritual").textContent = [wheel.ritual, wheel.state_words].filter(Boolean).join(" · ");
+    const isSame = wheel.ritual.toLowerCase() === wheel.state_words.toLowerCase();
+    element("ritual").textContent = isSame ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · ");
     show("waiting", wheel.waiting);
     show("number", wheel.number?.number);
     element("number").className = `number ${wheel.number?.colour ?? ""}`;

@@ -13,7 +13,9 @@ follow("/display/events", {
     const number = element("number");
     const isOut = wheel.state !== "rien_va" && wheel.number !== null;
     show("number", isOut ? wheel.number.number : null);
-    number.className = `number ${isOut ? wheel.number.colour : ""}`;
+    // While a coup runs the last number is that of the one before.
+    const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
+    number.className = `number ${isOut ? wheel.number.colour : ""} ${isPast ? "past" : ""}`;
     element("announcement").textContent = isOut && wheel.state === "operations" ? wheel.announcement : "";
     element("ritual").textContent = wheel.ritual;
     element("cause").textContent = wheel.cause;

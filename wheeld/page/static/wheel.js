@@ -106,7 +106,7 @@ function showFrame(frame) {
   if (glance.rotor_deg !== null) rotor.setAttribute("transform", `rotate(${glance.rotor_deg})`);
   showBall(glance);
   const rpm = glance.rotor_rpm;
-  show("speed", rpm === null ? WORDS.unknown : rpm === 0 ? WORDS.stands : say("rpm", { value: rpm }));
+  show("speed", rpm === null ? WORDS.unknown : rpm === 0 ? WORDS.stands : say("rpm", { value: `${Math.abs(rpm)} ${rpm < 0 ? "↺" : "↻"}` }));
   show("laps", glance.laps);
   const key = glance.ball === "at_rest" && glance.number === null ? "" : `ball_${glance.ball}`;
   const seen = key ? say(key, { number: glance.number }) : "";
