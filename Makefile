@@ -138,9 +138,9 @@ feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time
 
 locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones
 	$(LOCK) release/locks/build.in -o release/locks/build.txt
-	$(LOCK) pyproject.toml --extra sign -o release/locks/wheel.txt
-	$(LOCK) pyproject.toml --extra sign --extra rpi -o release/locks/wheel-rpi.txt
-	$(LOCK) pyproject.toml --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
+	$(LOCK) pyproject.toml --extra page --extra sign -o release/locks/wheel.txt
+	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi -o release/locks/wheel-rpi.txt
+	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
 
 sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
 	mkdir -p dist

@@ -64,7 +64,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
     return PageSetting(
         site=site,
         table=table,
-        mqtt=_login(options, "", options.username),
+        mqtt=_login(options, "", options.username or BY_NAME["page"].user(table)),
         address=Address(*options.listen),
         socket=options.socket,
         state=options.state,

@@ -145,7 +145,7 @@ _PAGE_EXAMPLES = (
 examples:
   wheeld page campione/campione-03 --socket /run/wheeld/campione-03.monitor
   wheeld page campione/campione-03 --chef 127.0.0.1:8401 --token-file chef.token
-  wheeld page @/etc/wheeld/pages/campione-03
+  wheeld page @/etc/wheeld-page/campione-03
 """
     + _EXITS
 )

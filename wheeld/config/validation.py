@@ -39,7 +39,7 @@ def problems_of(config: Config) -> list[Problem]:
 def problems_here(config: Config) -> list[Problem]:
     """What a start on this computer would meet, of a configuration without problems."""
     # What is wrong with the certificate alone is said once.
-    return [*_directory(config), *_socket(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
+    return [*_directory(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
 
 
 def _directory(config: Config) -> Iterator[Problem]:
@@ -49,15 +49,6 @@ def _directory(config: Config) -> Iterator[Problem]:
         yield Problem(
             "journal.path", f"the directory {directory} does not exist, and the daemon makes only the file: {hint}"
         )
-
-
-def _socket(config: Config) -> Iterator[Problem]:
-    if config.monitor is None:
-        return
-    path = config.monitor.socket
-    if not path.parent.is_dir():
-        hint = "make it, or write /run/wheeld/NAME.monitor"
-        yield Problem("monitor.socket", f"the directory {path.parent} does not exist: {hint}")
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
