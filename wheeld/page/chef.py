@@ -166,7 +166,7 @@ class Panel:
             raise web.HTTPFound(f"/chef?lang={self._language(request)}&why={why}")
         answer = web.HTTPFound("/chef")
         answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict", secure=request.secure, path="/")
-        return answer
+        raise answer
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         def first(viewer: Viewer) -> None:
