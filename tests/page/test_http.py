@@ -13,7 +13,7 @@ from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 
 from tests.core.evening import Evening
-from tests.page.messages import watched
+from tests.page.evenings import watched
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import Login, NotSentError
 from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, Answers, Panel, Token

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.core.evening import FALL_S, Evening
-from tests.page.messages import watched
+from tests.page.evenings import watched
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import State

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import Evening
-from tests.page.messages import HEALTH, ONLINE, watched
+from tests.page.evenings import HEALTH, ONLINE, watched
 from wheeld.core.catalogue import Language
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
