@@ -68,10 +68,13 @@ CASES = (
     Case("three restarts in two hours", {"wheeld_daemon_restarts_total": steps(10, 60, 110)}, 115),
     Case("six connections", {CONNECTIONS: steps(31, 36, 41, 46, 51, 54)}, 55, {"WheeldConnectionUnsteady": {}}),
     Case("five connections", {CONNECTIONS: steps(31, 36, 41, 46, 51)}, 55),
+    Case("six connections in two hours", {CONNECTIONS: steps(1, 20, 40, 60, 80, 100)}, 110),
     Case("six failures are no connections", {f'{EVENTS}{{part="mqtt",name="failures"}}': "0+1x60"}, 55),
     Case("connections of another part", {f'{EVENTS}{{part="link",name="connections"}}': "0+1x60"}, 55),
     # --- is everything settled
     Case("owed, and more each minute", {"wheeld_outbox_messages": "11+1x30"}, 20, {"WheeldMessagesOwed": {}}),
+    Case("eleven are owed, and a little more", {"wheeld_outbox_messages": "11+0.05x30"}, 8, {"WheeldMessagesOwed": {}}),
+    Case("eight are owed, and a little more", {"wheeld_outbox_messages": "8+0.05x30"}, 25),
     Case("owed, and more for four minutes", {"wheeld_outbox_messages": "0+0x9 20+1x14"}, 24),
     Case("few are owed", {"wheeld_outbox_messages": "1+0.2x40"}, 30),
     Case("many are owed, and fewer each minute", {"wheeld_outbox_messages": "500-5x50"}, 40),
@@ -79,8 +82,8 @@ CASES = (
     Case("much at once, then nothing", {"wheeld_outbox_messages": "0 40 80 120 0 0 40 80 120 160 0 0 90 95"}, 13),
     Case(
         "one message is owed for more than an hour",
-        {"wheeld_outbox_messages": "1+0x70"},
-        65,
+        {"wheeld_outbox_messages": "0+0x9 1+0x80"},
+        78,
         {"WheeldMessagesNotAcknowledged": {}},
     ),
     Case("one message is owed for less than an hour", {"wheeld_outbox_messages": "0+0x9 1+0x60"}, 68),
@@ -93,8 +96,8 @@ CASES = (
     ),
     Case("one that could not be read long ago", {"wheeld_unreadable_messages_total": steps(10)}, 100),
     # --- sensors
-    Case("a sensor fails", {BEAM: "1 0 0 0"}, 3, {"WheeldSensorFailing": {"sensor": "beam/2"}}),
-    Case("a sensor failed for a moment", {BEAM: "1 0 1 1"}, 3),
+    Case("a sensor fails", {BEAM: "1 0 0 0"}, 2, {"WheeldSensorFailing": {"sensor": "beam/2"}}),
+    Case("a sensor failed for a moment", {BEAM: "1 0 1 1"}, 1),
     Case("a sensor works", {BEAM: "1+0x5"}, 5),
     Case("the door's switch fails", {'wheeld_sensor_working{sensor="door"}': "0+0x5"}, 5),
     Case("it is left out", {BEAM: "0+0x5", 'wheeld_sensor_left_out{sensor="beam/2"}': "1+0x5"}, 5),
@@ -180,5 +183,6 @@ CASES = (
     Case("twice in two hours", {SLOW: steps(20, 100)}, 110),
     Case("the computer stood still twice", {STOOD: steps(70, 90)}, 100, {"WheeldStoodStill": {}}),
     Case("the computer stood still once", {STOOD: steps(70)}, 100),
+    Case("it stood still twice in two hours", {STOOD: steps(20, 100)}, 110),
     Case("its seconds are no times", {f'{EVENTS}{{part="host",name="standstill_ms"}}': "0+999x120"}, 100),
 )  # fmt: skip

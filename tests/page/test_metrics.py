@@ -25,7 +25,7 @@ from tests.page.messages import (
     take,
 )
 from wheeld.core.facts import Cause
-from wheeld.page.metric_list import COUNTERS_MAX, FRESH_S, METRICS, NAMES_MAX, Histogram
+from wheeld.page.metric_list import COUNTERS_MAX, METRICS, NAMES_MAX, Histogram
 from wheeld.page.metrics import WHERE, WheelCollector, application, exposition
 from wheeld.page.wheel import Wheel
 
@@ -152,7 +152,10 @@ def test_of_a_report_of_health(members: dict[str, Any], expected: dict[str, floa
     assert {name: found.get(name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(("state", "bets", "are_open"), [("ball_running", "open", 1), ("operations", "closed", 0)])
+@pytest.mark.parametrize(
+    ("state", "bets", "are_open"),
+    [("ball_running", "open", 1), ("operations", "closed", 0), ("ball_on_obstacle", "locked", 0)],
+)
 def test_of_a_table(state: str, bets: str, are_open: int) -> None:
     wheel = seen()
     assert take(wheel, TABLE, seq=2, state=state, bets=bets)
@@ -164,7 +167,7 @@ def test_of_a_table(state: str, bets: str, are_open: int) -> None:
 # --- only what is so now ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("age_s", "is_seen"), [(0.0, 1), (FRESH_S, 1), (FRESH_S + 0.1, 0)])
+@pytest.mark.parametrize(("age_s", "is_seen"), [(0.0, 1), (40.0, 1), (40.1, 0)])
 def test_a_report_counts_while_it_is_fresh(age_s: float, is_seen: int) -> None:
     found = told(seen(now_s=100.0), 100.0 + age_s)
     assert found["wheeld_wheel_seen"] == is_seen
@@ -316,6 +319,18 @@ def test_whatever_a_report_holds_the_metrics_are_bounded_and_readable() -> None:
     assert found['wheeld_sensor_working{sensor="a"b\\c"}'] == 0
     assert f'wheeld_daemon_info{{program="{"a" * 64}",version=""}}' in found
     assert found["wheeld_entries_left_out"] == 2 * (305 - NAMES_MAX) + 304 - COUNTERS_MAX
+
+
+def test_only_names_that_can_be_read_become_labels() -> None:
+    wheel = seen()
+    names = ["x" * 64, "x" * 65, "line\nend", "\u202e", "\u00e9", "\x1b[1m", "", 'a"b\\c']
+    take(wheel, HEALTH, sensors=dict.fromkeys(names, True), temperatures_c=dict.fromkeys(names, 1.0))
+    found = told(wheel)
+    fitting = {"x" * 64, 'a"b\\c'}
+    assert {key for key in found if key.startswith("wheeld_sensor_working")} == {
+        f'wheeld_sensor_working{{sensor="{name}"}}' for name in fitting
+    }
+    assert found["wheeld_entries_left_out"] == 2 * (len(names) - len(fitting))
 
 
 def test_the_largest_exposition_is_small() -> None:
