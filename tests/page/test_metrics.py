@@ -443,6 +443,25 @@ async def test_and_nothing_else(method: str, path: str, status: int) -> None:
     assert (await asked(served(seen()), method, path))[0] == status
 
 
+async def test_who_asks_more_often_than_once_a_second_gets_the_same() -> None:
+    wheel, now_s = seen(), [1.0]
+    server = application(wheel, "campione", "campione-03", lambda: now_s[0])
+    async with TestClient(TestServer(server)) as client:
+
+        async def unreadable(accept: str = "") -> str:
+            text = await (await client.get("/metrics", headers={"Accept": accept})).text()
+            (figure,) = re.findall(r"^wheeld_unreadable_messages_total.* (\d)", text, re.MULTILINE)
+            return str(figure)
+
+        assert await unreadable() == "0"
+        wheel.unreadable = 1
+        now_s[0] = 1.9
+        assert await unreadable() == "0"
+        assert await unreadable(OPEN) == "1"
+        now_s[0] = 2.0
+        assert await unreadable() == "1"
+
+
 async def test_two_applications_share_nothing() -> None:
     before = prometheus_client.generate_latest()
     one, other = seen(), Wheel()
