@@ -60,6 +60,8 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
     documents = root / "usr/share/doc/wheeld"
     for name in ("wheeld.conf", "wheeld.acl", "bridge.conf"):
         copy(systemd / "mosquitto" / name, documents / "examples/mosquitto" / name)
+    for name in ("wheeld-alerts.yml", "wheeld-dashboard.json"):
+        copy(build.tree / "docs/metrics" / name, documents / "examples/metrics" / name)
     _packed(documents / "CHANGELOG.md.gz", (build.tree / "CHANGELOG.md").read_text(encoding="utf-8"))
     _write(documents / "copyright", _copyright(fetched.parts))
 

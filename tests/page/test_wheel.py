@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tests.page.messages import RESULT, TABLE
 from wheeld.page.wheel import PAYLOAD_BYTES_MAX, Wheel
 
 AVAILABILITY = {"schema": "availability/1", "state": "online", "version": "1", "boot_id": "b"}
@@ -65,3 +66,44 @@ def test_what_is_no_message_of_a_wheel_changes_nothing() -> None:
     assert not wheel.take("notice", b" " * (PAYLOAD_BYTES_MAX + 1), retained=False, now_s=0)
     assert wheel.notice is None
     assert wheel.unreadable == 2
+
+
+def test_what_is_sent_again_is_neither_shown_nor_counted() -> None:
+    wheel = Wheel()
+    assert take(wheel, "result", {**RESULT, "seq": 7})
+    assert not take(wheel, "result", {**RESULT, "seq": 7})
+    assert not take(wheel, "result", {**RESULT, "seq": 6, "boot_id": "before", "number": 9})
+    assert not take(wheel, "table", {**TABLE, "seq": 5})
+    assert wheel.result is not None
+    assert wheel.result.number == RESULT["number"]
+    assert wheel.table is None
+    assert take(wheel, "result", {**RESULT, "seq": 8})
+    assert wheel.verdicts == {"result": 2}
+
+
+def test_a_run_with_a_new_journal_counts_from_one_again() -> None:
+    wheel = Wheel()
+    assert take(wheel, "table", {**TABLE, "seq": 700, "boot_id": "b"}, retained=True)
+    take(wheel, "availability", {**AVAILABILITY, "boot_id": "new"})
+    assert take(wheel, "table", {**TABLE, "seq": 1, "boot_id": "new"})
+    assert take(wheel, "result", {**RESULT, "seq": 2, "boot_id": "new"})
+    assert not take(wheel, "result", {**RESULT, "seq": 1, "boot_id": "new"})
+    assert wheel.verdicts == {"result": 1}
+
+
+def test_what_the_run_before_still_owed_is_new() -> None:
+    wheel = Wheel()
+    take(wheel, "availability", {**AVAILABILITY, "boot_id": "b"})
+    assert take(wheel, "result", {**RESULT, "seq": 7, "boot_id": "b"})
+    take(wheel, "availability", {**AVAILABILITY, "boot_id": "new"})
+    assert take(wheel, "result", {**RESULT, "seq": 8, "boot_id": "b"})
+    assert not take(wheel, "result", {**RESULT, "seq": 7, "boot_id": "b"})
+    assert take(wheel, "result", {**RESULT, "seq": 9, "boot_id": "new"})
+    assert wheel.verdicts == {"result": 3}
+
+
+def test_each_run_of_the_daemon_after_the_first_is_a_restart() -> None:
+    wheel = Wheel()
+    for state, boot_id in (("online", "b"), ("offline", "b"), ("online", "b"), ("offline", "old"), ("online", "c")):
+        take(wheel, "availability", {**AVAILABILITY, "state": state, "boot_id": boot_id}, retained=True)
+    assert wheel.restarts == 1

@@ -18,6 +18,7 @@ from aiohttp import web
 from wheeld.broker.settings import MqttSettings
 from wheeld.page.broker import Login
 from wheeld.page.chef import Answers, Panel, Token
+from wheeld.page.metrics import application
 from wheeld.page.numbers import Numbers
 from wheeld.page.pages import Pages
 from wheeld.page.sensors import SensorReader
@@ -51,7 +52,7 @@ class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
-    another computer. `state`: the directory where the last numbers are kept."""
+    another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are kept."""
 
     site: str
     table: str
@@ -131,6 +132,9 @@ class Program:
         ]
         if self._panel is not None and (chef := self._setting.chef) is not None:
             served.append((self._panel.application(), chef.address, _tls(chef)))
+        if (metrics := self._setting.metrics) is not None:
+            app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
+            served.append((app, metrics, None))
         runners: list[web.AppRunner] = []
         try:
             for app, address, tls in served:
