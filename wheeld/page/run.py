@@ -52,7 +52,8 @@ class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
-    another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are kept."""
+    another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are
+    kept."""
 
     site: str
     table: str
