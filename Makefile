@@ -53,8 +53,8 @@ ARCH   ?= $(shell dpkg --print-architecture)
 WHEEL  ?=
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
-# Of test-gpio and test-systemd: where a kernel and a Debian that took minutes to make are kept for other checkouts. A
-# clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
+# Of test-gpio, test-systemd and test-metrics: where a kernel and a Debian that took minutes to make, and promtool, are kept
+# for other checkouts. A clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
 export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
 # Of test-gpio: how long edges come at 500 a second.
 SECONDS_AT_500 ?= 60
@@ -65,7 +65,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test live docs test-systemd test-gpio test-consumers test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test live docs test-systemd test-gpio test-consumers test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -124,6 +124,12 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	npm ci --prefix $(@D) --silent --no-audit --no-fund
 	@touch $@
 
+test-metrics: $(VENV)/test.stamp .wheeld-metrics/promtool  ## alert rules, dashboard and metrics, tried by promtool; gets it without installing a server
+	WHEELD_PROMTOOL=$(CURDIR)/.wheeld-metrics/promtool $(BIN)/python -m pytest tests/page/test_alerts.py
+
+.wheeld-metrics/promtool: tests/page/get_promtool
+	tests/page/get_promtool $@
+
 # The long form states times, and shares nothing. Some of it plays in real seconds: what failed is tried once more, alone.
 # All else draws the same again, and fails again.
 faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
@@ -143,9 +149,9 @@ feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time
 
 locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones
 	$(LOCK) release/locks/build.in -o release/locks/build.txt
-	$(LOCK) pyproject.toml --extra sign -o release/locks/wheel.txt
-	$(LOCK) pyproject.toml --extra sign --extra rpi -o release/locks/wheel-rpi.txt
-	$(LOCK) pyproject.toml --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
+	$(LOCK) pyproject.toml --extra page --extra sign -o release/locks/wheel.txt
+	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi -o release/locks/wheel-rpi.txt
+	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
 
 sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
 	mkdir -p dist
@@ -191,4 +197,4 @@ $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
 clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
 	[ ! -e .wheeld-install ] || $(SUDO) rm -rf .wheeld-install
-	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-campaign .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-metrics .wheeld-campaign .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -27,7 +27,7 @@ WIRE_STDLIB = {
     "typing",
     "zlib",
 }
-EDGES = ("journal", "sources", "broker", "service")
+EDGES = ("journal", "sources", "broker", "service", "monitor")
 SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/auditor.py")
@@ -73,6 +73,8 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/daemon": _all_but("hw_sim", "wheeld.cli", "wheeld.doctor"),
     "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),
     "wheeld/setup": _only(*SHARED, "wheeld.broker", "wheeld.config", "wheeld.setup"),
+    "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
+    "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.screen", "wheeld.page"),
     "wheeld/cli": _all_but("hw_sim"),
     "wheeld/feed": _only("wheeld.feed"),
     "wheeld/auditor.py": _only(),

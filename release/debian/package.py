@@ -46,9 +46,12 @@ def debian_version(version: str) -> str:
 def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
     """All files of `wheeld` besides Python's, which stand in its directory already."""
     systemd = build.tree / "systemd"
-    unit = (systemd / "wheeld@.service").read_text(encoding="utf-8")
-    unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace("[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n")
-    _write(root / "lib/systemd/system/wheeld@.service", unit)
+    for name in ("wheeld@.service", "wheeld-page@.service"):
+        unit = (systemd / name).read_text(encoding="utf-8")
+        unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace(
+            "[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n"
+        )
+        _write(root / "lib/systemd/system" / name, unit)
     copy(systemd / "udev/70-wheeld.rules", root / "lib/udev/rules.d/70-wheeld.rules")
     for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
         copy(systemd / kind / "wheeld.conf", root / "usr/lib" / kind / "wheeld.conf")
@@ -57,6 +60,8 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
     documents = root / "usr/share/doc/wheeld"
     for name in ("wheeld.conf", "wheeld.acl", "bridge.conf"):
         copy(systemd / "mosquitto" / name, documents / "examples/mosquitto" / name)
+    for name in ("wheeld-alerts.yml", "wheeld-dashboard.json"):
+        copy(build.tree / "docs/metrics" / name, documents / "examples/metrics" / name)
     _packed(documents / "CHANGELOG.md.gz", (build.tree / "CHANGELOG.md").read_text(encoding="utf-8"))
     _write(documents / "copyright", _copyright(fetched.parts))
 

@@ -28,8 +28,6 @@ from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import NOW, open_reader, open_writer, write_keys
 from tests.security.authority import Authority
 from wheeld.broker.tls import TlsFiles
-from wheeld.cli.describe import BETS, STATES, describe
-from wheeld.cli.language import LANGUAGES
 from wheeld.cli.main import main
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Language
@@ -43,6 +41,8 @@ from wheeld.exits import Exit
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.seal import public_key
 from wheeld.ports import EventRecord
+from wheeld.screen.describe import BETS, STATES, describe
+from wheeld.screen.language import LANGUAGES
 
 Captured = pytest.CaptureFixture[str]
 SEED = 3

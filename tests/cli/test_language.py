@@ -18,13 +18,13 @@ from tests.core.head_evening import CHEF, COMBINED, MERCURY, whole_evening
 from tests.core.table_in_state import table_in
 from tests.core.test_languages import HAPPENINGS, STATES
 from tests.journal.journals import NOW, open_writer
-from wheeld.cli.describe import describe
-from wheeld.cli.language import LANGUAGES, language_here, translation
 from wheeld.cli.main import main
 from wheeld.core.catalogue import Language
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Message, Step, Topic
 from wheeld.exits import Exit
+from wheeld.screen.describe import describe
+from wheeld.screen.language import LANGUAGES, language_here, translation
 
 Captured = pytest.CaptureFixture[str]
 

@@ -15,7 +15,6 @@ from babel.messages import Message
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, whole_evening
 from tests.core.table_in_state import table_in
-from wheeld.cli.describe import describe
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language
 from wheeld.core.facts import Case
 from wheeld.core.messages.phrases import IN_FRENCH
@@ -23,6 +22,7 @@ from wheeld.core.observations import Command, CommandName
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.setting import TableSetting
 from wheeld.locale import read, template, translations
+from wheeld.screen.describe import describe
 
 LANGUAGES = tuple(LANGUAGE_NAMES)
 CODES = {
@@ -41,7 +41,7 @@ RITUAL = {"rien", "nulla", "va", "vale", "tout", "tutto"}
 """The words of a void, which the configuration chooses."""
 CITED = {"art", *"nra", "b"}
 """Rules and articles: "N2, Art. 11"."""
-OF_TABLES = ("wheeld/core", "wheeld/broker", "wheeld/cli/describe.py")
+OF_TABLES = ("wheeld/core", "wheeld/broker", "wheeld/screen/describe.py")
 """Where the texts of messages, and those around them on a screen, stand."""
 STATES = [
     "closed", "faites_vos_jeux", "bets closed before the launch", "ball_running", "rien_ne_va_plus", "ball_on_obstacle",

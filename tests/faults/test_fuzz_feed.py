@@ -10,9 +10,9 @@ import pytest
 
 from tests.faults.fuzz_mutate import drawn, kept
 from tests.feed.wheel import ROOT
-from wheeld.cli.describe import describe
 from wheeld.feed.message import FeedError, FeedMessage, read_message
 from wheeld.feed.order import Manner, Order
+from wheeld.screen.describe import describe
 
 TOKENS = (
     b'"seq":1', b'"seq":2', b'"seq":-1', b'"seq":1.0', b'"seq":true', b'"prev":"', b'"hash":"', b'","signature":"',

@@ -20,10 +20,10 @@ from hw_sim.view import NAME_WIDTH, view_of
 from hw_sim.words import LANGUAGES, TRANSLATIONS, Language, Words, language_here
 from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
 from tests.hw_sim_demo.test_view import Terminal
-from wheeld.cli.describe import BETS, STATES
-from wheeld.cli.language import LANGUAGES as OF_WHEELD
-from wheeld.cli.language import language_here as of_wheeld
 from wheeld.config.reading import parse
+from wheeld.screen.describe import BETS, STATES
+from wheeld.screen.language import LANGUAGES as OF_WHEELD
+from wheeld.screen.language import language_here as of_wheeld
 
 NAMES = {"state", "bets", "waiting for", "last numbers"}
 """Of lines of the picture; they are no literal where they are said."""

@@ -160,6 +160,8 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
         "/usr/lib/tmpfiles.d/wheeld.conf",
         "/usr/share/bash-completion/completions/wheeld",
         "/usr/share/doc/wheeld/copyright",
+        "/usr/share/doc/wheeld/examples/metrics/wheeld-alerts.yml",
+        "/usr/share/doc/wheeld/examples/metrics/wheeld-dashboard.json",
         "/usr/share/doc/wheeld/examples/mosquitto/bridge.conf",
         "/usr/share/doc/wheeld/examples/mosquitto/wheeld.conf",
         "/usr/share/man/man1/wheeld.1.gz",

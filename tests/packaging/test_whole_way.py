@@ -173,6 +173,35 @@ def test_a_stranger_sees_nothing(machine: Machine) -> None:
         assert "alert" in done.stderr.lower(), done.stderr
 
 
+_LOOK = """
+import sys, urllib.request
+page = urllib.request.urlopen("http://127.0.0.1:8400/?lang=en", timeout=10).read()
+assert b"The wheel" in page, page
+seen = set()
+for line in urllib.request.urlopen("http://127.0.0.1:8400/events?lang=en", timeout=10):
+    if line.startswith(b"event: "):
+        seen.add(line.split()[1].decode())
+    if {"wheel", "about", "frame"} <= seen or len(seen) > 9:
+        break
+print(*sorted(seen))
+"""
+
+
+def test_its_pages_show_what_the_sensors_see_and_have_nothing_else_of_the_wheel(machine: Machine) -> None:
+    """One command, as setup said; the pages' user reads the socket, and neither journal nor configuration."""
+    unit = f"wheeld-page@{FIRST}"
+    machine.run("systemctl", "enable", "--now", unit)
+
+    def are_there() -> bool:
+        return "page.ready" in machine.ask("journalctl", "--unit", unit, "--output", "cat")
+
+    machine.until(are_there, "the pages are served", 30)
+    assert {"wheel", "about", "frame"} <= {*machine.run("python3", "-c", _LOOK).stdout.split()}
+    for path in (f"/var/lib/wheeld/{FIRST}.sqlite", f"/etc/wheeld/{FIRST}.toml", "/etc/credstore"):
+        assert "denied" in machine.shell(f"runuser -u wheeld-page -- cat {path} 2>&1 || true")
+    machine.run("systemctl", "disable", "--now", unit)
+
+
 def test_a_second_wheel_has_the_same_broker_and_a_long_journal(machine: Machine, tmp_path: Path) -> None:
     at_a_terminal(machine, SETUP.replace(FIRST, SECOND) + " --yes", "")
     key, journal = tmp_path / "key", tmp_path / "journal.sqlite"

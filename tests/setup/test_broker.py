@@ -106,7 +106,8 @@ async def test_a_stranger_stays_outside(broker: MadeBroker, computer: BareComput
 def test_every_certificate_verifies_with_its_name(computer: BareComputer) -> None:
     made = BrokerPlaces(computer)
     found = {}
-    for path in (*made.house.glob("*.crt"), Places(computer, "bench-01").certificate):
+    places = Places(computer, "bench-01")
+    for path in (*made.house.glob("*.crt"), places.certificate, places.secret("page-certificate")):
         verify = [
             "openssl",
             "verify",
@@ -119,7 +120,7 @@ def test_every_certificate_verifies_with_its_name(computer: BareComputer) -> Non
         ]
         subprocess.run(verify, check=True, capture_output=True)
         (name,) = x509.load_pem_x509_certificate(path.read_bytes()).subject
-        found[name.value] = path.stem
+        found[name.value] = path.stem.removeprefix("wheeld.")
     assert set(found) == {role.user("bench-01") for role in ROLES}
     assert all(stem in (name, "bench-01") for name, stem in found.items())
 

@@ -67,10 +67,26 @@ def test_everything_is_there_and_belongs_to_whom_it_should(computer: BareCompute
 
 def test_each_device_gets_its_certificate(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
-    users = [role.user("bench-01") for role in ROLES[1:]]
+    users = [role.user("bench-01") for role in ROLES[1:] if role.name != "page"]
     assert len(users) == 10
     for user in users:
         assert {f"etc/wheeld/house/{user}.crt", f"etc/wheeld/house/{user}.key"} <= computer.tree().keys()
+
+
+def test_the_pages_of_this_computer_are_ready_for_who_wants_them(computer: BareComputer) -> None:
+    """The options are those of the command, and name what systemd gives the unit."""
+    set_up(computer, *SIMULATED)
+    places = Places(computer, "bench-01")
+    words = places.pages.read_text().split("\n")[:-1]
+    unit = (Path(__file__).parents[2] / "systemd/wheeld-page@.service").read_text()
+    credentials = [word.partition("credential:")[2] for word in words if "credential:" in word]
+    assert credentials == ["page-certificate", "page-key"]
+    for name in credentials:
+        assert f"LoadCredential={name}:wheeld.%i.{name}" in unit
+        assert computer.mode(f"etc/credstore/wheeld.bench-01.{name}") == "0600"
+    config = checked(places)
+    assert config.monitor is not None
+    assert f"--socket={config.monitor.socket}" in words
 
 
 def test_the_commands_come_last_and_a_listener_needs_a_restart(computer: BareComputer) -> None:
@@ -178,7 +194,7 @@ def test_a_certificate_that_ends_soon_is_renewed_with_its_key(computer: BareComp
     late = NOW + datetime.timedelta(days=CERTIFICATE_DAYS - 30)
     plan = set_up(computer, *SIMULATED, now=late)
     changed = {path for path, content in computer.tree().items() if before.get(path) != content}
-    assert changed == {path for path in before if path.endswith(".crt") and "house-ca" not in path}
+    assert changed == {path for path in before if path.endswith((".crt", "-certificate")) and "house-ca" not in path}
     assert "replace" in set(actions(plan).values())
     assert set(actions(planned(computer, *SIMULATED, now=late)).values()) <= {"stays", "run"}
 

@@ -13,6 +13,7 @@ from tests.systemd.conftest import PROJECT
 from tests.systemd.machine import Machine
 
 UNIT = PROJECT / "systemd" / "wheeld@.service"
+UNITS = (UNIT, PROJECT / "systemd" / "wheeld-page@.service")
 SCORE_MAX = 1.5
 """The highest exposure of the unit, from 0 to 10."""
 
@@ -33,8 +34,9 @@ def verified(directory: Path, text: str) -> str:
 
 
 @on_this_host
-def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
-    assert verified(tmp_path, UNIT.read_text()) == ""
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.stem)
+def test_systemd_finds_no_fault_in_the_unit(unit: Path, tmp_path: Path) -> None:
+    assert verified(tmp_path, unit.read_text()) == ""
 
 
 @on_this_host
@@ -43,9 +45,10 @@ def test_a_key_that_systemd_does_not_know_would_be_found(tmp_path: Path) -> None
 
 
 @on_this_host
-def test_the_unit_is_hardened() -> None:
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.stem)
+def test_the_unit_is_hardened(unit: Path) -> None:
     threshold = f"--threshold={round(SCORE_MAX * 10)}"
-    done = analyze("security", "--offline=true", threshold, str(UNIT))
+    done = analyze("security", "--offline=true", threshold, str(unit))
     assert done.returncode == 0, "\n".join(line for line in done.stdout.splitlines() if "✓" not in line)
 
 

@@ -21,6 +21,7 @@ RoleName: TypeAlias = Literal[
     "chef",
     "table-system",
     "display",
+    "page",
     "inspector",
     "direction",
     "control-office",
@@ -107,6 +108,12 @@ ROLES = (
         commands=("operations_done",),
     ),
     Role(name="display", about="A display for the public.", is_at_table=True, reads=("board", "availability")),
+    Role(
+        name="page",
+        about="The wheel's pages (wheeld page): everything that they show. The chef's panel has a login of its own.",
+        is_at_table=True,
+        reads=(*_FEED, "notice", "board", "health", "availability"),
+    ),
     Role(
         name="inspector",
         about="The inspector learns of an early change of bouler, and of everything else that people see.",

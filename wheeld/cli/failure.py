@@ -11,9 +11,9 @@ import errno
 import os
 import sys
 
-from wheeld.cli.language import language_here
 from wheeld.core.catalogue import Catalogue, Text, translatable
 from wheeld.exits import Exit
+from wheeld.screen.language import language_here
 
 FILE_TROUBLES = {
     errno.ENOENT: translatable("there is no such file or directory; check the name"),

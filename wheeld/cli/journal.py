@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
-from wheeld.cli.describe import describe
 from wheeld.cli.failure import fail
 from wheeld.cli.person import user
 from wheeld.cli.recall import recalled
@@ -30,6 +29,7 @@ from wheeld.journal.rows import JournalError, StoredEvent, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
+from wheeld.screen.describe import describe
 from wheeld.service.host_clock import SystemClock
 
 PAGE = 1000

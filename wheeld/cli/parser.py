@@ -12,11 +12,12 @@ from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
 from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
-from wheeld.cli.language import LANGUAGES, language_here
 from wheeld.cli.person import person
+from wheeld.cli.places import address, secret_file
 from wheeld.config.instance import journal_of
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
+from wheeld.screen.language import LANGUAGES, language_here
 
 RELEASE_KEY = Path("/etc/wheeld/release.pub")
 """Where a wheel keeps the public key of who releases: not beside the program, which it does not come with."""
@@ -131,6 +132,27 @@ examples:
     + _EXITS
 )
 
+_PAGE = """\
+Serve the pages of one wheel: / for whoever looks after it, /display for players, and with --chef the chef's
+panel on a port of its own, for who gives the token or has a certificate. It sees the wheel through the broker;
+with --socket also what its sensors see. It is a program of its own: the wheel does not notice if it fails.
+An argument @FILE stands for the options in that file, one word a line. A FILE may be credential:NAME, as in a
+configuration.
+"""
+
+_PAGE_EXAMPLES = (
+    """\
+examples:
+  wheeld page campione/campione-03 --socket /run/wheeld/campione-03.monitor
+  wheeld page campione/campione-03 --chef 127.0.0.1:8401 --token-file chef.token
+  wheeld page @/etc/wheeld-page/campione-03
+"""
+    + _EXITS
+)
+
+PAGE = "127.0.0.1:8400"
+"""This computer alone: who wants it on the network says so."""
+
 
 _SETUP = """\
 Set up a wheel on this computer: its configuration, its keys and, with --house-broker, a broker (mosquitto) with
@@ -189,6 +211,7 @@ def parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_journal(commands)
     _add_watch(commands)
+    _add_page(commands)
     _add_doctor(commands)
     _add_acl(commands)
     _add_help(commands, whole)
@@ -394,21 +417,66 @@ def _add_watch(commands: Commands[_Parser]) -> None:
         "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
     )
     watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
-    watch.add_argument("--host", default="localhost", help="the broker (default: localhost)")
-    watch.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
-    watch.add_argument("--username", metavar="NAME", help="for the broker")
-    watch.add_argument("--password-file", metavar="FILE", type=Path, help="the file with the password")
-    watch.add_argument(
-        "--ca-file", metavar="FILE", type=Path, help="the authority of the broker's certificate; turns TLS on"
-    )
-    watch.add_argument("--cert-file", metavar="FILE", type=Path, help="our certificate, with TLS")
-    watch.add_argument("--key-file", metavar="FILE", type=Path, help="its key")
+    _add_broker(watch)
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
     watch.add_argument("--test", action="store_true", help="of a bench table: accept only messages marked as a test")
     _add_language(watch)
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
     watch.set_defaults(do=_watch)
+
+
+def _add_broker(command: argparse.ArgumentParser) -> None:
+    """Where the broker is, and how to log in to it."""
+    command.add_argument("--host", default="localhost", help="the broker (default: localhost)")
+    command.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
+    command.add_argument("--username", metavar="NAME", help="for the broker")
+    command.add_argument("--password-file", metavar="FILE", type=secret_file, help="the file with the password")
+    command.add_argument(
+        "--ca-file", metavar="FILE", type=secret_file, help="the authority of the broker's certificate; turns TLS on"
+    )
+    command.add_argument("--cert-file", metavar="FILE", type=secret_file, help="our certificate, with TLS")
+    command.add_argument("--key-file", metavar="FILE", type=secret_file, help="its key")
+
+
+def _add_page(commands: Commands[_Parser]) -> None:
+    page = commands.add_parser(
+        "page",
+        help="serve the wheel's pages: live, for players, for the chef",
+        description=_PAGE,
+        epilog=_PAGE_EXAMPLES,
+        fromfile_prefix_chars="@",
+    )
+    page.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
+    page.add_argument(
+        "--listen", metavar="ADDRESS:PORT", type=address, default=PAGE, help=f"for everybody (default: {PAGE})"
+    )
+    page.add_argument("--socket", metavar="FILE", type=Path, help="the wheel's [monitor] socket, on this computer")
+    page.add_argument("--state", metavar="DIR", type=Path, help="where the last 200 numbers are kept")
+    _add_broker(page)
+    page.add_argument("--metrics", metavar="ADDRESS:PORT", type=address, help="serve metrics there")
+    chef = page.add_argument_group("the chef's panel")
+    chef.add_argument("--chef", metavar="ADDRESS:PORT", type=address, help="serve the panel there, and nowhere else")
+    chef.add_argument("--chef-username", metavar="NAME", help="at the broker (default: chef-TABLE)")
+    chef.add_argument("--chef-password-file", metavar="FILE", type=secret_file, help="the file with its password")
+    chef.add_argument("--chef-cert-file", metavar="FILE", type=secret_file, help="its certificate for the broker")
+    chef.add_argument("--chef-key-file", metavar="FILE", type=secret_file, help="the key of that")
+    chef.add_argument("--token-file", metavar="FILE", type=secret_file, help="who gives this token may use the panel")
+    chef.add_argument("--panel-cert-file", metavar="FILE", type=secret_file, help="the panel's own, for HTTPS")
+    chef.add_argument("--panel-key-file", metavar="FILE", type=secret_file, help="the key of that")
+    chef.add_argument(
+        "--panel-client-ca-file", metavar="FILE", type=secret_file, help="whoever has a certificate of it may use it"
+    )
+    page.set_defaults(do=_page)
+
+
+def _page(options: argparse.Namespace) -> Exit:
+    try:
+        from wheeld.cli.page import page  # noqa: PLC0415  only this needs a web server
+    except ImportError as wrong:
+        sys.stderr.write(f"wheeld: the pages need what is not installed ({wrong.name}): pip install 'wheeld[page]'\n")
+        return Exit.NO_INPUT
+    return page(options)
 
 
 def _add_doctor(commands: Commands[_Parser]) -> None:

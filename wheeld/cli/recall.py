@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from wheeld.cli.describe import describe
 from wheeld.cli.drawing import draw, read, said
 from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
@@ -20,6 +19,7 @@ from wheeld.core.observations import Observation
 from wheeld.core.replay import LogError, Replay
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import StoredMessage
+from wheeld.screen.describe import describe
 
 BEFORE_US = 1_000_000
 """What is drawn begins so long before the launch."""

@@ -7,7 +7,6 @@ import asyncio
 import logging
 import sys
 
-from wheeld.cli.describe import describe
 from wheeld.cli.failure import catalogue_of, fail, printable, warn
 from wheeld.cli.troubles import SILENCE_S, Troubles, wrong_files
 from wheeld.core.catalogue import Catalogue, Language, translatable
@@ -15,6 +14,7 @@ from wheeld.core.instants import from_text
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.seal import raw_public_key
+from wheeld.screen.describe import describe
 from wheeld.service.host_clock import SystemClock
 
 PLAIN_PORT, TLS_PORT = 1883, 8883

@@ -46,6 +46,7 @@ _ABOUT: Mapping[str, str] = {
     "journal": "Where everything is stored before it is published, and for how long.",
     "mqtt": "The broker, and how the wheel logs in to it. Without `ca_file` and `cert_file` there is no TLS: a\n"
     "password and every message cross the network in clear.",
+    "monitor": "What [`wheeld page`](docs/pages.md) needs to draw the wheel as it turns.",
     "log": "How much is logged, as JSON lines on standard error.",
 }
 

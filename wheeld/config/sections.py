@@ -21,6 +21,7 @@ from wheeld.core.houses import PROFILES
 from wheeld.core.observations import Source
 from wheeld.core.setting import SENSORS_OF, Part, TableSetting, config_keys
 from wheeld.journal.setting import JournalSetting
+from wheeld.monitor.setting import MonitorSetting
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
@@ -46,6 +47,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     head: HeadSetting | None = None
     journal: JournalSetting
     mqtt: MqttSettings
+    monitor: MonitorSetting | None = None
     log: LogSection = LogSection()
 
 

@@ -20,6 +20,7 @@ from wheeld.config.unknown import judged, without
 from wheeld.config.validate_gpio import gpio_rules
 from wheeld.config.validate_head import head_rules
 from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
+from wheeld.monitor.setting import PATH_BYTES_MAX
 
 TLS_PORT = 8883
 """Of MQTT with TLS, by its registration."""
@@ -99,6 +100,7 @@ def _rules(config: Config) -> Iterator[Iterator[Problem]]:
         rules = gpio_rules(config.gpio, config.table, has_board=config.sensors is not None)
         yield from (_in("gpio", rule) for rule in rules)
     yield from _files(config)
+    yield _socket_name(config)
     yield _host(config.mqtt)
     yield _password(config.mqtt)
     yield _certificate(config.mqtt)
@@ -155,6 +157,12 @@ def _file(values: msgspec.Struct, section: str, key: str) -> Iterator[Problem]:
     path = getattr(values, key)
     if path is not None and (why := trouble(path, secret=key.endswith(SECRETS))):
         yield Problem(f"{section}.{key}", why)
+
+
+def _socket_name(config: Config) -> Iterator[Problem]:
+    if config.monitor is not None and len(bytes(config.monitor.socket)) > PATH_BYTES_MAX:
+        what = f"is longer than the {PATH_BYTES_MAX} bytes that Linux takes for a socket; choose a shorter path"
+        yield Problem("monitor.socket", what)
 
 
 def _host(mqtt: MqttSettings) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from wheeld.core.adjudicator import Adjudicator
 from wheeld.core.catalogue import Language
 from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
 from wheeld.core.facts import Awaited, Fact, Person
+from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.guards import Known
 from wheeld.core.law.history import History
@@ -157,6 +158,10 @@ class Table:
     def next_deadline_us(self) -> int | None:
         """No absence becomes a fact before then; time passing beyond it may prove one. None: never."""
         return self._due_us
+
+    def glance(self) -> Glance:
+        """How the wheel looks now, for pages that draw it."""
+        return glance(self._observer, self.setting.profile.pockets, self._now_us)
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""

@@ -25,6 +25,7 @@ from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
 from wheeld.core.messages.payloads import Gap
+from wheeld.core.step import Step
 from wheeld.core.table import Table
 from wheeld.daemon.event_recorder import EventRecorder
 from wheeld.daemon.identity import Identity
@@ -38,6 +39,8 @@ from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import Fault, StoredAdoption
 from wheeld.journal.seal import FileSigner, KeyFileError
+from wheeld.monitor.server import Monitor
+from wheeld.monitor.setting import MonitorSetting
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
 from wheeld.service.logs import log_to_stderr
@@ -45,6 +48,7 @@ from wheeld.service.notify import ServiceNotifier
 from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watched
+from wheeld.sources.sensing import Batch
 
 PUBLISH_SLACK_S = 2.0
 """A publication is given up after the configured time; one that has not ended this long after it never will."""
@@ -169,17 +173,33 @@ class Daemon:
             setting=config.journal,
             is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
         )
+        self._monitor = None if config.monitor is None else self._monitored(config.monitor)
         self._loop = TableLoop(
             self._table,
             self._source.sensing,
             clock=clock,
-            store=journal.append,
+            store=self._store,
             on_change=self._on_change,
             ears=Ears(self._hear, self._under_way),
             asleep_ns=clock.asleep_ns,
         )
         self._watch_device()
         self._join_network(config.mqtt)
+
+    def _monitored(self, setting: MonitorSetting) -> Monitor:
+        return Monitor(setting.socket, self._table.setting, clock=self._clock, glance=self._table.glance)
+
+    async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
+        """What followed, to the journal first; then whoever looks on may see the evidence."""
+        await self._journal.append(step, at_utc_us, position)
+        if self._monitor is not None and step.coup_logs:
+            self._monitor.note_logs(step.coup_logs)
+
+    async def _put(self, batch: Batch) -> None:
+        """What sensors saw, to the table; whoever looks on sees it, too."""
+        if self._monitor is not None:
+            self._monitor.note(batch.observations)
+        await self._loop.put(batch)
 
     def _watch_device(self) -> None:
         """What looks at the device itself: the self-test of a start, and the event record."""
@@ -291,7 +311,7 @@ class Daemon:
             "broker_events": self._events.follow(self._mqtt),
             **self._source.tasks(
                 self._loop.say,
-                watched(self._loop.put, self._watch.table),
+                watched(self._put, self._watch.table),
                 turning=TurningClock(self._clock, self._watch.sensors),
                 clock=self._clock,
                 state=lambda: self._table.state,
@@ -304,6 +324,8 @@ class Daemon:
             "watch": self._keeper.watch(),
             "patrol": self._keeper.patrol(),
         }
+        if self._monitor is not None:
+            tasks["monitor"] = self._monitor.run()
         if self._notifier.has_manager:
             tasks["status"] = self.status.follow(self._notifier.status)
         if (watchdog_s := self._notifier.watchdog_s) is not None:
@@ -327,7 +349,9 @@ class Daemon:
         return msgspec.json.encode(Availability(state=state, version=version, boot_id=boot_id, test=test))
 
     def _broker_counters(self) -> dict[str, dict[str, int]]:
+        monitor = {} if self._monitor is None else {"monitor": self._monitor.counters}
         return {
+            **monitor,
             "host": self._loop.counters,
             "mqtt": self._mqtt.counters,
             "outbox": self._outbox.counters,

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from wheeld.broker.roles import ROLES, RoleName, TableAccess
-from wheeld.setup import authority, steps
+from wheeld.setup import authority, pages, steps
 from wheeld.setup.access import configured, list_for, lost
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
@@ -40,7 +40,8 @@ def broker_steps(
     yield from made
     yield maker.of_wheel(ROLES[0].user(table))
     for role in ROLES[1:]:
-        yield maker.of_device(role.user(table))
+        yield maker.of_pages(role.user(table)) if role.name == "page" else maker.of_device(role.user(table))
+    yield from pages.steps_of(places, broker.authority, site, table)
     listed = looked(lambda: _access_list(places, broker, TableAccess.of(site, table, users)), broker.access_list)
     yield listed
     yield from _commands(broker, made, listed)
@@ -87,6 +88,11 @@ class _Certificates:
     def of_wheel(self, user: str) -> Step:
         key = Put(self.places.secret("mqtt-key"), 0o600, authority.new_key)
         return self._step(key, Put(self.places.certificate, 0o644, bytes), user, f"the wheel's: {user}")
+
+    def of_pages(self, user: str) -> Step:
+        """The pages run on this computer: systemd gives them both."""
+        key = Put(self.places.secret("page-key"), 0o600, authority.new_key)
+        return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, f"its pages': {user}")
 
     def of_device(self, user: str) -> Step:
         key = Put(self.broker.user_key(user), 0o600, authority.new_key)

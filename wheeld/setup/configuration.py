@@ -36,6 +36,7 @@ def complete(answers: Answers, setup: SetupSection, places: Places) -> dict[str,
     journal = {"path": str(places.journal), "signing_key_file": f"{CREDENTIAL}signing-key"}
     values["journal"] = {**journal, **values.get("journal", {})}
     values["mqtt"] = {**_login(setup, places, values.get("mqtt", {}))}
+    values["monitor"] = {"socket": str(places.monitor), **values.get("monitor", {})}
     ordered = {name: values[name] for name in (*ORDER, *(values.keys() - {*ORDER})) if values.get(name)}
     if wrong := problems_in(ordered):
         answers.refuse(wrong)

@@ -30,6 +30,16 @@ class Places(NamedTuple):
         return self.configurations / f"{self.name}.pub"
 
     @property
+    def pages(self) -> Path:
+        """The options of the wheel's pages."""
+        return self.computer.at("etc/wheeld-page") / self.name
+
+    @property
+    def monitor(self) -> Path:
+        """The socket on which the wheel tells its pages what the sensors see."""
+        return self.computer.at(f"run/wheeld/{self.name}.monitor")
+
+    @property
     def certificate(self) -> Path:
         """The wheel's certificate for the broker."""
         return self.configurations / f"{self.name}.crt"

@@ -85,6 +85,10 @@ class RotorFromHead:
         the rotor perhaps stood (N8)."""
         return self.state.unread < LINES_AGREE
 
+    def angle_deg(self, at_us: int) -> float | None:  # noqa: ARG002  nothing reports it, at no time
+        """Not known: a head reports no angle."""
+        return None
+
     def stop_margin(self) -> None:
         """None: a head reports conclusions, and no measure of how sure they are."""
 

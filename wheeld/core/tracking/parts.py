@@ -61,6 +61,10 @@ class RotorPart(Protocol):
         """Speed without sign, turns per minute; None when not known."""
         ...
 
+    def angle_deg(self, at_us: int) -> float | None:
+        """Where the middle of pocket zero stands, degrees clockwise, 0 to 360; None when not known."""
+        ...
+
     def stop_margin(self) -> Margin | None:
         """How sure a stop is; None where that is not measured."""
         ...

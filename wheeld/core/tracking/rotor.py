@@ -166,6 +166,14 @@ class RotorFromEncoder:
         late, bend = y1 / x1, (y1 / x1 - (y1 - y0) / (x1 - x0)) / -x0
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
+    def angle_deg(self, at_us: int) -> float | None:
+        """Where the middle of pocket zero stands, degrees clockwise, 0 to 360; of a rotor that stands, by its last
+        tick. None when not known."""
+        if self.state.stopped:
+            return self.turned_deg % 360 if self.state.points else None
+        fitted = self.fit(at_us)
+        return None if fitted is None else fitted[0] % 360
+
     def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float, float] | None:
         """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
         rotor's own angle in turned degrees); None when the rotor isn't known, or its edges jitter too much."""

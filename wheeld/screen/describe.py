@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from wheeld.cli.language import LANGUAGES, translation
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.names import sensor_text
+from wheeld.screen.language import LANGUAGES, translation
 
 Payload: TypeAlias = dict[str, Any]
 

@@ -1,0 +1,53 @@
+"""How a wheel looks at one moment, for pages that draw it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.evening import Evening
+
+
+def apart_deg(first: float, second: float) -> float:
+    return abs((first - second + 180) % 360 - 180)
+
+
+def test_a_rotor_that_turns_is_seen_where_it_is_and_how_fast() -> None:
+    evening = Evening(rpm=20, way="ccw").open()
+    evening.wait(5)
+    glance = evening.table.glance()
+    assert glance.rotor_rpm == pytest.approx(-20, abs=0.2)
+    assert glance.rotor_deg is not None
+    assert apart_deg(glance.rotor_deg, evening._angle_deg % 360) < 2.5  # one of 148 sectors
+    assert (glance.ball, glance.laps, glance.object) == ("at_rest", None, "clear")
+
+
+def test_a_rotor_that_stands_is_drawn_where_it_was_seen_last() -> None:
+    evening = Evening(rpm=20).open()
+    evening.turn(0)
+    evening.wait(5)
+    glance = evening.table.glance()
+    assert glance.rotor_rpm == 0
+    assert glance.rotor_deg is not None
+
+
+def test_a_ball_that_runs_has_the_laps_that_are_proven() -> None:
+    evening = Evening(way="ccw").open()
+    evening.launch(laps=10)
+    evening.wait(3)
+    glance = evening.table.glance()
+    assert (glance.ball, glance.direction, glance.number) == ("on_track", "cw", None)
+    assert glance.laps is not None
+    assert 3 < glance.laps < 6
+
+
+def test_a_ball_at_rest_is_drawn_in_its_pocket() -> None:
+    evening = Evening().open()
+    evening.coup(23)
+    glance = evening.table.glance()
+    assert (glance.ball, glance.number) == ("at_rest", 23)
+
+
+def test_an_object_in_the_cylinder_is_seen() -> None:
+    evening = Evening().open()
+    evening.drop()
+    assert evening.table.glance().object == "present"

@@ -1,0 +1,267 @@
+"""The pages over HTTP, without a browser and without a broker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+from aiohttp import ClientResponse
+from aiohttp.test_utils import TestClient, TestServer
+
+from tests.core.evening import Evening
+from tests.page.evenings import watched
+from wheeld.core.messages.payloads import ReplyPayload
+from wheeld.page.broker import Login, NotSentError
+from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, Answers, Panel, Token
+from wheeld.page.pages import Pages
+
+USER = "chef-campione-03"
+TOKEN = "correct horse battery"
+
+
+class House:
+    """A wheel that answers: `answers` says how, `sent` is what was published."""
+
+    def __init__(self) -> None:
+        self.evening = Evening().open()
+        self.wheel, self.numbers = watched(self.evening)
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+        self.replies: list[ReplyPayload] = []
+        self.is_broker_there = True
+        self.now_s = 0.0
+        self.wanted: list[bool] = []
+        self.answers = Answers(USER)
+        self.pages = Pages(self.wheel, self.numbers, now_s=lambda: self.now_s, want=self.wanted.append)
+        self.token = Token(TOKEN, lambda: self.now_s)
+        login = cast("Login", self)
+        self.panel = Panel(self.wheel, self.numbers, login, self.answers, user=USER, token=self.token)
+
+    async def publish(self, leaf: str, payload: bytes) -> None:
+        """As `Login` does it; the answer comes at once."""
+        if not self.is_broker_there:
+            raise NotSentError("the broker is not reached")
+        body = json.loads(payload)
+        self.sent.append((leaf, body))
+        for reply in self.replies:
+            id_ = body["id"] if reply.id == "yours" else reply.id
+            told = ReplyPayload("reply/1", id_, reply.name, "Rossi", reply.user, done=reply.done, why=reply.why)
+            self.answers.take(json.dumps({**_plain(told)}).encode())
+
+
+def _plain(reply: ReplyPayload) -> dict[str, Any]:
+    return {name: getattr(reply, name) for name in ("schema", "id", "name", "by", "user", "done", "why")}
+
+
+def reply(name: str, *, id_: str = "yours", user: str = USER, done: bool = True, why: str = "") -> ReplyPayload:
+    return ReplyPayload("reply/1", id_, name, "Rossi", user, done, why)
+
+
+@asynccontextmanager
+async def at_panel(house: House, *, token: str | None = TOKEN) -> AsyncIterator[TestClient[Any, Any]]:
+    async with TestClient(TestServer(house.panel.application())) as client:
+        if token is not None:
+            await client.post("/chef/token", data={"token": token})
+        yield client
+
+
+async def command(client: TestClient[Any, Any], name: str, **more: object) -> ClientResponse:
+    return await client.post(f"/chef/commands/{name}", json={"by": "Rossi", "reason": "as usual", **more})
+
+
+async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_comes_back() -> None:
+    house = House()
+    house.replies = [reply("rien_ne_va_plus", why="bets close")]
+    async with at_panel(house) as client:
+        answer = await (await command(client, "rien_ne_va_plus")).json()
+    assert answer == {"done": True, "why": "bets close"}
+    ((leaf, body),) = house.sent
+    assert leaf == f"cmd/{USER}/rien_ne_va_plus"
+    assert (body["by"], body["reason"]) == ("Rossi", "as usual")
+    assert "at" in body
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        reply("open", id_="somebody's"),
+        reply("open", user="bouler-campione-03"),
+        reply("close"),
+    ],
+)
+async def test_an_answer_to_somebody_else_is_not_taken(forged: ReplyPayload, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.page.chef.ANSWER_S_MAX", 0.05)
+    house = House()
+    house.replies = [forged]
+    async with at_panel(house) as client:
+        assert await (await command(client, "open")).json() == {"done": None}
+
+
+async def test_a_command_that_could_not_be_sent_says_so() -> None:
+    house = House()
+    house.is_broker_there = False
+    async with at_panel(house) as client:
+        answer = await (await command(client, "open")).json()
+    assert answer == {"done": None, "unsent": "the broker is not reached"}
+
+
+@pytest.mark.parametrize("name", ["resend", "inspect", "program", "anything"])
+async def test_what_is_no_chef_s_command_does_not_exist(name: str) -> None:
+    house = House()
+    async with at_panel(house) as client:
+        assert (await command(client, name)).status == 404
+    assert house.sent == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"by": ""}, {"by": "a\nb"}, {"reason": ""}, {"id": "mine"}, {"coup": -1}, {"number": "7"}, {"case": "no case"}],
+)
+async def test_what_the_wheel_would_not_take_is_not_sent(more: dict[str, object]) -> None:
+    house = House()
+    async with at_panel(house) as client:
+        assert (await command(client, "rien_va", **more)).status == 400
+    assert house.sent == []
+
+
+async def test_without_the_token_nothing_can_be_seen_or_done() -> None:
+    house = House()
+    for token in (None, "wrong", ""):
+        async with at_panel(house, token=token) as client:
+            assert (await command(client, "open")).status == 403
+            assert (await client.get("/chef/events")).status == 403
+            text = await (await client.get("/chef")).text()
+            assert 'name="token"' in text
+            assert "offers" not in text
+    assert house.sent == []
+
+
+async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute() -> None:
+    house = House()
+    async with at_panel(house, token=None) as client:
+        for _ in range(ATTEMPTS):
+            await client.post("/chef/token", data={"token": "wrong"})
+        await client.post("/chef/token", data={"token": TOKEN})
+        assert (await command(client, "open")).status == 403
+        house.now_s = ATTEMPTS_S + 1
+        house.replies = [reply("open")]
+        await client.post("/chef/token", data={"token": TOKEN})
+        assert (await command(client, "open")).status == 200
+
+
+async def test_another_site_cannot_send_commands_through_the_chef_s_browser() -> None:
+    house = House()
+    async with at_panel(house) as client:
+        body = {"by": "x", "reason": "y"}
+        for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+            assert (await client.post("/chef/commands/open", json=body, headers=headers)).status == 403
+        # A form of another page can send this type, and no JSON.
+        assert (
+            await client.post("/chef/commands/open", data="{}", headers={"Content-Type": "text/plain"})
+        ).status == 404
+        cookie = client.session.cookie_jar.filter_cookies(client.make_url("/"))["wheeld-chef"]
+        assert cookie.value not in (TOKEN, "")
+    assert house.sent == []
+
+
+async def test_the_cookie_is_for_this_panel_s_own_pages_alone() -> None:
+    house = House()
+    async with at_panel(house, token=None) as client:
+        answer = await client.post("/chef/token", data={"token": TOKEN}, allow_redirects=False)
+        said = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in said
+    assert "SameSite=Strict" in said
+
+
+async def test_a_body_that_is_too_large_is_refused() -> None:
+    house = House()
+    async with at_panel(house) as client:
+        assert (await command(client, "open", reason="x" * 100_000)).status == 413
+    assert house.sent == []
+
+
+async def test_the_players_port_has_nothing_of_the_chef() -> None:
+    house = House()
+    async with TestClient(TestServer(house.pages.application())) as client:
+        for path in ("/chef", "/chef/events"):
+            assert (await client.get(path)).status == 404
+        for path in ("/chef/token", "/chef/commands/open", "/", "/display"):
+            assert (await client.post(path, json={})).status in (404, 405)
+
+
+@pytest.mark.parametrize("path", ["/", "/display", "/files/style.css", "/files/none.js", "/files/..%2fwheel.py", "/x"])
+async def test_every_answer_forbids_what_is_not_ours(path: str) -> None:
+    async with TestClient(TestServer(House().pages.application())) as client:
+        answer = await client.get(path)
+        assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.status == (200 if path in ("/", "/display", "/files/style.css") else 404)
+
+
+@pytest.mark.parametrize(
+    ("asked", "accepts", "language"),
+    [
+        ("fr", "it", "fr"),
+        ("", "it-CH,fr;q=0.8", "it"),
+        ("", "de-CH,fr;q=0.8", "fr"),
+        ("de", "", "en"),
+        ("", "x" * 999, "en"),
+    ],
+)
+async def test_a_page_has_one_language(asked: str, accepts: str, language: str) -> None:
+    async with TestClient(TestServer(House().pages.application())) as client:
+        text = await (await client.get("/", params={"lang": asked}, headers={"Accept-Language": accepts})).text()
+        assert f'<html lang="{language}">' in text
+        assert "$" not in text.partition("<script")[0]
+
+
+async def test_a_name_in_the_address_is_not_taken_for_html() -> None:
+    async with TestClient(TestServer(House().pages.application())) as client:
+        text = await (await client.get("/", params={"lang": "<script>alert(1)</script>"})).text()
+    assert "alert(1)" not in text
+
+
+async def _events(answer: ClientResponse, count: int) -> list[str]:
+    kinds: list[str] = []
+    async with asyncio.timeout(10):
+        while len(kinds) < count:
+            line = (await answer.content.readline()).decode()
+            if line.startswith("event: "):
+                kinds.append(line.removeprefix("event: ").strip())
+    return kinds
+
+
+async def test_a_viewer_gets_what_is_known_and_the_sensors_are_wanted_while_he_looks() -> None:
+    house = House()
+    house.pages.take_line("about", b'{"line":"about"}')
+    async with TestClient(TestServer(house.pages.application())) as client:
+        async with client.get("/events") as answer:
+            assert await _events(answer, 2) == ["wheel", "about"]
+            house.pages.take_line("frame", b'{"line":"frame"}')
+            house.pages.tell()
+            assert {*await _events(answer, 2)} == {"wheel", "frame"}
+            house.pages.lose_sensors()
+            assert await _events(answer, 1) == ["blind"]
+            assert house.wanted == [True]
+        async with asyncio.timeout(10):
+            while house.wanted != [True, False]:
+                house.pages.tell()
+                await asyncio.sleep(0.01)
+
+
+async def test_a_display_wants_no_sensors() -> None:
+    house = House()
+    async with TestClient(TestServer(house.pages.application())) as client, client.get("/display/events") as answer:
+        assert await _events(answer, 1) == ["wheel"]
+    assert house.wanted == []
+
+
+async def test_more_viewers_than_there_may_be_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.page.viewers.VIEWERS_MAX", 1)
+    house = House()
+    async with TestClient(TestServer(house.pages.application())) as client, client.get("/events") as first:
+        await _events(first, 1)
+        assert (await client.get("/events")).status == 503

@@ -1,0 +1,153 @@
+"""The chef's buttons, compared with what the wheel does when one is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.core.evening import FALL_S, Evening
+from tests.page.evenings import watched
+from wheeld.broker.roles import BY_NAME
+from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.facts import State
+from wheeld.core.observations import CommandName
+from wheeld.page.offers import Offer, offers, state_of, words_of
+
+
+def running(evening: Evening) -> None:
+    evening.launch(laps=5)
+    evening.wait(1.5)
+
+
+def closed_early(evening: Evening) -> None:
+    evening.say("rien_ne_va_plus")
+
+
+def announced(evening: Evening) -> None:
+    running(evening)
+    evening.say("rien_ne_va_plus")
+
+
+def paid(evening: Evening) -> None:
+    evening.coup(23)
+
+
+def void(evening: Evening) -> None:
+    evening.void_by_chef()
+
+
+def suspended(evening: Evening) -> None:
+    evening.say("suspend")
+
+
+def last(evening: Evening) -> None:
+    evening.say("last_coup")
+
+
+def shut(evening: Evening) -> None:
+    evening.say("close")
+
+
+def nothing(evening: Evening) -> None:
+    pass
+
+
+def awaiting(evening: Evening) -> None:
+    """A number that awaits the chef, since the rotor stopped too soon for a second sighting."""
+    evening.run()
+    evening.wait(FALL_S)
+    evening.lying = 23
+    evening.wait(1.5)
+    evening.turn(0)
+    evening.wait(8)
+
+
+def launched_early(evening: Evening) -> None:
+    evening.coup(23)
+    running(evening)
+    evening._planned.clear()
+    evening.put_back()
+
+
+PLACES: tuple[Callable[[Evening], None], ...] = (
+    nothing, closed_early, running, announced, paid, awaiting, void, suspended, last, shut, launched_early,
+)  # fmt: skip
+
+
+def offered(evening: Evening, language: Language = "en") -> list[Offer]:
+    wheel, _ = watched(evening)
+    assert wheel.table is not None
+    return [*offers(wheel.table, Catalogue(language, words_of(wheel.table, wheel.void)), "")]
+
+
+@pytest.mark.parametrize("reach", PLACES)
+@pytest.mark.parametrize("name", sorted(set(BY_NAME["chef"].commands) - {"seal"}))
+def test_what_is_offered_is_done_and_nothing_else_would_do_anything(
+    reach: Callable[[Evening], None], name: CommandName
+) -> None:
+    """In every state that a chef meets: an offered command is done, one that is not offered is refused, or changes
+    nothing."""
+    evening = Evening().open()
+    reach(evening)
+    offer = next((each for each in offered(evening) if each.name == name), None)
+    before = len(evening.published)
+    reply = evening.say(name, who="Verdi" if name == "bouler" else None, coup=evening.table.coup, reason="a test")
+    if offer is not None:
+        assert reply.done, reply.why
+    else:
+        said = [message for message in evening.published[before:] if message.topic in ("result", "void", "notice")]
+        assert not reply.done or not said, reply.why
+
+
+def test_every_state_of_the_law_is_told_from_the_message() -> None:
+    seen = set[State]()
+    for reach in PLACES:
+        evening = Evening().open()
+        reach(evening)
+        wheel, _ = watched(evening)
+        assert wheel.table is not None
+        assert state_of(wheel.table) is evening.table._state.state
+        seen.add(state_of(wheel.table))
+    assert len(seen) >= 9
+
+
+def test_what_ends_a_coup_says_so_and_is_asked_again() -> None:
+    evening = Evening().open()
+    running(evening)
+    by_name = {offer.name: offer for offer in offered(evening)}
+    for name in ("rien_va", "suspend", "close"):
+        assert by_name[name].is_grave
+        assert "void" in by_name[name].does
+    assert not by_name["rien_ne_va_plus"].is_grave
+
+
+@pytest.mark.parametrize("language", ["fr", "it", "en"])
+def test_every_button_has_words_without_holes(language: Language) -> None:
+    for reach in PLACES:
+        evening = Evening().open()
+        reach(evening)
+        for offer in offered(evening, language):
+            assert offer.label
+            assert offer.does
+            assert "{" not in offer.label + offer.does
+
+
+def test_the_game_goes_on_without_a_sensor_that_fails_when_that_is_offered() -> None:
+    evening = Evening().open()
+    evening.sensor("beam/1", ok=False)
+    evening.wait(1)
+    offer = next(each for each in offered(evening) if each.name == "resume")
+    assert offer.without == ("beam/1",)
+    assert "without" in offer.does
+    assert evening.say("resume", without=offer.without).done
+
+
+def test_the_house_s_own_words_are_on_the_buttons() -> None:
+    evening = Evening().open()
+    void(evening)
+    wheel, _ = watched(evening)
+    assert wheel.table is not None
+    assert wheel.void is not None
+    assert words_of(wheel.table, wheel.void) == {"void": "rien va", "tout_va": "tout va"}
+    assert "tout va" in [offer.label for offer in offered(evening)]

@@ -1,0 +1,80 @@
+"""What a page is given of a wheel."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.core.evening import Evening
+from tests.page.evenings import HEALTH, ONLINE, watched
+from wheeld.core.catalogue import Language
+from wheeld.page.numbers import Numbers
+from wheeld.page.snapshot import Snapshot
+from wheeld.page.wheel import Wheel
+
+LANGUAGES: tuple[Language, ...] = ("fr", "it", "en")
+
+
+def test_a_wheel_of_which_nothing_is_known_is_shown_as_such() -> None:
+    shown = Snapshot(Wheel(), Numbers(), "en").whole(0)
+    assert (shown["online"], shown["state"], shown["head"], shown["health"]) == (False, None, None, None)
+    assert msgspec.json.encode(shown)
+
+
+def test_a_result_is_shown_with_its_colour_and_history() -> None:
+    evening = Evening().open()
+    evening.coup(23)
+    shown = Snapshot(*watched(evening), "en").whole(0)
+    assert shown["number"] == {"number": 23, "colour": "rouge"}
+    assert shown["numbers"][0] == {"number": 23, "colour": "rouge"}
+    assert shown["announcement"].startswith("Vingt-trois")
+    assert shown["result"]["laps"] > 3
+    assert shown["head"]["seq"] == max(message["seq"] for message in evening.of("table"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_void_is_shown_with_its_article_in_the_reader_s_language(language: Language) -> None:
+    evening = Evening().open()
+    evening.launch(evening.way, laps=5)
+    evening.wait(4)
+    shown = Snapshot(*watched(evening), language).whole(0)
+    assert shown["void"]["words"] == shown["ritual"] == "rien va"
+    assert "Art. 11" in shown["void"]["why"]
+    assert {"fr": "bille", "it": "pallina", "en": "ball"}[language] in shown["void"]["why"]
+    assert shown["cause"].startswith("Art. 11: ")
+
+
+def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:
+    evening = Evening().open()
+    evening.launch(evening.way, laps=5)
+    evening.wait(4)
+    wheel = Wheel()
+    wheel.take("board", evening.last("board").bytes, retained=True, now_s=0)
+    shown = Snapshot(wheel, Numbers(), "en").whole(0)
+    assert shown["void"]["why"].startswith("N1, Art. 11: ")
+
+
+def test_health_names_what_fails_and_what_mends_it() -> None:
+    wheel = Wheel()
+    wheel.take("health", HEALTH, retained=True, now_s=100)
+    shown = Snapshot(wheel, Numbers(), "en").whole(107)["health"]
+    assert (shown["age_s"], shown["outbox"], shown["clock_error_ms"], shown["temperature_c"]) == (7, 3, 1.5, 51.5)
+    names = {sensor["name"]: sensor for sensor in shown["sensors"]}
+    assert not names["beam 1"]["ok"]
+    assert "clean it" in names["beam 1"]["troubles"][0]
+    assert names["future/1"]["ok"]  # a later version's sensor has its own name
+
+
+def test_a_wheel_that_is_offline_offers_nothing() -> None:
+    evening = Evening().open()
+    wheel, numbers = watched(evening)
+    assert Snapshot(wheel, numbers, "en").panel()["offers"]
+    wheel.take("availability", ONLINE.replace(b"online", b"offline"), retained=False, now_s=0)
+    assert Snapshot(wheel, numbers, "en").panel()["offers"] == []
+
+
+def test_the_display_has_nothing_for_technicians() -> None:
+    evening = Evening().open()
+    evening.coup(23)
+    shown = Snapshot(*watched(evening), "en").board()
+    assert not {"bouler", "health", "head", "void", "offers"} & shown.keys()

@@ -1,0 +1,104 @@
+"""`wheeld page`: the pages of one wheel, in a program of its own."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from wheeld.broker.roles import BY_NAME
+from wheeld.broker.settings import MqttSettings
+from wheeld.broker.tls import common_name
+from wheeld.exits import Exit
+from wheeld.page.run import Address, ChefSetting, PageSetting, serve
+from wheeld.service.logs import log_to_stderr
+
+PLAIN_PORT, TLS_PORT = 1883, 8883
+"""Of MQTT without and with TLS, by its registration."""
+TOKEN_CHARACTERS_MIN = 12
+"""Five attempts a minute: guessing so long a token takes for ever."""
+
+
+def page(options: argparse.Namespace) -> Exit:
+    """Serve until SIGTERM or SIGINT; raises OSError."""
+    if wrong := _wrong(options):
+        sys.stderr.write(f"wheeld: {wrong}\n")
+        return Exit.USAGE
+    log_to_stderr("info")
+    asyncio.run(serve(_setting(options)))
+    return Exit.OK
+
+
+def _wrong(options: argparse.Namespace) -> str:
+    """What cannot be served so; empty when all can."""
+    if options.chef is None:
+        return ""
+    has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
+    if options.token_file is None and not asks_certificate:
+        return "--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel"
+    if not options.chef.is_here and not has_tls:
+        return (
+            f"--chef {options.chef.host} is open to the network, and its token would cross it in clear: give "
+            "--panel-cert-file and --panel-key-file, or listen on 127.0.0.1"
+        )
+    if has_tls != (options.panel_key_file is not None):
+        return "--panel-cert-file and --panel-key-file go together"
+    if asks_certificate and not has_tls:
+        return "--panel-client-ca-file needs --panel-cert-file and --panel-key-file"
+    if options.chef == options.listen and options.chef.port:
+        return "--chef and --listen are the same: the panel is never on the players' port"
+    return _wrong_token(options)
+
+
+def _wrong_token(options: argparse.Namespace) -> str:
+    if options.token_file is None:
+        return ""
+    token = options.token_file.read_text("utf-8").strip()
+    if len(token) < TOKEN_CHARACTERS_MIN:
+        return f"the token is shorter than {TOKEN_CHARACTERS_MIN} characters; openssl rand -hex 16 makes one"
+    return ""
+
+
+def _setting(options: argparse.Namespace) -> PageSetting:
+    site, _, table = options.table.partition("/")
+    return PageSetting(
+        site=site,
+        table=table,
+        mqtt=_login(options, "", options.username or BY_NAME["page"].user(table)),
+        address=Address(*options.listen),
+        socket=options.socket,
+        state=options.state,
+        metrics=None if options.metrics is None else Address(*options.metrics),
+        chef=None if options.chef is None else _chef(options, table),
+    )
+
+
+def _chef(options: argparse.Namespace, table: str) -> ChefSetting:
+    """The chef's login; its name at the broker is that of its certificate, where it has one."""
+    cert_file = options.chef_cert_file
+    named = None if cert_file is None else common_name(cert_file)
+    user = options.chef_username or named or BY_NAME["chef"].user(table)
+    return ChefSetting(
+        address=Address(*options.chef),
+        mqtt=_login(options, "chef_", user),
+        user=user,
+        token_file=options.token_file,
+        cert_file=options.panel_cert_file,
+        key_file=options.panel_key_file,
+        client_ca_file=options.panel_client_ca_file,
+    )
+
+
+def _login(options: argparse.Namespace, who: str, username: str | None) -> MqttSettings:
+    given = vars(options)
+    password_file, cert_file, key_file = (given[f"{who}{name}"] for name in ("password_file", "cert_file", "key_file"))
+    has_tls = options.ca_file is not None or cert_file is not None
+    return MqttSettings(
+        host=options.host,
+        port=options.port or (TLS_PORT if has_tls else PLAIN_PORT),
+        username=username if password_file is not None or cert_file is None else None,
+        password_file=password_file,
+        ca_file=options.ca_file,
+        cert_file=cert_file,
+        key_file=key_file,
+    )

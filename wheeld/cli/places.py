@@ -1,0 +1,37 @@
+"""Files and addresses on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+from wheeld.config.paths import given_by_systemd, resolve
+
+
+class Address(NamedTuple):
+    """Where a port is opened."""
+
+    host: str
+    port: int
+
+    @property
+    def is_here(self) -> bool:
+        """Whether only this computer reaches it."""
+        return self.host in ("127.0.0.1", "::1", "localhost")
+
+
+def address(text: str) -> Address:
+    """`ADDRESS:PORT`, an address of IPv6 in brackets; raises ArgumentTypeError."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 <= int(port) <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no ADDRESS:PORT, like 127.0.0.1:8400")
+    return Address(host.removeprefix("[").removesuffix("]"), int(port))
+
+
+def secret_file(text: str) -> Path:
+    """A file, or a credential that systemd gave; raises ArgumentTypeError."""
+    try:
+        return resolve(text, Path(), given_by_systemd)
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None

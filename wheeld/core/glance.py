@@ -1,0 +1,67 @@
+"""How the wheel looks at one moment, as far as sensors show it: for pages that draw it. Nothing is decided by it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from wheeld.core.facts import ObjectLevel
+from wheeld.core.observations import Direction
+from wheeld.core.pockets import PocketLayout
+from wheeld.core.tracking.loose import Whereabouts
+from wheeld.core.tracking.observer import Observer
+
+Ball: TypeAlias = Literal["at_rest", "on_track", "falling", "unseen"]
+"""Where a launched ball is. `unseen`: it has left the sight of the sensors and was seen at rest nowhere."""
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """The wheel at sensing time `t_us`. What is not known is None.
+
+    `rotor_deg`: where the middle of pocket zero stands, degrees clockwise. `rotor_rpm`: turns per minute, clockwise
+    positive; 0: it stands. `laps` of the run at hand: proven so far. `number`: in whose pocket the ball is seen to lie.
+    """
+
+    t_us: int
+    rotor_deg: float | None
+    rotor_rpm: float | None
+    ball: Ball
+    direction: Direction | None
+    laps: float | None
+    number: int | None
+    object: ObjectLevel
+
+
+_BALLS: dict[Whereabouts, Ball] = {
+    Whereabouts.AT_REST: "at_rest",
+    Whereabouts.ON_TRACK: "on_track",
+    Whereabouts.FALLING: "falling",
+    Whereabouts.UNSEEN: "unseen",
+}
+
+
+def glance(observer: Observer, pockets: PocketLayout, now_us: int) -> Glance:
+    """How the wheel looks now."""
+    is_running = observer.whereabouts is not Whereabouts.AT_REST
+    place = None if is_running else observer.place(now_us)
+    laps, deg = observer.ball.record().laps if is_running else None, observer.rotor.angle_deg(now_us)
+    return Glance(
+        t_us=now_us,
+        rotor_deg=None if deg is None else round(deg, 1),
+        rotor_rpm=_rpm(observer, now_us),
+        ball=_BALLS[observer.whereabouts],
+        direction=observer.run.direction,
+        laps=None if laps is None else round(laps, 2),
+        number=None if place is None else pockets.order[place],
+        object=observer.object_level,
+    )
+
+
+def _rpm(observer: Observer, now_us: int) -> float | None:
+    if observer.rotor.is_standing:
+        return 0.0
+    rpm = observer.rotor.rpm(now_us)
+    if rpm is None:
+        return None
+    return round(-rpm if observer.rotor.direction == "ccw" else rpm, 1)

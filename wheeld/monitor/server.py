@@ -1,0 +1,144 @@
+"""The socket: who connects is told about the wheel, and then gets up to 20 frames a second until he leaves.
+
+While nobody listens nothing is made. A listener who reads too slowly misses frames, and keeps nobody waiting. What is
+sent to the socket is not read: nothing can be asked or changed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+import structlog
+
+from wheeld.core.glance import Glance
+from wheeld.core.observations import Observation
+from wheeld.core.setting import TableSetting
+from wheeld.core.step import CoupLog
+from wheeld.monitor.lines import Axis, Frame, Mark, about, axis, marks
+from wheeld.ports import HostClock
+
+FRAME_S = 0.05
+"""Twenty a second: smooth for eyes."""
+LISTENERS_MAX = 4
+"""One page's process is one listener, whoever looks at its pages. Each costs a core of a Pi less than a percent."""
+SEEN_MAX = 256
+"""Marks of one frame. A ball makes one or two; a sensor that chatters is left to the frames of health."""
+BEHIND_BYTES_MAX = 65_536
+"""A listener with so much unread misses frames."""
+AGAIN_S = 10.0
+"""A socket that could not be made is tried again: somebody may have made its directory."""
+
+
+def bound(path: Path) -> socket.socket:
+    """A socket at this path, for its owner and group alone; one that a crash has left is replaced. Raises OSError."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket():
+            path.unlink()
+        made.bind(str(path))
+        path.chmod(0o660)  # before anybody can connect
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+class Monitor:
+    """Tells listeners what `glance` gives, and what `note` was given.
+
+    `path`: of the socket. `setting`: the table's.
+    """
+
+    def __init__(self, path: Path, setting: TableSetting, *, clock: HostClock, glance: Callable[[], Glance]) -> None:
+        self._path, self._setting, self._clock, self._glance = path, setting, clock, glance
+        self._listeners: set[asyncio.StreamWriter] = set()
+        self._arrived = asyncio.Event()
+        self._seen: list[Mark] = []
+        self._void: CoupLog | None = None
+        self._axis: Axis | None = None
+        self.counters = {"listeners": 0, "refused": 0, "frames": 0, "frames_missed": 0}
+        self._log = structlog.get_logger("monitor")
+
+    def note(self, observations: Sequence[Observation]) -> None:
+        """Something was observed. Costs nothing while nobody listens."""
+        if self._listeners and len(self._seen) < SEEN_MAX:
+            self._seen += marks(observations)
+            del self._seen[SEEN_MAX:]
+
+    def note_logs(self, logs: Sequence[CoupLog]) -> None:
+        """Coups have had their verdict, and these are their observations."""
+        self._void = next((log for log in reversed(logs) if log.verdict == "void"), self._void)
+
+    async def run(self) -> NoReturn:
+        """Listen until cancelled. A socket that can't be made harms nobody: the wheel does not need it."""
+        is_told = False
+        while True:
+            try:
+                await self._listen()
+            except OSError as wrong:
+                if not is_told:
+                    self._log.error("monitor.not_opened", path=str(self._path), why=str(wrong))
+                    is_told = True
+                await self._clock.sleep(AGAIN_S)
+
+    async def _listen(self) -> NoReturn:
+        with bound(self._path) as made:
+            try:
+                async with await asyncio.start_unix_server(self._serve, sock=made):
+                    await self._tell()
+            finally:
+                for writer in self._listeners:
+                    writer.close()
+                self._path.unlink(missing_ok=True)
+
+    async def _tell(self) -> NoReturn:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            while self._listeners:
+                await self._tell_axis()
+                self._send(Frame(glance=self._glance(), seen=tuple(self._seen)))
+                self._seen.clear()
+                await self._clock.sleep(FRAME_S)
+
+    async def _tell_axis(self) -> None:
+        """The evidence of a void coup, once to everybody."""
+        if self._void is None:
+            return
+        log, self._void = self._void, None
+        self._axis = await asyncio.to_thread(axis, log, self._setting.rotor_ticks)
+        self._send(self._axis)
+
+    def _send(self, line: msgspec.Struct) -> None:
+        encoded = msgspec.json.encode(line) + b"\n"
+        for writer in self._listeners:
+            if writer.transport.get_write_buffer_size() > BEHIND_BYTES_MAX:
+                self.counters["frames_missed"] += 1
+                continue
+            writer.write(encoded)
+            self.counters["frames"] += 1
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._listeners) >= LISTENERS_MAX:
+            self.counters["refused"] += 1
+            writer.close()
+            return
+        self.counters["listeners"] += 1
+        for line in (about(self._setting), self._axis):
+            if line is not None:
+                writer.write(msgspec.json.encode(line) + b"\n")
+        self._listeners.add(writer)
+        self._arrived.set()
+        try:
+            with suppress(ConnectionError):
+                while await reader.read(1024):
+                    pass  # who talks is not heard
+        finally:
+            self._listeners.discard(writer)
+            writer.close()

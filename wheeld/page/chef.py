@@ -1,0 +1,215 @@
+"""The chef's panel: what he can do now, and his commands on their way to the wheel. Served on a port of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, Name, Sentence
+from wheeld.broker.roles import BY_NAME
+from wheeld.core.catalogue import Language
+from wheeld.core.messages.payloads import ReplyPayload
+from wheeld.page.broker import Login, NotSentError
+from wheeld.page.http import add_files, guarded, language_of, page
+from wheeld.page.numbers import Numbers
+from wheeld.page.snapshot import Snapshot
+from wheeld.page.viewers import Viewer, Viewers
+from wheeld.page.wheel import Wheel
+from wheeld.screen.language import translation
+
+ANSWER_S_MAX = 15.0
+"""A wheel answers in less than a second, and in ten while it waits for readers to see the ball. After this the panel
+says that there was no answer."""
+BODY_BYTES_MAX = 4_096
+ATTEMPTS, ATTEMPTS_S = 5, 60.0
+"""So many wrong tokens in so many seconds, from everybody together; then nobody is asked for a while."""
+COOKIE = "wheeld-chef"
+SESSIONS_MAX = 20
+"""Browsers that have given the token; the oldest has to give it again."""
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True):
+    """A command as the panel sends it: who acts, why, and what the command needs besides."""
+
+    by: Name
+    reason: Sentence
+    coup: Annotated[int, Meta(ge=0)] | None = None
+    number: Annotated[int, Meta(ge=0)] | None = None
+    case: str | None = None
+    who: Name | None = None
+    without: tuple[Name, ...] | None = None
+
+
+class Answers:
+    """Who waits for which reply. One is ours only if its id, its user and its name are all those of our command."""
+
+    def __init__(self, user: str) -> None:
+        self._user = user
+        self._waiting: dict[tuple[str, str], asyncio.Future[ReplyPayload]] = {}
+
+    def expect(self, id_: str, name: str) -> asyncio.Future[ReplyPayload]:
+        """Done when it comes."""
+        future: asyncio.Future[ReplyPayload] = asyncio.get_running_loop().create_future()
+        self._waiting[id_, name] = future
+        future.add_done_callback(lambda _: self._waiting.pop((id_, name), None))
+        return future
+
+    def take(self, payload: bytes) -> None:
+        """A reply of the wheel, to whomever."""
+        try:
+            reply = msgspec.json.decode(payload, type=ReplyPayload)
+        except UNREADABLE:
+            return
+        waiting = self._waiting.get((reply.id or "", reply.name))
+        if waiting is not None and reply.user == self._user and not waiting.done():
+            waiting.set_result(reply)
+
+
+class Token:
+    """The secret that opens the panel, and the browsers that have given it. `digest` is kept, not the secret."""
+
+    def __init__(self, token: str, now_s: Callable[[], float]) -> None:
+        self._digest, self._now_s = hashlib.sha256(token.encode()).digest(), now_s
+        self._wrong: deque[float] = deque(maxlen=ATTEMPTS)
+        self._sessions: deque[str] = deque(maxlen=SESSIONS_MAX)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether too many wrong ones came lately."""
+        return len(self._wrong) == ATTEMPTS and self._now_s() - self._wrong[0] < ATTEMPTS_S
+
+    def session(self, given: str) -> str | None:
+        """A new session for the right token; None for a wrong one."""
+        if self.is_locked or not hmac.compare_digest(hashlib.sha256(given.encode()).digest(), self._digest):
+            self._wrong.append(self._now_s())
+            return None
+        self._sessions.append(secrets.token_urlsafe(32))
+        return self._sessions[-1]
+
+    def knows(self, session: str) -> bool:
+        """Whether this browser has given it."""
+        return any(hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions)
+
+
+class Panel:
+    """The panel. `token`: None where the browser's certificate was asked for already. `login` is the chef's own at the
+    broker, called `user` there."""
+
+    def __init__(
+        self, wheel: Wheel, numbers: Numbers, login: Login, answers: Answers, *, user: str, token: Token | None
+    ) -> None:
+        self._wheel, self._numbers, self._login, self._answers = wheel, numbers, login, answers
+        self._user, self._token = user, token
+        self.viewers = Viewers()
+
+    def application(self) -> web.Application:
+        """What is served."""
+        app = web.Application(middlewares=[guarded, self._known_only], client_max_size=BODY_BYTES_MAX)
+        app.router.add_get("/", self._to_panel)
+        app.router.add_get("/chef", self._page)
+        app.router.add_post("/chef/token", self._enter)
+        app.router.add_get("/chef/events", self._events)
+        app.router.add_post("/chef/commands/{name}", self._command)
+        add_files(app)
+        return app
+
+    def tell(self) -> None:
+        """Something is known anew of the wheel."""
+        for language in self.viewers.languages:
+            self.viewers.show("wheel", self._panel(language), language)
+
+    def _panel(self, language: Language) -> bytes:
+        return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).panel())
+
+    @web.middleware
+    async def _known_only(self, request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
+        """Nothing but the page that asks for the token, and its files, is for who has not given it. What changes
+        something must come from our own page."""
+        is_open = request.path in ("/", "/chef", "/chef/token") or request.path.startswith("/files/")
+        if not is_open and not self._is_known(request):
+            raise web.HTTPForbidden(text="the panel's token has not been given")
+        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+            raise web.HTTPForbidden(text="this came from another site")
+        response: web.StreamResponse = await handler(request)  # type: ignore[misc]
+        return response
+
+    def _is_known(self, request: web.Request) -> bool:
+        return self._token is None or self._token.knows(request.cookies.get(COOKIE, ""))
+
+    def _language(self, request: web.Request) -> Language:
+        return language_of(request, "en" if self._wheel.table is None else self._wheel.table.language)
+
+    async def _to_panel(self, _: web.Request) -> web.Response:
+        raise web.HTTPFound("/chef")
+
+    async def _page(self, request: web.Request) -> web.Response:
+        return page(request, "chef" if self._is_known(request) else "token", self._language(request))
+
+    async def _enter(self, request: web.Request) -> web.Response:
+        """Take the token, from the page's own form."""
+        if self._token is None:
+            raise web.HTTPFound("/chef")
+        given = str((await request.post()).get("token", ""))
+        session = self._token.session(given)
+        if session is None:
+            why = "wait_token" if self._token.is_locked else "wrong_token"
+            raise web.HTTPFound(f"/chef?lang={self._language(request)}&why={why}")
+        answer = web.HTTPFound("/chef")
+        answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict", secure=request.secure, path="/")
+        raise answer
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        def first(viewer: Viewer) -> None:
+            viewer.show("wheel", self._panel(viewer.language))
+
+        return await self.viewers.serve(request, self._language(request), first)
+
+    async def _command(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in BY_NAME["chef"].commands or request.content_type != "application/json":
+            raise web.HTTPNotFound
+        try:
+            asked = msgspec.json.decode(await request.read(), type=Asked)
+            payload = self._payload(name, asked)
+        except UNREADABLE as wrong:
+            raise web.HTTPBadRequest(text=str(wrong)) from None
+        return web.json_response(await self._ask(name, payload, self._language(request)))
+
+    def _payload(self, name: str, asked: Asked) -> bytes:
+        """The command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError."""
+        given = {key: value for key, value in msgspec.structs.asdict(asked).items() if value is not None}
+        now = datetime.now(UTC).isoformat()
+        command = msgspec.convert({**given, "id": secrets.token_hex(16), "at": now}, COMMANDS[name], strict=False)
+        return msgspec.json.encode(command)
+
+    async def _ask(self, name: str, payload: bytes, language: Language) -> dict[str, object]:
+        """The wheel's answer, in words; `done` is None where there was none."""
+        id_ = str(msgspec.json.decode(payload)["id"])
+        answer = self._answers.expect(id_, name)
+        try:
+            await self._login.publish(f"cmd/{self._user}/{name}", payload)
+            async with asyncio.timeout(ANSWER_S_MAX):
+                reply = await answer
+        except NotSentError as wrong:
+            return {"done": None, "unsent": str(wrong)}
+        except TimeoutError:
+            return {"done": None}
+        finally:
+            answer.cancel()
+        return {"done": reply.done, "why": self._told(reply.why, language)}
+
+    def _told(self, text: str, language: Language) -> str:
+        table = self._wheel.table
+        if table is None or table.language == language:
+            return text
+        return translation(table.language, language).of(text)

@@ -1,0 +1,29 @@
+"""How a figure is spread: a count for each range."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from itertools import accumulate
+
+
+class Distribution:
+    """Counts of figures by `bounds`, which ascend: up to and with the first one, up to the next, …, beyond the last.
+
+    `total`: the sum of all figures.
+    """
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self.total = 0.0
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+
+    def add(self, figure: float) -> None:
+        """Count one more."""
+        self._counts[bisect_left(self._bounds, figure)] += 1
+        self.total += figure
+
+    @property
+    def at_most(self) -> list[tuple[float, int]]:
+        """How many figures were at most each bound; the last bound is infinite."""
+        return list(zip((*self._bounds, math.inf), accumulate(self._counts), strict=True))

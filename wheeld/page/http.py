@@ -1,0 +1,106 @@
+"""What all pages have in common: headers, languages, files, and HTML with words in one language."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from importlib import resources
+from string import Template
+from typing import TypeAlias
+
+from aiohttp import web
+
+from wheeld.core.catalogue import Catalogue, Language
+from wheeld.page.words import in_words
+from wheeld.screen.language import LANGUAGES
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+HEADERS: Mapping[str, str] = {
+    # Nothing but our own files runs, nothing of another host is loaded, and no other page may show ours in a frame.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+TYPES: Mapping[str, str] = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+NAMES: Mapping[Language, str] = {"fr": "Français", "it": "Italiano", "en": "English"}
+"""As their readers call them."""
+
+
+@web.middleware
+async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Puts our headers on every answer, also on an error."""
+    try:
+        response = await handler(request)
+    except web.HTTPException as error:
+        error.headers.update(HEADERS)
+        raise
+    if not response.prepared:
+        response.headers.update(HEADERS)
+    return response
+
+
+def language_of(request: web.Request, default: Language) -> Language:
+    """That of `?lang=`, else the browser's first that is one of ours, else `default`."""
+    wanted = [request.query.get("lang", "")]
+    wanted += re.findall(r"[a-z]{2}", request.headers.get("Accept-Language", "").lower()[:200])
+    return next((language for each in wanted for language in LANGUAGES if language == each), default)
+
+
+@cache
+def words(language: Language) -> Mapping[str, str]:
+    """The words of the pages in one language."""
+    return in_words(Catalogue(language))
+
+
+def page(request: web.Request, name: str, language: Language, **values: str) -> web.Response:
+    """The page of this name: its `$words` in one language, and `values`."""
+    texts = {key: html.escape(text) for key, text in words(language).items()}
+    template = Template(_file("page.html"))
+    content = Template(_file(f"{name}.html")).substitute(texts, **values)
+    # A script element ends at "</", whatever it holds.
+    data = json.dumps({"words": dict(words(language)), "language": language, **values}).replace("</", "<\\/")
+    text = template.substitute(
+        texts,
+        lang=language,
+        title=texts[name],
+        name=name,
+        content=content,
+        data=data,
+        languages=_languages(request, language),
+    )
+    return web.Response(text=text, content_type="text/html")
+
+
+def add_files(app: web.Application) -> None:
+    """Serve the scripts and styles that come with the program, and nothing else."""
+    app.router.add_get(r"/files/{name:[a-z]+\.(?:js|css|svg)}", _serve_file)
+
+
+async def _serve_file(request: web.Request) -> web.Response:
+    name = request.match_info["name"]
+    try:
+        text = _file(name)
+    except FileNotFoundError:
+        raise web.HTTPNotFound from None
+    return web.Response(text=text, content_type=TYPES[name.rpartition(".")[2]])
+
+
+@cache
+def _file(name: str) -> str:
+    return resources.files("wheeld.page").joinpath("static", name).read_text("utf-8")
+
+
+def _languages(request: web.Request, language: Language) -> str:
+    """Links to the same page in the other languages."""
+    links = (
+        f'<a href="{html.escape(request.path)}?lang={each}" lang="{each}" hreflang="{each}"'
+        f"{' aria-current=true' if each == language else ''}>{name}</a>"
+        for each, name in NAMES.items()
+    )
+    return " ".join(links)

@@ -1,0 +1,300 @@
+"""The metrics of one wheel, each declared once: its name, what it says, and its figures. docs/metrics.md has a row for
+each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from wheeld.broker.health import PERIOD_S
+from wheeld.broker.payloads import Health
+from wheeld.core.facts import Cause, StateName
+from wheeld.core.messages.payloads import Table
+from wheeld.page.distribution import Distribution
+from wheeld.page.wheel import Wheel
+
+FRESH_S = 4 * PERIOD_S
+"""Three reports of health in a row are missing then, which is when the daemon needs attention."""
+
+NAMES_MAX = 64
+"""Of sensors, of temperatures, of kinds of notices. A table has 55 sensors at most: 32 beams, 16 readers, and a few
+others. There are 34 kinds of notices."""
+COUNTERS_MAX = 256
+"""A daemon with a board and a head has about a hundred counters."""
+NAME = re.compile(r"[ -~]{1,64}\Z")
+"""A longer name would be cut, and two that are cut may be the same, which Prometheus refuses."""
+LARGEST = 2**63
+"""Whole numbers in JSON have no limit, and a float has one."""
+
+Sample: TypeAlias = tuple[tuple[str, ...], float]
+"""The values of a metric's own labels, and the figure."""
+
+
+class View(NamedTuple):
+    """A wheel at the moment when somebody asks.
+
+    `health` and `table` are None unless they are the present state: an old one would look like a wheel that works.
+    `age_s`: how old the report of health is. `started_s`: when this run of the daemon began, Unix time.
+    """
+
+    wheel: Wheel
+    age_s: float | None
+    health: Health | None
+    table: Table | None
+    started_s: float | None
+
+
+class Single(NamedTuple):
+    """A gauge, or a counter: its name in queries, what it says, its own labels, and its samples.
+
+    `is_of_run`: a counter that begins with the daemon's run.
+    """
+
+    name: str
+    kind: Literal["counter", "gauge"]
+    about: str
+    samples: Callable[[View], Iterable[Sample]]
+    labels: tuple[str, ...] = ()
+    is_of_run: bool = False
+
+
+class Histogram(NamedTuple):
+    """A histogram: its name without a suffix, what it says, its own labels, and their distributions."""
+
+    name: str
+    about: str
+    spread: Callable[[View], Iterable[tuple[tuple[str, ...], Distribution]]]
+    labels: tuple[str, ...] = ()
+    kind: Literal["histogram"] = "histogram"
+
+
+def _figure(of: Callable[[View], float | None]) -> Callable[[View], Iterable[Sample]]:
+    """Of a metric without labels of its own: one sample, or none where it is not known."""
+
+    def samples(view: View) -> Iterable[Sample]:
+        figure = of(view)
+        return [] if figure is None else [((), figure)]
+
+    return samples
+
+
+def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable[[View], Iterable[Sample]]:
+    """Of a report of health: a figure, which has `per` of its units in one of the metric's."""
+
+    def figure(view: View) -> float | None:
+        found = None if view.health is None else of(view.health)
+        return None if found is None or abs(found) > LARGEST else found / per
+
+    return _figure(figure)
+
+
+def _fitting(names: Iterable[str]) -> list[str]:
+    """The names that become labels: none that is long or not printable, and not too many."""
+    return sorted(name for name in names if NAME.match(name))[:NAMES_MAX]
+
+
+def _by_name(named: Mapping[str, float]) -> list[Sample]:
+    return [((name,), named[name]) for name in _fitting(named)]
+
+
+def _counters(health: Health) -> list[Sample]:
+    counted = sorted((part, name, count) for part, counts in health.counters.items() for name, count in counts.items())
+    fitting = [each for each in counted if NAME.match(each[0]) and NAME.match(each[1]) and 0 <= each[2] <= LARGEST]
+    return [((part, name), count) for part, name, count in fitting[:COUNTERS_MAX]]
+
+
+def _left_out(health: Health) -> int:
+    """How many entries of the report become no sample."""
+    counters = sum(map(len, health.counters.values())) - len(_counters(health))
+    return counters + sum(len(names) - len(_fitting(names)) for names in (health.sensors, health.temperatures_c))
+
+
+def _daemon(view: View) -> Iterator[Sample]:
+    online = view.wheel.availability
+    if view.health is not None and online is not None:
+        known = (online.version, view.health.program or "")
+        yield tuple(text if NAME.match(text) else "" for text in known), 1
+
+
+def _troubles(view: View) -> list[Sample]:
+    troubles = {} if view.health is None else view.health.troubles
+    found = {(sensor, trouble.value) for sensor in _fitting(troubles) for trouble in troubles[sensor]}
+    return [(each, 1) for each in sorted(found)[:NAMES_MAX]]
+
+
+METRICS: tuple[Single | Histogram, ...] = (
+    Single(
+        "wheeld_broker_reached",
+        "gauge",
+        "1 while the page is connected to the broker",
+        _figure(lambda view: view.wheel.is_reached),
+    ),
+    Single(
+        "wheeld_wheel_online",
+        "gauge",
+        "1 while the broker says that the wheel's daemon is connected",
+        _figure(lambda view: view.wheel.is_online),
+    ),
+    Single(
+        "wheeld_wheel_seen",
+        "gauge",
+        f"1 while the wheel is online and its report of health is younger than {FRESH_S:g} s",
+        _figure(lambda view: view.health is not None),
+    ),
+    Single(
+        "wheeld_health_age_seconds",
+        "gauge",
+        "how long ago the latest report of health came",
+        _figure(lambda view: view.age_s),
+    ),
+    Single(
+        "wheeld_bench_table",
+        "gauge",
+        "1 for a bench table, which pays nothing",
+        _figure(lambda view: view.wheel.is_test),
+    ),
+    Single(
+        "wheeld_daemon_info",
+        "gauge",
+        "always 1; the version of the wheel's daemon, and the digest of its program",
+        _daemon,
+        ("version", "program"),
+    ),
+    Single(
+        "wheeld_daemon_start_time_seconds",
+        "gauge",
+        "when this run of the daemon began, Unix time",
+        _figure(lambda view: view.started_s),
+    ),
+    Single(
+        "wheeld_daemon_restarts_total",
+        "counter",
+        "how often the daemon began another run, since the page started",
+        _figure(lambda view: view.wheel.restarts),
+    ),
+    Single(
+        "wheeld_daemon_events_total",
+        "counter",
+        "each counter of the daemon since its start, by the part that counts",
+        lambda view: [] if view.health is None else _counters(view.health),
+        ("part", "name"),
+        is_of_run=True,
+    ),
+    Single(
+        "wheeld_table_state",
+        "gauge",
+        "1 for the state in which the table is, 0 for each other one",
+        lambda view: (
+            [] if view.table is None else [((name,), name == view.table.state) for name in get_args(StateName)]
+        ),
+        ("state",),
+    ),
+    Single(
+        "wheeld_bets_open",
+        "gauge",
+        "1 while bets are taken",
+        _figure(lambda view: None if view.table is None else view.table.bets == "open"),
+    ),
+    Single(
+        "wheeld_results_total",
+        "counter",
+        "valid coups since the page started",
+        _figure(lambda view: view.wheel.verdicts["result"]),
+    ),
+    Single(
+        "wheeld_voids_total",
+        "counter",
+        "void coups since the page started",
+        lambda view: [((cause.value,), view.wheel.verdicts[cause.value]) for cause in Cause],
+        ("cause",),
+    ),
+    Single(
+        "wheeld_notices_total",
+        "counter",
+        "notices since the page started",
+        lambda view: _by_name(view.wheel.notices),
+        ("notice",),
+    ),
+    Histogram(
+        "wheeld_verdict_margin_ratio",
+        'how far a verdict was from flipping, 0 to 1, since the page started; `verdict` is "result" or "void"',
+        lambda view: view.wheel.margins.items(),
+        ("verdict", "margin_of"),
+    ),
+    Histogram(
+        "wheeld_result_lateness_seconds",
+        "how late results were, of those that were more than two seconds late, since the page started",
+        lambda view: [((), view.wheel.lateness)],
+    ),
+    Single(
+        "wheeld_sensor_working",
+        "gauge",
+        "1 for a sensor that works, 0 for one that does not",
+        lambda view: [] if view.health is None else _by_name(view.health.sensors),
+        ("sensor",),
+    ),
+    Single(
+        "wheeld_sensor_left_out",
+        "gauge",
+        "1 for a sensor that the table plays without",
+        lambda view: [] if view.table is None else _by_name(dict.fromkeys(view.table.without, 1)),
+        ("sensor",),
+    ),
+    Single(
+        "wheeld_sensor_trouble",
+        "gauge",
+        "1 for each thing that is wrong with a sensor, or with the line to the sensors (`link`)",
+        _troubles,
+        ("sensor", "trouble"),
+    ),
+    Single(
+        "wheeld_self_test_passed",
+        "gauge",
+        "1 where the self-test of this run passed",
+        _of_health(lambda health: None if health.self_test is None else health.self_test.passed),
+    ),
+    Single(
+        "wheeld_clock_error_seconds",
+        "gauge",
+        "by how much the clock of the sensors may be wrong, compared with the computer's",
+        _of_health(lambda health: health.clock.error_us, per=1e6),
+    ),
+    Single(
+        "wheeld_clock_drift_ratio",
+        "gauge",
+        "by which part the clock of the sensors goes too fast: 0.00001 is 10 ppm",
+        _of_health(lambda health: health.clock.drift_ppm, per=1e6),
+    ),
+    Single(
+        "wheeld_clock_synchronised",
+        "gauge",
+        "1 where a time server has set the computer's clock",
+        _of_health(lambda health: health.clock.synchronised),
+    ),
+    Single(
+        "wheeld_outbox_messages",
+        "gauge",
+        "messages that the wheel owes: the broker, or a configured settlement system, has not confirmed them",
+        _of_health(lambda health: health.outbox_depth),
+    ),
+    Single(
+        "wheeld_temperature_celsius",
+        "gauge",
+        "temperatures of the wheel's computer",
+        lambda view: [] if view.health is None else _by_name(view.health.temperatures_c),
+        ("zone",),
+    ),
+    Single(
+        "wheeld_unreadable_messages_total",
+        "counter",
+        "messages below the wheel's topics that are none of this version, since the page started",
+        _figure(lambda view: view.wheel.unreadable),
+    ),
+    Single(
+        "wheeld_entries_left_out",
+        "gauge",
+        "entries of the report of health that are no metric: their names are too long, not printable or too many",
+        _of_health(_left_out),
+    ),
+)

@@ -1,0 +1,126 @@
+"""What is known of one wheel as metrics, for Prometheus and others that read OpenMetrics.
+
+Nothing here is global: an application has a registry of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from math import isinf
+
+from aiohttp import hdrs, web
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from wheeld.broker.payloads import Health
+from wheeld.page.metric_list import FRESH_S, METRICS, Histogram, Single, View
+from wheeld.page.wheel import Wheel
+
+WHERE = ("site", "table")
+"""The labels that every metric has."""
+
+OPEN_METRICS = "application/openmetrics-text"
+
+KEPT_S = 1.0
+"""Making the text takes up to 25 ms, in which no page gets anything. Prometheus asks every 15 s; who asks more often
+than once a second gets the same text again."""
+
+
+class WheelCollector(Collector):
+    """Makes the metrics of one wheel each time that somebody asks. `now_s`: monotonic seconds, those of
+    `Wheel.heard_s`."""
+
+    def __init__(self, wheel: Wheel, site: str, table: str, now_s: Callable[[], float]) -> None:
+        self._wheel, self._where, self._now_s = wheel, (site, table), now_s
+        self._start: tuple[str, float | None] | None = None
+        """The daemon's run, and when it began. Found once: the computer's clock may be set later."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric of `METRICS`, also those without a sample now."""
+        view = self._view()
+        for declared in METRICS:
+            if isinstance(declared, Histogram):
+                yield self._histogram(declared, view)
+            else:
+                yield self._single(declared, view)
+
+    def _view(self) -> View:
+        wheel = self._wheel
+        age_s = None if wheel.heard_s is None else self._now_s() - wheel.heard_s
+        health = wheel.health if _is_present(wheel, age_s) else None
+        table = wheel.table if wheel.is_online else None
+        return View(wheel, age_s, health, table, None if health is None else self._started_s(health))
+
+    def _started_s(self, health: Health) -> float | None:
+        if self._start is None or self._start[0] != health.boot_id:
+            self._start = health.boot_id, _began_s(health)
+        return self._start[1]
+
+    def _single(self, declared: Single, view: View) -> Metric:
+        named = [((*self._where, *labels), float(figure)) for labels, figure in declared.samples(view)]
+        if declared.kind == "gauge":
+            gauge = GaugeMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
+            for labels, figure in named:
+                gauge.add_metric(labels, figure)
+            return gauge
+        counter = CounterMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
+        for labels, figure in named:
+            counter.add_metric(labels, figure, created=view.started_s if declared.is_of_run else None)
+        return counter
+
+    def _histogram(self, declared: Histogram, view: View) -> Metric:
+        family = HistogramMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
+        for labels, spread in declared.spread(view):
+            buckets = [("+Inf" if isinf(bound) else str(bound), count) for bound, count in spread.at_most]
+            family.add_metric((*self._where, *labels), buckets, spread.total)
+        return family
+
+
+def _is_present(wheel: Wheel, age_s: float | None) -> bool:
+    """Whether the report of health says how the wheel is now: it is fresh, and of the run that is online."""
+    if wheel.health is None or wheel.availability is None or age_s is None:
+        return False
+    return wheel.is_online and age_s <= FRESH_S and wheel.health.boot_id == wheel.availability.boot_id
+
+
+def _began_s(health: Health) -> float | None:
+    """When the run of this report began, Unix time in whole seconds; None where the report gives no such time."""
+    try:
+        at = datetime.fromisoformat(health.at)
+        return float(round(at.timestamp() - health.uptime_s))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _wants_open_metrics(accept: str) -> bool:
+    return OPEN_METRICS in [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+
+
+def exposition(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
+    """The metrics as text, and its content type: OpenMetrics where the header `Accept` names it, else the format that
+    every Prometheus reads."""
+    # Only that is handed on: a header with a version that is no number would be an error in the library.
+    encode, content_type = choose_encoder(f"{OPEN_METRICS}; version=1.0.0" if _wants_open_metrics(accept) else "")
+    return encode(registry), content_type
+
+
+def application(wheel: Wheel, site: str, table: str, now_s: Callable[[], float]) -> web.Application:
+    """Answers GET /metrics, and nothing else; for a port of its own. `now_s`: monotonic seconds, those of
+    `Wheel.heard_s`."""
+    registry = CollectorRegistry()
+    registry.register(WheelCollector(wheel, site, table, now_s))
+    kept: dict[bool, tuple[float, bytes, str]] = {}
+
+    async def metrics(request: web.Request) -> web.Response:
+        accept = ",".join(request.headers.getall(hdrs.ACCEPT, []))
+        is_open = _wants_open_metrics(accept)
+        if is_open not in kept or now_s() - kept[is_open][0] >= KEPT_S:
+            kept[is_open] = now_s(), *exposition(registry, accept)
+        _, text, content_type = kept[is_open]
+        return web.Response(body=text, headers={hdrs.CONTENT_TYPE: content_type, hdrs.CACHE_CONTROL: "no-store"})
+
+    server = web.Application()
+    server.router.add_get("/metrics", metrics, allow_head=False)
+    return server

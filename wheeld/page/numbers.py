@@ -1,0 +1,69 @@
+"""The last 200 numbers of a table, kept in a file: a wheel publishes its last 20."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+NUMBERS_MAX = 200
+FAVOURITES = 4
+"""Numbers that a display shows as hot, and as cold."""
+
+
+class Seen(NamedTuple):
+    """How often a number came."""
+
+    number: int
+    times: int
+
+
+class Numbers:
+    """Newest first. `path`: where they are kept, None: nowhere. What it holds and is none of ours counts as nothing."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self.newest_first: list[int] = [] if path is None else _stored(path)
+
+    def take(self, latest: Sequence[int]) -> None:
+        """Take in the numbers that the wheel has published last, newest first."""
+        known = self.newest_first
+        new = next(
+            (count for count in range(len(latest)) if list(latest[count:]) == known[: len(latest) - count]),
+            len(latest),
+        )
+        if new:
+            self.newest_first = [*latest[:new], *known][:NUMBERS_MAX]
+            self._store()
+
+    def hot(self) -> list[Seen]:
+        """Those that came most often, of equal ones the latest first."""
+        return [Seen(*each) for each in Counter(self.newest_first).most_common(FAVOURITES)]
+
+    def cold(self, order: Sequence[int]) -> list[Seen]:
+        """Those of a wheel that came least often, of equal ones the longest ago first."""
+        counts = Counter(self.newest_first)
+        ago = {number: place for place, number in reversed([*enumerate(self.newest_first)])}
+        coldest = sorted(order, key=lambda number: (counts[number], -ago.get(number, NUMBERS_MAX)))
+        return [Seen(number, counts[number]) for number in coldest[:FAVOURITES]]
+
+    def _store(self) -> None:
+        """Another file takes the old one's place, so that a power cut leaves one of the two."""
+        if self._path is not None:
+            beside = self._path.with_suffix(".new")
+            with beside.open("wb") as file:
+                file.write(msgspec.json.encode(self.newest_first))
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self._path)
+
+
+def _stored(path: Path) -> list[int]:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[int])[:NUMBERS_MAX]
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return []

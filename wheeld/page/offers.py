@@ -1,0 +1,101 @@
+"""Which commands a chef can give now, and what each will do: read off the law, so that no button promises otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from wheeld.broker.roles import BY_NAME
+from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.facts import Awaited, Fact, State
+from wheeld.core.houses import PROFILES, TOUT_VA
+from wheeld.core.law.rows import STAY, Row
+from wheeld.core.law.table import rule
+from wheeld.core.messages.payloads import Table, Void
+from wheeld.core.names import COMMAND_NAMES
+from wheeld.core.observations import CommandName
+
+Needs: TypeAlias = Literal["number", "case", "who"]
+"""What a person adds to a command: the number that he confirms, which case of C11 it is, who launches."""
+
+NEEDS: dict[CommandName, Needs] = {"confirm": "number", "rien_va": "case", "bouler": "who"}
+ORDER: tuple[CommandName, ...] = (
+    "open",
+    "rien_ne_va_plus",
+    "confirm",
+    "operations_done",
+    "tout_va",
+    "resume",
+    "rien_va",
+    "last_coup",
+    "last_coup_off",
+    "bouler",
+    "suspend",
+    "close",
+)
+"""As a chef needs them: what leads the game on comes first."""
+GRAVE: frozenset[CommandName] = frozenset({"rien_va", "suspend", "close"})
+"""Asked again before they are sent: they end a coup, or play."""
+
+_VOIDS = translatable("the coup at hand becomes void: {why}")
+_LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what they would have proven")
+
+
+class Offer(NamedTuple):
+    """One button. `does`: what it will do, in words. `without`: the failing sensors that it leaves out."""
+
+    name: CommandName
+    label: str
+    does: str
+    needs: Needs | None
+    is_grave: bool
+    without: tuple[str, ...] = ()
+
+
+def state_of(table: Table) -> State:
+    """The law's state: two of them have one name in messages, and what they wait for tells them apart."""
+    candidates = [state for state in State if state.wire_name == table.state]
+    if len(candidates) == 1:
+        return candidates[0]
+    codes = set(table.waiting_codes)
+    if table.state == "rien_ne_va_plus":
+        return State.BETS_CLOSED_EARLY if Awaited.LAUNCH in codes else State.RIEN_NE_VA_PLUS
+    return State.RIEN_VA_OPERATIONS_OWED if Awaited.OPERATIONS_DONE in codes else State.RIEN_VA
+
+
+def words_of(table: Table, void: Void | None) -> dict[str, str]:
+    """The house's words for a void and after it: those of its last void coup, else those of its regulation."""
+    profile = PROFILES.get((table.house, table.game))
+    default = "rien va" if profile is None else profile.void_words
+    said = default if void is None else void.words
+    return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
+
+
+def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
+    """The commands that the law does in this state, in order. `catalogue` knows the house's words; `sensors`: the
+    failing ones, as people call them."""
+    state = state_of(table)
+    for name in ORDER:
+        row = rule(state, Fact[name.upper()])
+        if name not in BY_NAME["chef"].commands or not _does_something(name, row, table):
+            continue
+        label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
+        plain = Offer(name, label, does, NEEDS.get(name), name in GRAVE)
+        if name in ("open", "resume") and table.failing:
+            told = catalogue.joined((does, catalogue.say(_LEAVES_OUT, sensors=sensors)))
+            yield plain._replace(does=told, without=tuple({*table.failing, *table.without}))
+        else:
+            yield plain
+
+
+def _does_something(name: CommandName, row: Row, table: Table) -> bool:
+    if row.refuse or (row.next is STAY and not row.acts):
+        return False
+    if name == "last_coup":
+        return table.last_coup is None
+    return name != "last_coup_off" or table.last_coup is not None
+
+
+def _does(row: Row, catalogue: Catalogue) -> str:
+    why = catalogue.say(row.text)
+    return why if row.void is None else catalogue.say(_VOIDS, why=why)

@@ -1,0 +1,98 @@
+"""The live page, the players' display and their streams: for everybody, and nothing can be changed by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from aiohttp import web
+
+from wheeld.core.catalogue import Language
+from wheeld.page.http import add_files, guarded, language_of, page
+from wheeld.page.numbers import Numbers
+from wheeld.page.snapshot import Snapshot
+from wheeld.page.viewers import Viewer, Viewers
+from wheeld.page.wheel import Wheel
+
+
+class Pages:
+    """What people look at. `want(is_wanted=…)` is told whether somebody looks at the sensors."""
+
+    def __init__(
+        self, wheel: Wheel, numbers: Numbers, *, now_s: Callable[[], float], want: Callable[[bool], None]
+    ) -> None:
+        self._wheel, self._numbers, self._now_s = wheel, numbers, now_s
+        self.live = Viewers(changed=lambda: want(len(self.live) > 0))
+        self.boards = Viewers()
+        self._about: bytes | None = None
+        self._axis: bytes | None = None
+        self._sees = False
+
+    def application(self) -> web.Application:
+        """What is served."""
+        app = web.Application(middlewares=[guarded])
+        app.router.add_get("/", self._live_page)
+        app.router.add_get("/display", self._display_page)
+        app.router.add_get("/events", self._live_events)
+        app.router.add_get("/display/events", self._display_events)
+        add_files(app)
+        return app
+
+    def tell(self) -> None:
+        """Something is known anew of the wheel."""
+        for viewers, view in ((self.live, self._whole), (self.boards, self._board)):
+            for language in viewers.languages:
+                viewers.show("wheel", view(language), language)
+
+    def take_line(self, kind: str, line: bytes) -> None:
+        """A line of the wheel's sensors."""
+        if kind == "about":
+            self._about = line
+        elif kind == "axis":
+            self._axis = line
+        self._sees = True
+        self.live.show(kind, line)
+
+    def lose_sensors(self) -> None:
+        """No more lines will come for now."""
+        self._sees = False
+        self.live.show("blind", b"{}")
+
+    def _whole(self, language: Language) -> bytes:
+        return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).whole(self._now_s()))
+
+    def _board(self, language: Language) -> bytes:
+        return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).board())
+
+    def _first_live(self, viewer: Viewer) -> None:
+        viewer.show("wheel", self._whole(viewer.language))
+        for kind, line in (("about", self._about), ("axis", self._axis)):
+            if line is not None:
+                viewer.show(kind, line)
+        if not self._sees:
+            viewer.show("blind", b"{}")
+
+    def _language(self, request: web.Request) -> Language:
+        return language_of(request, self._default())
+
+    def _house_language(self, request: web.Request) -> Language:
+        """Of the players' display: the table's, whatever the browser prefers."""
+        return language_of(request, self._default()) if "lang" in request.query else self._default()
+
+    def _default(self) -> Language:
+        return "en" if self._wheel.table is None else self._wheel.table.language
+
+    async def _live_page(self, request: web.Request) -> web.Response:
+        return page(request, "wheel", self._language(request))
+
+    async def _display_page(self, request: web.Request) -> web.Response:
+        return page(request, "display", self._house_language(request))
+
+    async def _live_events(self, request: web.Request) -> web.StreamResponse:
+        return await self.live.serve(request, self._language(request), self._first_live)
+
+    async def _display_events(self, request: web.Request) -> web.StreamResponse:
+        def first(viewer: Viewer) -> None:
+            viewer.show("wheel", self._board(viewer.language))
+
+        return await self.boards.serve(request, self._house_language(request), first)

@@ -1,0 +1,196 @@
+"""Serves the pages of one wheel until it is asked to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import structlog
+from aiohttp import web
+
+from wheeld.broker.settings import MqttSettings
+from wheeld.page.broker import Login
+from wheeld.page.chef import Answers, Panel, Token
+from wheeld.page.metrics import application
+from wheeld.page.numbers import Numbers
+from wheeld.page.pages import Pages
+from wheeld.page.sensors import SensorReader
+from wheeld.page.wheel import TOPICS, Wheel
+
+TELL_S = 1.0
+"""Ages are told again so often."""
+SHUTDOWN_S = 1.0
+"""Streams never end by themselves."""
+
+
+class Address(NamedTuple):
+    """Where a port is opened."""
+
+    host: str
+    port: int
+
+
+class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """The chef's panel: where, as whom at the broker, and who may use it: with the token, or a certificate of
+    `client_ca_file`, which needs our own."""
+
+    address: Address
+    mqtt: MqttSettings
+    user: str
+    token_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    client_ca_file: Path | None = None
+
+
+class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
+    another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are
+    kept."""
+
+    site: str
+    table: str
+    mqtt: MqttSettings
+    address: Address
+    socket: Path | None = None
+    state: Path | None = None
+    metrics: Address | None = None
+    chef: ChefSetting | None = None
+
+    @property
+    def root(self) -> str:
+        """What the topics of the wheel begin with."""
+        return f"wheel/v1/{self.site}/{self.table}/"
+
+
+async def serve(setting: PageSetting) -> None:
+    """Until SIGTERM or SIGINT; raises OSError where a port cannot be opened."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    program = Program(setting)
+    async with program.listening(), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(work) for work in program.works()]
+        await stop.wait()
+        for task in tasks:
+            task.cancel()
+
+
+class Program:
+    """Everything of one page's process, built in the order in which it depends on each other."""
+
+    def __init__(self, setting: PageSetting) -> None:
+        self._setting = setting
+        self._wheel = Wheel()
+        self._numbers = Numbers(None if setting.state is None else setting.state / f"{setting.table}.numbers.json")
+        self._pages = Pages(self._wheel, self._numbers, now_s=time.monotonic, want=self._want)
+        self._login = Login(
+            setting.mqtt, setting.root, tuple(TOPICS), take=self._take, reached=self._reached, lost=self._lost
+        )
+        self._sensors = None
+        if setting.socket is not None:
+            self._sensors = SensorReader(setting.socket, take=self._pages.take_line, lost=self._pages.lose_sensors)
+        self._chef_login: Login | None = None
+        self._panel = None if setting.chef is None else self._chefs(setting.chef)
+        self._news = asyncio.Event()
+
+    def _chefs(self, chef: ChefSetting) -> Panel:
+        answers = Answers(chef.user)
+        self._chef_login = login = Login(
+            chef.mqtt,
+            self._setting.root,
+            ("reply",),
+            take=lambda _leaf, payload, _retained: answers.take(payload),
+            reached=lambda: None,
+            lost=lambda: None,
+        )
+        token = None
+        if chef.token_file is not None:
+            token = Token(chef.token_file.read_text("utf-8").strip(), time.monotonic)
+        return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token)
+
+    def works(self) -> list[asyncio._CoroutineLike[None]]:
+        """What runs."""
+        works: list[asyncio._CoroutineLike[None]] = [self._login.run(), self._tell()]
+        if self._sensors is not None:
+            works.append(self._sensors.run())
+        if self._chef_login is not None:
+            works.append(self._chef_login.run())
+        return works
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """With its ports open. Raises OSError."""
+        served: list[tuple[web.Application, Address, ssl.SSLContext | None]] = [
+            (self._pages.application(), self._setting.address, None)
+        ]
+        if self._panel is not None and (chef := self._setting.chef) is not None:
+            served.append((self._panel.application(), chef.address, _tls(chef)))
+        if (metrics := self._setting.metrics) is not None:
+            app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
+            served.append((app, metrics, None))
+        runners: list[web.AppRunner] = []
+        try:
+            for app, address, tls in served:
+                runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+                runners.append(runner)
+                await runner.setup()
+                await web.TCPSite(runner, address.host, address.port, ssl_context=tls).start()
+                scheme = "http" if tls is None else "https"
+                structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")
+            yield
+        finally:
+            for runner in runners:
+                await runner.cleanup()
+
+    def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  a callback
+        if self._sensors is not None:
+            self._sensors.want(is_wanted=is_wanted)
+
+    def _take(self, leaf: str, payload: bytes, retained: bool) -> None:  # noqa: FBT001  a callback
+        if not self._wheel.take(leaf, payload, retained=retained, now_s=time.monotonic()):
+            return
+        if leaf == "board" and self._wheel.board is not None:
+            self._numbers.take(self._wheel.board.numbers)
+        self._news.set()
+
+    def _reached(self) -> None:
+        self._wheel.is_reached = True
+        self._news.set()
+
+    def _lost(self) -> None:
+        self._wheel.is_reached = False
+        self._news.set()
+
+    async def _tell(self) -> None:
+        """Tell the viewers, soon after a change; without one each second, for what stands there has an age."""
+        while True:
+            try:
+                async with asyncio.timeout(TELL_S):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+            self._news.clear()
+            self._pages.tell()
+            if self._panel is not None:
+                self._panel.tell()
+
+
+def _tls(chef: ChefSetting) -> ssl.SSLContext | None:
+    """Our certificate, and the authority of those whom we let in."""
+    if chef.cert_file is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(chef.cert_file, chef.key_file)
+    if chef.client_ca_file is not None:
+        context.load_verify_locations(chef.client_ca_file)
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context

@@ -1,0 +1,58 @@
+"""What the wheel's daemon tells of its sensors, read from its socket while somebody looks at the wheel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+LINE_BYTES_MAX = 1_048_576
+"""The evidence of a long coup has a tenth of that."""
+AGAIN_S = 2.0
+
+
+class _Line(msgspec.Struct):
+    line: str
+
+
+class SensorReader:
+    """Reads the socket at `path`. `take(kind, line)` gets each line of JSON; `lost` is called when no
+    more will come for now."""
+
+    def __init__(self, path: Path, *, take: Callable[[str, bytes], None], lost: Callable[[], None]) -> None:
+        self._path, self._take, self._lost = path, take, lost
+        self._wanted = asyncio.Event()
+
+    def want(self, *, is_wanted: bool) -> None:
+        """Whether somebody looks: while nobody does, the daemon makes nothing."""
+        if is_wanted:
+            self._wanted.set()
+        else:
+            self._wanted.clear()
+
+    async def run(self) -> NoReturn:
+        """Until cancelled."""
+        while True:
+            await self._wanted.wait()
+            try:
+                reader, writer = await asyncio.open_unix_connection(self._path, limit=LINE_BYTES_MAX)
+            except OSError:
+                await asyncio.sleep(AGAIN_S)
+                continue
+            try:
+                await self._read(reader)
+            except (OSError, ValueError):
+                pass  # a daemon that has ended, or something else at this path
+            finally:
+                writer.close()
+                self._lost()
+            if self._wanted.is_set():
+                await asyncio.sleep(AGAIN_S)
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        while self._wanted.is_set() and (line := await reader.readline()):
+            kind = msgspec.json.decode(line, type=_Line).line
+            self._take(kind, line.rstrip(b"\n"))

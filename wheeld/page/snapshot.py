@@ -1,0 +1,178 @@
+"""What pages show of a wheel, as JSON in one language. Pictures that move come from `SensorReader`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from wheeld.broker.payloads import Health
+from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.facts import Trouble
+from wheeld.core.houses import PROFILES
+from wheeld.core.messages.payloads import Common, Result, Table, Void
+from wheeld.core.names import sensor_text
+from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
+from wheeld.page.numbers import Numbers, Seen
+from wheeld.page.offers import offers, words_of
+from wheeld.page.wheel import Wheel
+from wheeld.page.words import CAUSES, RITUAL
+from wheeld.screen.describe import BETS, STATES
+from wheeld.screen.language import translation
+
+Shown: TypeAlias = dict[str, Any]
+HASH_SHOWN = 12
+"""Characters of a hash that a person compares with the journal's."""
+NUMBERS_SHOWN = 20
+
+
+class Snapshot:
+    """Says what is known of `wheel` in one language. `numbers`: those of the display."""
+
+    def __init__(self, wheel: Wheel, numbers: Numbers, language: Language) -> None:
+        self._wheel, self._numbers, self._language = wheel, numbers, language
+        words = {} if wheel.table is None else words_of(wheel.table, wheel.void)
+        self._catalogue = Catalogue(language, words)
+
+    def whole(self, now_s: float) -> Shown:
+        """For the live page."""
+        wheel = self._wheel
+        return {
+            **self.board(),
+            "waiting": "" if wheel.table is None else self._told(wheel.table, wheel.table.waiting_for),
+            "bouler": None if wheel.table is None else wheel.table.bouler,
+            "result": self._result(wheel.result),
+            "void": self._void(),
+            "reached": wheel.is_reached,
+            "head": self._head(),
+            "health": None if wheel.health is None else self._health(wheel.health, now_s),
+            "without": [] if wheel.table is None else self._sensors(wheel.table.without),
+        }
+
+    def board(self) -> Shown:
+        """For the players' display."""
+        wheel, say = self._wheel, self._catalogue.say
+        table, numbers = wheel.table, self._numbers
+        return {
+            "online": wheel.is_online,
+            "test": wheel.is_test,
+            "state": None if table is None else table.state,
+            "state_words": "" if table is None else say(STATES[table.state]),
+            "ritual": "" if table is None else say(RITUAL[table.state]) if RITUAL[table.state] else "",
+            "bets": None if table is None else table.bets,
+            "bets_words": "" if table is None else say(BETS[table.bets]),
+            "coup": None if table is None else table.coup,
+            "last_coup": None if table is None else table.last_coup,
+            "number": None if table is None else self._number(table.last_number),
+            "announcement": "" if wheel.result is None else wheel.result.announcement,
+            "numbers": [self._number(number) for number in numbers.newest_first[:NUMBERS_SHOWN]],
+            "hot": [self._seen(seen) for seen in numbers.hot()],
+            "cold": [self._seen(seen) for seen in numbers.cold(self._pockets.order)],
+            "counted": len(numbers.newest_first),
+            "cause": self._cause(),
+        }
+
+    def panel(self) -> Shown:
+        """For the chef: what he sees of the table, and what he can do."""
+        table = self._wheel.table
+        seen = {**self.board(), "waiting": "" if table is None else self._told(table, table.waiting_for)}
+        failing = [] if table is None else self._sensors(table.failing)
+        offered = (
+            []
+            if table is None or not self._wheel.is_online
+            else [
+                offer._asdict()
+                for offer in offers(table, self._catalogue, self._catalogue.listed(failing) if failing else "")
+            ]
+        )
+        return {**seen, "failing": failing, "offers": offered, "bouler": None if table is None else table.bouler}
+
+    @property
+    def _pockets(self) -> PocketLayout:
+        table = self._wheel.table
+        profile = None if table is None else PROFILES.get((table.house, table.game))
+        return SINGLE_ZERO if profile is None else profile.pockets
+
+    def _number(self, number: int | None) -> Shown | None:
+        facts = None if number is None else self._pockets.facts.get(number)
+        return None if facts is None else {"number": facts.number, "colour": facts.colour or "vert"}
+
+    def _seen(self, seen: Seen) -> Shown:
+        return {**(self._number(seen.number) or {}), "times": seen.times}
+
+    def _told(self, message: Common, text: str) -> str:
+        """A text of a message, which is in the language of its table."""
+        if message.language == self._language:
+            return text
+        return translation(message.language, self._language).of(text)
+
+    def _sensors(self, names: Sequence[str]) -> list[str]:
+        return [self._sensor(name) for name in names]
+
+    def _sensor(self, name: str) -> str:
+        try:
+            return self._catalogue.say_text(sensor_text(name))
+        except LookupError:  # a later version's
+            return name
+
+    def _result(self, result: Result | None) -> Shown | None:
+        if result is None:
+            return None
+        return {
+            "coup": result.coup,
+            "announcement": result.announcement,
+            "laps": result.laps,
+            "rpm": result.rotor_rpm,
+            "at": result.at,
+        }
+
+    def _void(self) -> Shown | None:
+        """The latest void coup: as its message told, or, if this program was not there, as the board has it."""
+        void, board = self._wheel.void, self._wheel.board
+        if void is not None:
+            return {"coup": void.coup, "words": void.words, "why": self._told(void, void.why), "at": void.evidence_at}
+        if board is None or board.last_void is None:
+            return None
+        last = board.last_void
+        causes = {cause.value: text for cause, text in CAUSES.items()}
+        why = self._catalogue.say(causes[last.cause]) if last.cause in causes else last.cause
+        cited = ", ".join(part for part in (last.rule, last.article) if part)
+        return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
+
+    def _cause(self) -> str:
+        """Of the coup that is void now, why."""
+        table, void = self._wheel.table, self._wheel.void
+        if table is None or table.state != "rien_va" or not isinstance(void, Void):
+            return ""
+        cited = f"{void.article}: " if void.article else ""
+        return cited + self._catalogue.say(CAUSES[void.cause])
+
+    def _head(self) -> Shown | None:
+        """The newest message of the feed that is known here."""
+        feed = [message for message in (self._wheel.result, self._wheel.void, self._wheel.table) if message is not None]
+        newest: Result | Void | Table | None = max(feed, key=lambda message: message.seq, default=None)
+        if newest is None:
+            return None
+        digest = newest.hash if isinstance(newest.hash, str) else ""
+        return {"seq": newest.seq, "hash": digest[:HASH_SHOWN]}
+
+    def _health(self, health: Health, now_s: float) -> Shown:
+        heard_s = self._wheel.heard_s
+        return {
+            "age_s": None if heard_s is None else round(now_s - heard_s),
+            "sensors": [
+                {
+                    "name": self._sensor(name),
+                    "ok": works,
+                    "troubles": self._troubles(health.troubles.get(name, ())),
+                }
+                for name, works in health.sensors.items()
+            ],
+            "outbox": health.outbox_depth,
+            "synchronised": health.clock.synchronised,
+            "clock_error_ms": None if health.clock.error_us is None else round(health.clock.error_us / 1e3, 1),
+            "temperature_c": max(health.temperatures_c.values(), default=None),
+            "program": None if health.program is None else health.program[:HASH_SHOWN],
+        }
+
+    def _troubles(self, troubles: Iterable[Trouble]) -> list[str]:
+        return [f"{self._catalogue.say(trouble.text)}: {self._catalogue.say(trouble.mend)}" for trouble in troubles]

@@ -1,0 +1,90 @@
+"""Everybody who looks at a page, over server-sent events. Who reads too slowly gets the newest and misses the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from aiohttp import web
+
+from wheeld.core.catalogue import Language
+
+VIEWERS_MAX = 200
+"""Each costs a socket and some kB; more than a house has at one wheel come from a flood."""
+BEAT_S = 2.0
+"""A page that hears nothing for three of these says that it has lost the wheel."""
+WRITE_S_MAX = 10.0
+"""Who takes nothing for so long is gone."""
+
+
+class Viewer:
+    """One of them: what is to be sent, the newest of each kind."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._pending: dict[str, bytes] = {}
+        self._news = asyncio.Event()
+
+    def show(self, kind: str, data: bytes) -> None:
+        """Send it soon, instead of an older one of its kind."""
+        self._pending[kind] = data
+        self._news.set()
+
+    async def stream(self, response: web.StreamResponse) -> None:
+        """Send until the viewer is gone; raises what the connection raises."""
+        while True:
+            try:
+                async with asyncio.timeout(BEAT_S):
+                    await self._news.wait()
+            except TimeoutError:
+                self._pending["beat"] = b"{}"
+            self._news.clear()
+            pending, self._pending = self._pending, {}
+            text = b"".join(b"event: %s\ndata: %s\n\n" % (kind.encode(), data) for kind, data in pending.items())
+            async with asyncio.timeout(WRITE_S_MAX):
+                await response.write(text)
+
+
+class Viewers:
+    """All viewers of one kind of page. `changed` is called when one comes or goes."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._viewers: set[Viewer] = set()
+        self._changed = changed
+
+    def __len__(self) -> int:
+        return len(self._viewers)
+
+    @property
+    def languages(self) -> set[Language]:
+        """In which they read."""
+        return {viewer.language for viewer in self._viewers}
+
+    def show(self, kind: str, data: bytes, language: Language | None = None) -> None:
+        """To everybody, or to those who read this language."""
+        for viewer in self._viewers:
+            if language is None or viewer.language == language:
+                viewer.show(kind, data)
+
+    async def serve(
+        self, request: web.Request, language: Language, first: Callable[[Viewer], None]
+    ) -> web.StreamResponse:
+        """The stream of one viewer until he leaves; `first` shows him what is known already."""
+        if len(self._viewers) >= VIEWERS_MAX:
+            raise web.HTTPServiceUnavailable(text="too many viewers")
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        )
+        viewer = Viewer(language)
+        first(viewer)
+        await response.prepare(request)
+        self._viewers.add(viewer)
+        self._changed()
+        try:
+            await viewer.stream(response)
+        except (ConnectionError, TimeoutError):
+            pass
+        finally:
+            self._viewers.discard(viewer)
+            self._changed()
+        return response

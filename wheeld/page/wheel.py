@@ -1,0 +1,123 @@
+"""What is known of one wheel from what it publishes: the newest message of each topic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from typing import Any, get_args
+
+import msgspec
+
+from wheeld.broker.payloads import UNREADABLE, Availability, Health
+from wheeld.core.messages.payloads import Board, Notice, Published, Result, Table, Void
+from wheeld.core.tracking.margin import LOW, Measure
+from wheeld.page.distribution import Distribution
+
+TOPICS: dict[str, type[Published]] = {
+    "result": Result,
+    "void": Void,
+    "table": Table,
+    "notice": Notice,
+    "board": Board,
+    "health": Health,
+    "availability": Availability,
+}
+"""What is read of a wheel, by the last level of its topic."""
+
+PAYLOAD_BYTES_MAX = 65_536
+"""The wheel's own messages are a tenth of that; more is not from a wheel."""
+
+MARGINS = (0.05, 0.1, LOW, 0.4, 0.6, 0.8, 1.0)
+"""Bounds of margins: closest where a verdict is near to flipping."""
+
+LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
+"""Bounds of how late results are. Proving a number takes 2 to 6 s in most coups, the chef's answer longer."""
+
+
+class Wheel:
+    """The newest message of each topic, None until one has come, and what was counted since this program's start.
+
+    `is_reached`: whether the broker is connected. `heard_s`: when the latest report of health came, in the caller's
+    seconds. `verdicts`: results as "result", voids by their cause. `margins`: of each kind of verdict ("result" or
+    "void") by its least measure, where it has one. `lateness`: of the results that were late (`late_s`). `restarts`:
+    how often the daemon began another run. `unreadable`: messages that were none of this version.
+    """
+
+    def __init__(self) -> None:
+        self.is_reached = False
+        self.result: Result | None = None
+        self.void: Void | None = None
+        self.table: Table | None = None
+        self.notice: Notice | None = None
+        self.board: Board | None = None
+        self.health: Health | None = None
+        self.availability: Availability | None = None
+        self.heard_s: float | None = None
+        self.verdicts: Counter[str] = Counter()
+        self.notices: Counter[str] = Counter()
+        self.margins = {of: Distribution(MARGINS) for of in product(("result", "void"), get_args(Measure))}
+        self.lateness = Distribution(LATENESS_S)
+        self.restarts = 0
+        self.unreadable = 0
+        self._boot_id: str | None = None
+        """Of the daemon's run, as it said when it came online."""
+        self._newest: tuple[str, int] | None = None
+        """Of the feed's newest message: the daemon's run, and `seq`."""
+
+    @property
+    def is_online(self) -> bool:
+        """Whether the wheel's daemon runs and is connected, as far as the broker knows."""
+        return self.is_reached and self.availability is not None and self.availability.state == "online"
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a bench table: nothing that it shows is paid."""
+        marked = (self.table, self.board, self.health, self.availability)
+        return any(message is not None and message.test is True for message in marked)
+
+    def take(self, leaf: str, payload: bytes, *, retained: bool, now_s: float) -> bool:
+        """Take a message in; False when it is none that is shown, or one of the feed that is sent again. A `retained`
+        one was published before: it is not counted."""
+        kind = TOPICS.get(leaf)
+        if kind is None or len(payload) > PAYLOAD_BYTES_MAX:
+            return False
+        try:
+            message: Any = msgspec.json.decode(payload, type=kind)
+        except UNREADABLE:
+            self.unreadable += 1
+            return False
+        if isinstance(message, Result | Void | Table) and self._is_again(message):
+            return False
+        setattr(self, leaf, message)
+        if isinstance(message, Availability) and message.state == "online":
+            self.restarts += self._boot_id not in (None, message.boot_id)
+            self._boot_id = message.boot_id
+        if leaf == "health":
+            self.heard_s = now_s
+        if not retained:
+            self._count(message)
+        return True
+
+    def _is_again(self, message: Result | Void | Table) -> bool:
+        """Whether it is no newer than what came before: a settlement system has asked for it again (`resend`)."""
+        if self._newest is not None:
+            boot_id, seq = self._newest
+            # A run that begins a new journal counts from 1.
+            is_first_of_run = message.boot_id == self._boot_id != boot_id
+            if message.seq <= seq and not is_first_of_run:
+                return True
+        self._newest = message.boot_id, message.seq
+        return False
+
+    def _count(self, message: Published) -> None:
+        if isinstance(message, Result):
+            self.verdicts["result"] += 1
+            if message.late_s is not None:
+                self.lateness.add(message.late_s)
+        elif isinstance(message, Void):
+            self.verdicts[message.cause.value] += 1
+        elif isinstance(message, Notice):
+            self.notices[message.notice] += 1
+        if isinstance(message, Result | Void) and message.margin is not None and message.margin_of is not None:
+            kind = "result" if isinstance(message, Result) else "void"
+            self.margins[kind, message.margin_of].add(message.margin)
