@@ -71,9 +71,9 @@ class Pictures:
             edges = np.linspace(trend.low, trend.high, len(trend.bins) + 1)
             spread.stairs(trend.bins, edges, fill=True, color=INK)
             spread.set_yticks([])
-            spread.set_title(f"{trend.label}, {trend.unit}", fontsize=7, loc="left")
+            spread.set_title(f"{trend.label}, {trend.unit}", fontsize=8, loc="left")
             drift.plot([one.day for one in trend.blocks], [one.median for one in trend.blocks], ".-", color=INK)
-            drift.set_title(self._say.say("medians by day"), fontsize=7, loc="left")
+            drift.set_title(self._say.say("medians by day"), fontsize=8, loc="left")
             if trend.blocks:  # from zero: else every ripple looks like a drift
                 drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
         return self._svg(figure, "trends", self._say.say("How each measure is spread, and its medians over time."))

@@ -16,7 +16,7 @@ from wheeld.report.wheel import Wheel
 TOLERATED = 1.15
 """Times its share: what the tilt of 0.1°, to which real tables are level, does at the simulator's wheels."""
 EFFECT = 1.45
-"""What a sample must be large enough to find: somewhat more than 0.3° do there."""
+"""What a sample must be large enough to find: somewhat more than 0.3° do at the worst of those wheels."""
 
 
 class Zone(msgspec.Struct, frozen=True):
