@@ -183,7 +183,7 @@ def _run_of(one: Played, at_utc_us: int) -> wheel.Run:
     passes = [(round(t_s * 1e6), beam) for t_s, beam in one.passes]
     if one.is_whole:  # as `hops` finds, which takes most of the time of a trial
         counts = Counter(beam for _, beam in passes)
-        seen, missed = tuple(counts[beam] for beam in range(4)), (0, 0, 0, 0)
+        seen, missed = tuple(counts[beam] for beam in range(4)), tuple([0] * 4)
     else:
         seen, missed = hops(passes, BEAMS_DEG, forward=one.forward)
     before = [t_us for t_us, beam in passes[:-1] if beam == passes[-1][1]]
