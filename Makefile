@@ -51,6 +51,9 @@ RELEASE_KEY ?=
 # Of a Debian package: for which computers (amd64, arm64), and the wheel file of a release, without which none is signed.
 ARCH   ?= $(shell dpkg --print-architecture)
 WHEEL  ?=
+# Of the report: how many fair wheels, and how many with each fault.
+WHEELS ?= 1000
+FAULTY ?= 100
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio, test-systemd and test-metrics: where a kernel and a Debian that took minutes to make, and promtool, are kept
@@ -65,7 +68,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test live docs test-systemd test-gpio test-consumers test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -146,6 +149,9 @@ whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on vi
 
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
 	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)
+
+test-report: $(VENV)/test.stamp  ## how often `wheeld report` accuses a fair wheel, in how many coups it finds a fault, how long it takes
+	$(BIN)/python -m tests.report.trials $(WHEELS) $(FAULTY)
 
 locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones
 	$(LOCK) release/locks/build.in -o release/locks/build.txt

@@ -11,14 +11,15 @@
   part is published. Its figures are set so that falls last as long as those of recorded evenings and scatter by
   several pockets, as Small & Tse observed.
 
-The ball is a point, its spin is left out, and it never jumps off the wheel.
+The ball is a point, its spin is left out, and it never jumps off the wheel. Why a worn rotor favours some pockets is
+not modelled: a `Bias` says only which, and how much.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hw_sim.rotor import Rotor
 from hw_sim.wheel import DEFLECTORS, GRAVITY_M_S2, POCKETS, RADIUS_M, BallRun, Fall
@@ -65,13 +66,34 @@ class _Ball:
     down_m_s: float
 
 
-def fall(run: BallRun, rotor: Rotor, rng: random.Random) -> Fall:
+@dataclass(frozen=True)
+class Bias:
+    """A rotor that favours the pockets of `numbers`, each as much: together they come `times` as often as their
+    share."""
+
+    numbers: frozenset[int]
+    times: float
+
+    @property
+    def drawn_in(self) -> float:
+        """The part of the falls into other pockets that end in one of these."""
+        share = len(self.numbers) / len(POCKETS)
+        return (self.times - 1) * share / (1 - share)
+
+    def applied(self, fallen: Fall, rng: random.Random) -> Fall:
+        """The fall on this rotor."""
+        if fallen.number in self.numbers or rng.random() >= self.drawn_in:
+            return fallen
+        return replace(fallen, number=rng.choice(sorted(self.numbers)))
+
+
+def fall(run: BallRun, rotor: Rotor, rng: random.Random, bias: Bias | None = None) -> Fall:
     """The fall of the ball of `run`, from leaving the track to rest."""
     while True:
         ball = _slope(run, rng)
         fallen = _bounce(run.end_s, _rotor_edge(_deflectors(ball, run, rng), run), rotor, rng)
         if FALL_S[0] <= fallen.rest_s - fallen.left_s <= FALL_S[1]:
-            return fallen
+            return fallen if bias is None else bias.applied(fallen, rng)
 
 
 def fall_off_obstacle(run: BallRun, hang_s: float, rotor: Rotor, rng: random.Random) -> Fall:

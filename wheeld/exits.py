@@ -15,7 +15,7 @@ class Exit(IntEnum):
     USAGE = 2, "the command line is wrong"
     BAD_DATA = 65, "the data is wrong: a malformed log, a journal with a fault, a program that is not its release's"
     NO_INPUT = 66, "a file that was named does not exist or cannot be read, or has nothing of what was asked for"
-    NOT_RELEASED = 69, "the program has no manifest of a release: there is nothing to verify it with"
+    NOT_INSTALLED = 69, "what the command needs is not installed: a release's manifest, or the libraries of a report"
     NOT_OPENED = 73, "the journal cannot be used (another table's, edited, …), or another daemon uses it"
     IO_FAILED = (
         74,

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from hw_sim.fall import FALL_S, fall, fall_off_obstacle
+from hw_sim.fall import FALL_S, Bias, fall, fall_off_obstacle
 from hw_sim.rotor import Rotor
 from hw_sim.wheel import POCKETS, BallRun, Fall, Track, pocket_index
 
@@ -88,3 +88,12 @@ def test_a_ball_also_falls_into_a_rotor_that_stands_or_turns_with_it(seed: int, 
     run, _, rng = played(seed)
     fallen = fall(run, Rotor(0.0, run.turning * speed, 0.002), rng)
     assert FALL_S[0] <= fallen.rest_s - fallen.left_s <= FALL_S[1], seed
+
+
+def test_a_biased_rotor_favours_its_pockets_as_much_as_it_says() -> None:
+    bias = Bias(frozenset(POCKETS[5:14]), 1.5)
+    rng = random.Random("bias")
+    fallen = [bias.applied(each, rng).number for _, _, each in falls()]
+    share = sum(number in bias.numbers for number in fallen) / len(fallen)
+    assert share == pytest.approx(1.5 * 9 / 37, abs=4 * 0.5 / len(fallen) ** 0.5)
+    assert share > 1.2 * 9 / 37

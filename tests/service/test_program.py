@@ -147,7 +147,7 @@ def test_copies_that_python_does_not_run_do_not_matter(tree: Path) -> None:
 
 
 def test_a_source_tree_says_that_it_is_none(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version", "--verify"]) == Exit.NOT_RELEASED
+    assert main(["--version", "--verify"]) == Exit.NOT_INSTALLED
     assert "no release made this program" in capsys.readouterr().err
 
 

@@ -24,16 +24,13 @@ from wheeld.exits import Exit
 from wheeld.journal import schema
 from wheeld.journal.database import Database
 from wheeld.journal.opening import open_to_write
-from wheeld.journal.reader import JournalReader
+from wheeld.journal.reader import PAGE, JournalReader
 from wheeld.journal.rows import JournalError, StoredEvent, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
 from wheeld.screen.describe import describe
 from wheeld.service.host_clock import SystemClock
-
-PAGE = 1000
-"""Rows read at a time."""
 
 EVENT_TOPIC = "event"
 """Under this name event records stand among the messages. They are never published."""
@@ -161,7 +158,7 @@ def show(options: argparse.Namespace) -> Exit:
     is_found = False
     with _reading(options.file) as journal:
         events = list(_events(journal)) if _wants_events(options) else []
-        for message in _records(journal):
+        for message in journal.all_records():
             while events and events[0][0] < message.id:
                 _print_event(events.pop(0)[1], options)
             if _is_wanted(message, options):
@@ -260,15 +257,6 @@ def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
     trust = "" if is_checked else "; whether that is the house's was not checked (--public-key)"
     when = to_text(sealed.at_utc_us)
     return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
-
-
-def _records(journal: JournalReader) -> Iterator[StoredMessage]:
-    last_id = 0
-    while page := journal.records(last_id, PAGE):
-        yield from page
-        if page[-1].id <= last_id:
-            raise JournalError("corrupt", journal.database.path, f"messages after {last_id} are out of their order")
-        last_id = page[-1].id
 
 
 def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:

@@ -41,7 +41,7 @@ def verify(root: Path, release_key: Path) -> Exit:
     if found is None:
         why = f"there is no {MANIFEST} in {root}: no release made this program, and there is nothing to compare it with"
         sys.stderr.write(f"wheeld: {why}\n")
-        return Exit.NOT_RELEASED
+        return Exit.NOT_INSTALLED
     data, manifest = found
     key_id, check = public_key(release_key)
     signature = root / SIGNATURE

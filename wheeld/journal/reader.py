@@ -26,6 +26,9 @@ from wheeld.ports import EventName, OwedMessage
 
 T = TypeVar("T")
 
+PAGE = 1000
+"""Rows read at a time, of all."""
+
 _PACKED = "ifnull(CAST(packed AS BLOB), x'')"
 """A log that damage to the file has made a value of another type is read as a damaged log."""
 
@@ -180,6 +183,15 @@ class JournalReader:
     def records(self, after_id: int, limit: int) -> list[StoredMessage]:
         """Up to `limit` messages of every topic with an id above `after_id`, in publication order."""
         return self._messages("messages.id > ? ORDER BY messages.id", after_id, limit)
+
+    def all_records(self) -> Iterator[StoredMessage]:
+        """Every message, in publication order."""
+        last_id = 0
+        while page := self.records(last_id, PAGE):
+            yield from page
+            if page[-1].id <= last_id:
+                raise JournalError("corrupt", self.database.path, f"messages after {last_id} are out of their order")
+            last_id = page[-1].id
 
     def last_id(self) -> int:
         """The id of the newest message that was ever stored, even if someone has removed it since."""

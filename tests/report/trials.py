@@ -1,0 +1,138 @@
+"""How often a fair wheel is accused, and in how many coups a fault is found: simulated wheels, whole reports.
+
+python -m tests.report.trials 1000 200
+
+takes a thousand fair wheels and two hundred of each fault, and prints the tables of docs/report.md.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from scipy import stats
+
+from tests.report.played import BIASED, Fault, play, wheel_of, write_journal
+from wheeld.core.catalogue import Catalogue
+from wheeld.report.checks import CONFIDENCE, FALSE_ALARMS
+from wheeld.report.health import Health, health
+
+FAIR_COUPS = 600
+TIMED_COUPS, TIMED_S_MAX = 10_000, 10.0
+LUCK = 1e-3
+"""One run in a thousand may fail by chance."""
+JOBS = 2
+
+
+class Row(NamedTuple):
+    """A fault, how many coups, by which checks it is found, and on which part of the wheels at least."""
+
+    name: str
+    fault: Fault
+    coups: int
+    codes: frozenset[str]
+    least: float
+
+
+NUMBERS, ZONE, MISSES = frozenset({"numbers", "sectors"}), frozenset({"drop_zone"}), frozenset({"sensor_misses"})
+SIZES = {200: 0.2, 300: 0.5, 400: 0.75, 500: 0.9, 600: 0.95, 800: 0.99}
+ROWS = (
+    *(
+        Row("nine pockets, 1.5 times their share", Fault(bias=BIASED), coups, NUMBERS, least)
+        for coups, least in SIZES.items()
+    ),
+    Row("a tilt of 0.3°", Fault(tilt_deg=0.3), 1_000, ZONE, 0.05),
+    Row("beam 2 misses 5 % of its passes", Fault(blind_beam=0.05), 100, MISSES, 0.99),
+    Row("reader 2 misses 10 % of its sightings", Fault(blind_reader=0.1), 1_000, MISSES, 0.95),
+    Row("the rotor loses 30 % of its speed", Fault(rotor_lost=0.3), 1_000, frozenset({"drift_rotor_speed"}), 0.9),
+    Row("a bouler launches 90 % one way", Fault(one_way=0.4), 400, frozenset({"direction_balance"}), 0.8),
+    Row("four times as many voids in the second half", Fault(more_voids=4), 2_000, frozenset({"voids_rising"}), 0.3),
+)
+
+
+def examined(seed: int, coups: int, fault: Fault) -> Health:
+    """The report on one simulated wheel."""
+    return health(wheel_of(list(play(seed, coups, fault))), Catalogue("en"))
+
+
+def codes(seed: int, coups: int, fault: Fault) -> frozenset[str]:
+    """What the report on one simulated wheel found."""
+    return frozenset(check.code for check in examined(seed, coups, fault).findings)
+
+
+def accused(wheels: int, pool: ProcessPoolExecutor, first: int = 0) -> Counter[frozenset[str]]:
+    """What reports on so many fair wheels found."""
+    alarm = partial(codes, coups=FAIR_COUPS, fault=Fault())
+    return Counter(pool.map(alarm, range(first, first + wheels), chunksize=20))
+
+
+def found(row: Row, wheels: int, pool: ProcessPoolExecutor) -> int:
+    """On how many of so many wheels the fault was found."""
+    of_row = partial(codes, coups=row.coups, fault=row.fault)
+    return sum(bool(each & row.codes) for each in pool.map(of_row, range(wheels), chunksize=10))
+
+
+def is_kept(fair: int, alarms: int) -> bool:
+    """Whether so many alarms may come of what is promised."""
+    return bool(stats.binomtest(alarms, fair, FALSE_ALARMS, alternative="greater").pvalue > LUCK)
+
+
+def is_as_sure(row: Row, hits: int, faulty: int) -> bool:
+    """Whether so few hits may come of what the page says."""
+    return bool(stats.binomtest(hits, faulty, row.least, alternative="less").pvalue > LUCK)
+
+
+def lines(fair: int, faulty: int) -> Iterator[tuple[str, bool]]:
+    """The tables, a line each, and whether it is as promised."""
+    with ProcessPoolExecutor(JOBS) as pool:
+        alarms = accused(fair, pool)
+        count = fair - alarms[frozenset()]
+        yield f"| none | {FAIR_COUPS} | {count} of {fair}{_of(count, fair)} |", is_kept(fair, count)
+        for row in ROWS:
+            hits = found(row, faulty, pool)
+            yield (
+                f"| {row.name} | {row.coups:,} | {hits} of {faulty}{_of(hits, faulty)} |",
+                is_as_sure(row, hits, faulty),
+            )
+    took_s = seconds_of(TIMED_COUPS)
+    yield f"report on {TIMED_COUPS:,} coups: {took_s:.1f} s", took_s < TIMED_S_MAX
+
+
+def seconds_of(coups: int) -> float:
+    """The processor time that the command takes for the journal of so many coups: what else the machine does must not
+    count."""
+    with TemporaryDirectory() as name:
+        journal = Path(name) / "wheel.sqlite"
+        write_journal(journal, list(play(0, coups)))
+        command = [sys.executable, "-m", "wheeld", "report", str(journal), "-o", f"{name}/report.html"]
+        before = os.times()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def _of(count: int, total: int) -> str:
+    sure = stats.binomtest(count, total).proportion_ci(CONFIDENCE, method="wilson")
+    return f", {100 * count / total:.1f} % ({100 * sure.low:.1f} to {100 * sure.high:.1f})"
+
+
+def main(fair: int, faulty: int) -> int:
+    """Print the tables; the exit code is 1 when something is not as promised."""
+    is_broken = False
+    for line, is_right in lines(fair, faulty):
+        is_broken = is_broken or not is_right
+        sys.stdout.write(f"{line}{'' if is_right else '  NOT AS PROMISED'}\n")
+        sys.stdout.flush()
+    return int(is_broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,79 @@
+"""The report on one wheel: all its parts, judged together."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from wheeld.core.catalogue import Catalogue
+from wheeld.core.instants import to_text
+from wheeld.report.checks import FALSE_ALARMS, Check, judge
+from wheeld.report.numbers import Numbers, numbers
+from wheeld.report.people import Balance, balance
+from wheeld.report.sensors import Sensors, sensors
+from wheeld.report.trends import Trend, trends
+from wheeld.report.voids import Voids, voids
+from wheeld.report.wheel import Layout, Wheel
+from wheeld.report.zones import Zones, zones
+
+Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
+"""`too_small`: nothing was found, and the sample is too small for that to mean anything about the numbers."""
+
+
+class Health(msgspec.Struct, kw_only=True):
+    """The report on one wheel. `findings` are the checks that count, the surest first; `false_alarms`: of a hundred
+    wheels with nothing wrong, the part that has any."""
+
+    schema: str = "report/1"
+    site: str
+    table: str
+    test: bool
+    journals: list[str]
+    first_at: str | None
+    last_at: str | None
+    coups: int
+    voids_count: int
+    unreadable: int
+    layout: Layout
+    verdict: Verdict
+    false_alarms: float
+    findings: list[Check]
+    numbers: Numbers
+    zones: Zones
+    trends: list[Trend]
+    balance: Balance
+    voids: Voids
+    sensors: Sensors
+
+
+def health(wheel: Wheel, say: Catalogue) -> Health:
+    """What its journals say of a wheel."""
+    of_numbers, of_zones = numbers(wheel.coups, say), zones(wheel, say)
+    of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)
+    of_voids, of_sensors = voids(wheel, say), sensors(wheel, say)
+    of_all = (part.checks for part in (of_numbers, of_zones, of_people, of_voids, of_sensors))
+    findings = judge([*chain.from_iterable(of_all), *chain.from_iterable(trend.checks for trend in of_trends)])
+    times = [one.at_utc_us for one in wheel.verdicts]
+    return Health(
+        site=wheel.site,
+        table=wheel.table,
+        test=wheel.test,
+        journals=wheel.journals,
+        first_at=to_text(min(times)) if times else None,
+        last_at=to_text(max(times)) if times else None,
+        coups=len(wheel.coups),
+        voids_count=len(wheel.voids),
+        unreadable=wheel.unreadable,
+        layout=wheel.layout,
+        verdict="found" if findings else "nothing_found" if of_numbers.enough else "too_small",
+        false_alarms=FALSE_ALARMS,
+        findings=findings,
+        numbers=of_numbers,
+        zones=of_zones,
+        trends=of_trends,
+        balance=of_people,
+        voids=of_voids,
+        sensors=of_sensors,
+    )

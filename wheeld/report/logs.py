@@ -1,0 +1,82 @@
+"""What the log of one coup says of the run on the track.
+
+Most lines of a log are encoder edges, some thousand a coup. So lines are chosen by how the recorder begins them, and of
+the edges only those of two turns are decoded.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+import msgspec
+
+from wheeld.core.observations import BallPass, Rotor
+from wheeld.report.hops import hops
+from wheeld.report.wheel import Coup, Layout, Run
+
+SLACK_US = 200_000
+"""Instants of a result are in UTC: back on the sensing clock they may differ from a pass by as much as a clock that was
+set drifts in a coup. No ball passes a beam so soon before its launch or after its leaving."""
+_BALL, _ROTOR = b'{"kind":"ball"', b'{"kind":"rotor"'
+
+_header = msgspec.json.Decoder(Layout)
+_ball = msgspec.json.Decoder(BallPass)
+_rotor = msgspec.json.Decoder(Rotor)
+
+
+def layout_of(log: bytes) -> Layout:
+    """Where the sensors stood, by the header. Raises msgspec's errors."""
+    return _header.decode(log.partition(b"\n")[0])
+
+
+def run_of(coup: Coup, log: bytes, layout: Layout) -> Run | None:
+    """The run of `coup` in its log; None where no passes tell it. Raises msgspec's errors."""
+    if coup.left_us is None or coup.ball_direction is None or len(layout.beams_deg) < 2:
+        return None
+    lines = log.split(b"\n")
+    first_us, last_us = coup.launched_us - SLACK_US, coup.left_us + SLACK_US
+    passes = [
+        seen
+        for seen in (_ball.decode(line) for line in lines if line.startswith(_BALL))
+        if first_us <= seen.t_us <= last_us
+    ]
+    if len(passes) < 2:
+        return None
+    seen, missed = hops([(one.t_us, one.beam) for one in passes], layout.beams_deg, forward=coup.ball_direction == "cw")
+    edges = [line for line in lines if line.startswith(_ROTOR)]
+    return Run(
+        at_utc_us=coup.at_utc_us,
+        ball_direction=coup.ball_direction,
+        last_beam=passes[-1].beam,
+        last_lap_s=_last_lap_s(passes),
+        slowing=_slowing(edges, coup.launched_us, layout.rotor_ticks),
+        passes=seen,
+        missed=missed,
+    )
+
+
+def _last_lap_s(passes: Sequence[BallPass]) -> float | None:
+    last = passes[-1]
+    before = [one.t_us for one in passes[:-1] if one.beam == last.beam]
+    return (last.t_us - before[-1]) / 1e6 if before else None
+
+
+def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | None:
+    """The rotor's loss between its first turn after the launch and its last one in the log."""
+    begin = bisect_left(edges, launched_us, key=lambda line: _rotor.decode(line).t_us)
+    if not ticks or len(edges) - begin < 3 * ticks:
+        return None
+    first, last = (_turn(edges[at], edges[at + ticks]) for at in (begin, len(edges) - 1 - ticks))
+    if first is None or last is None:
+        return None
+    (first_s, first_at_s), (last_s, last_at_s) = first, last
+    return (1 - first_s / last_s) / (last_at_s - first_at_s)
+
+
+def _turn(edge: bytes, after: bytes) -> tuple[float, float] | None:
+    """The time of one turn in s, and its middle; None where edges are missing between the two."""
+    one, other = _rotor.decode(edge), _rotor.decode(after)
+    if one.tick != other.tick or other.t_us <= one.t_us:
+        return None
+    return (other.t_us - one.t_us) / 1e6, (other.t_us + one.t_us) / 2e6

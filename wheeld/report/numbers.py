@@ -1,0 +1,196 @@
+"""The numbers against chance: each by itself (chi-square), and sectors of the rotor (the largest of many windows).
+
+Successive numbers of a wheel are as good as independent: the ball is launched at a rotor whose angle nobody chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import ceil
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.pockets import ROTOR_ORDER
+from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN, Check, interval
+from wheeld.report.wheel import Coup
+
+POCKETS = len(ROTOR_ORDER)
+EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
+"""The fault that a sample must be large enough to find: a quarter of the rotor that comes half as often again."""
+EXPECTED_MIN = 5
+"""Coups for each number below which chi-square is no good approximation (Cochran's rule)."""
+WIDTHS = (1, 2, 3, 5, 9, 12, 18)
+"""Of sectors that are looked at. A larger one that comes often is a smaller one that comes seldom."""
+SIMULATED = 20_000
+"""Fair wheels that the largest window is compared with: what one in 400 exceeds is then known to a seventh."""
+SEED = 37
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A sector: so many pockets clockwise from the number `first`, around `middle`; `times` its share, and the interval
+    of that."""
+
+    width: int
+    first: int
+    middle: int
+    count: int
+    times: float
+    times_low: float
+    times_high: float
+    deviation: float
+
+
+class Numbers(msgspec.Struct, kw_only=True):
+    """`counts` in the order of the rotor. `coups_needed`: for a power of `POWER_MIN`. `windows`: of each width the
+    one that stands out most."""
+
+    coups: int
+    counts: list[int]
+    enough: bool
+    power: float
+    coups_needed: int
+    chi_square: float
+    p_chi_square: float
+    p_sectors: float
+    windows: list[Window]
+    checks: list[Check]
+
+
+def numbers(coups: Sequence[Coup], say: Catalogue) -> Numbers:
+    """What the numbers of these coups say."""
+    counts = np.bincount([coup.pocket for coup in coups], minlength=POCKETS)
+    total = len(coups)
+    if total < EXPECTED_MIN * POCKETS:
+        return _numbers(counts, 0.0, 1.0, 1.0, [], [])
+    chi_square = stats.chisquare(counts)
+    windows = [_widest(counts, width) for width in WIDTHS]
+    largest = max(windows, key=lambda window: abs(window.deviation))
+    p_sectors = _p_of(abs(largest.deviation), total)
+    checks = [
+        Check(
+            code="numbers",
+            group="numbers",
+            p=float(chi_square.pvalue),
+            said=say.say("the numbers do not come equally often"),
+            action=say.say(_ACTION),
+        ),
+        Check(code="sectors", group="numbers", p=p_sectors, said=_said(largest, say), action=say.say(_ACTION)),
+    ]
+    return _numbers(counts, float(chi_square.statistic), float(chi_square.pvalue), p_sectors, windows, checks)
+
+
+_ACTION = translatable(
+    "Take the wheel out of play. Check that it is level, that its frets are firm and of one height, and that its "
+    "pockets are clean; change the ball. Seal the journal, and make a new report after as many coups again."
+)
+
+
+def _numbers(
+    counts: NDArray[np.int64], chi_square: float, p: float, p_sectors: float, windows: list[Window], checks: list[Check]
+) -> Numbers:
+    total = int(counts.sum())
+    power = power_of_chi_square(total)
+    return Numbers(
+        coups=total,
+        counts=counts.tolist(),
+        enough=power >= POWER_MIN,
+        power=power,
+        coups_needed=coups_needed(),
+        chi_square=chi_square,
+        p_chi_square=p,
+        p_sectors=p_sectors,
+        windows=windows,
+        checks=checks,
+    )
+
+
+def _effect() -> float:
+    """Noncentrality for each coup: the squared differences of the shares over the fair ones."""
+    share = 1 / POCKETS
+    inside = share * EFFECT_TIMES
+    outside = (1 - EFFECT_POCKETS * inside) / (POCKETS - EFFECT_POCKETS)
+    return (EFFECT_POCKETS * (inside - share) ** 2 + (POCKETS - EFFECT_POCKETS) * (outside - share) ** 2) / share
+
+
+def power_of_chi_square(coups: int) -> float:
+    """How surely chi-square finds the named fault in so many coups."""
+    if coups < EXPECTED_MIN * POCKETS:
+        return 0.0
+    critical = stats.chi2.isf(NUMBERS_LIMIT, POCKETS - 1)
+    return float(stats.ncx2.sf(critical, POCKETS - 1, coups * _effect()))
+
+
+@lru_cache
+def coups_needed() -> int:
+    """From how many coups on chi-square is sure enough to find the named fault."""
+    enough = optimize.brentq(lambda coups: power_of_chi_square(round(coups)) - POWER_MIN, EXPECTED_MIN * POCKETS, 1e5)
+    return ceil(enough)
+
+
+def _sums(counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """By each first pocket the count of the window that begins there; `counts` may be many wheels, one a row."""
+    doubled = np.concatenate([counts, counts[..., : width - 1]], axis=-1) if width > 1 else counts
+    sums = np.cumsum(doubled, axis=-1)
+    sums[..., width:] = sums[..., width:] - sums[..., :-width]
+    return sums[..., width - 1 :]
+
+
+def _deviations(counts: NDArray[np.int64], width: int, total: int) -> NDArray[np.float64]:
+    """How many standard deviations each window is away from its share."""
+    share = width / POCKETS
+    away: NDArray[np.float64] = (_sums(counts, width) - total * share) / (total * share * (1 - share)) ** 0.5
+    return away
+
+
+def _widest(counts: NDArray[np.int64], width: int) -> Window:
+    total = int(counts.sum())
+    deviations = _deviations(counts, width, total)
+    first = int(np.argmax(np.abs(deviations)))
+    count, share = int(_sums(counts, width)[first]), width / POCKETS
+    low, high = interval(count, total)
+    return Window(
+        width=width,
+        first=ROTOR_ORDER[first],
+        middle=ROTOR_ORDER[(first + width // 2) % POCKETS],
+        count=count,
+        times=count / total / share,
+        times_low=low / share,
+        times_high=high / share,
+        deviation=float(deviations[first]),
+    )
+
+
+@lru_cache(maxsize=16)
+def _largest_of_fair_wheels(total: int) -> NDArray[np.float64]:
+    """Of simulated fair wheels, each with so many coups: the largest deviation of any window, sorted."""
+    wheels = np.random.default_rng(SEED).multinomial(total, np.full(POCKETS, 1 / POCKETS), size=SIMULATED)
+    largest = [np.abs(_deviations(wheels, width, total)).max(axis=1) for width in WIDTHS]
+    return np.sort(np.max(largest, axis=0))
+
+
+def _p_of(deviation: float, total: int) -> float:
+    """The part of fair wheels with as large a deviation somewhere, this wheel among them."""
+    fair = _largest_of_fair_wheels(total)
+    as_large = SIMULATED - int(np.searchsorted(fair, deviation - 1e-9))
+    return (as_large + 1) / (SIMULATED + 1)
+
+
+def _said(window: Window, say: Catalogue) -> str:
+    parts = {name: say.decimal(round(getattr(window, name), 2)) for name in ("times", "times_low", "times_high")}
+    if window.width == 1:
+        return say.say(
+            "the pocket of {number} came {times} times its share (95 % sure: {times_low} to {times_high})",
+            number=window.middle,
+            **parts,
+        )
+    return say.say(
+        "the {width} pockets around {number} came {times} times their share (95 % sure: {times_low} to {times_high})",
+        width=window.width,
+        number=window.middle,
+        **parts,
+    )

@@ -1,0 +1,219 @@
+"""The report as one HTML page that needs no other file: style and pictures are in it, and a table says the same as each
+picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.pockets import ROTOR_ORDER
+from wheeld.report.checks import POWER_MIN
+from wheeld.report.health import Health
+from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
+from wheeld.report.plots import Pictures, name_of
+from wheeld.report.trends import Trend
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #22313f; max-width: 44rem; margin: 1rem auto; padding: 0 1rem }
+h1 { font-size: 1.4rem } h2 { font-size: 1.2rem; margin-top: 2.5rem; border-top: 2px solid } h3 { font-size: 1rem }
+svg { max-width: 100%; height: auto } .wide { overflow-x: auto } table { border-collapse: collapse; font-size: .85rem }
+td, th { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #e3e8ec } td.n { text-align: right }
+.found { border-left: 4px solid #b3392f; padding-left: .8rem }
+.fine { border-left: 4px solid #2e7d5b; padding-left: .8rem }
+.small { border-left: 4px solid #b8860b; padding-left: .8rem }
+.bench { background: #b8860b; color: #fff; padding: 0 .4rem }
+"""
+BENCH = translatable("BENCH TABLE: a test")
+CLASSES = {"found": "found", "nothing_found": "fine", "too_small": "small"}
+
+
+def page(reports: Sequence[Health], say: Catalogue) -> str:
+    """The whole HTML text."""
+    title = escape(say.say("Health of the wheel"))
+    body = "\n".join(line for at, each in enumerate(reports) for line in _wheel(each, say, f"w{at}"))
+    return (
+        f'<!DOCTYPE html>\n<html lang="{say.language}">\n<head>\n<meta charset="utf-8"/>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<title>{title}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def verdict(health: Health, say: Catalogue) -> str:
+    """What the report comes to, in a sentence."""
+    if health.findings:
+        return say.say("findings: {count}", count=len(health.findings))
+    if health.verdict == "too_small":
+        needed, coups = health.numbers.coups_needed, health.numbers.coups
+        return say.say(
+            "nothing was found, but {coups} coups are too few to say anything about the numbers: {needed} are needed",
+            coups=coups,
+            needed=needed,
+        )
+    return say.say("nothing was found")
+
+
+def _wheel(health: Health, say: Catalogue, name: str) -> Iterator[str]:
+    bench = f' <span class="bench">{escape(say.say(BENCH))}</span>' if health.test else ""
+    yield f"<section><h2>{escape(health.site)}/{escape(health.table)}{bench}</h2>"
+    counted = say.say("coups: {coups}, voids: {voids}", coups=health.coups, voids=health.voids_count)
+    period = f"{health.first_at or ''} – {health.last_at or ''}"
+    yield f"<p>{escape(period)}: {escape(counted)}. {escape(', '.join(health.journals))}</p>"
+    yield f'<div class="{CLASSES[health.verdict]}"><p><b>{escape(verdict(health, say))}</b></p>'
+    if health.findings:
+        yield "<ul>"
+        yield from (
+            f"<li><b>{escape(each.said)}</b> <small>(p = {each.p:.1g})</small><br/>{escape(each.action)}</li>"
+            for each in health.findings
+        )
+        yield "</ul>"
+    promise = say.say(
+        "Of a hundred wheels with nothing wrong, at most {percent} gets any finding.",
+        percent=say.decimal(100 * health.false_alarms),
+    )
+    yield f"</div><p><small>{escape(promise)}</small></p>"
+    if health.unreadable:
+        said = say.say("messages of another version, left out: {count}", count=health.unreadable)
+        yield f"<p>{escape(said)}</p>"
+    yield from _parts(health, say, Pictures(health, say, name))
+    yield "</section>"
+
+
+def _parts(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    yield from _numbers(health, say, pictures)
+    yield from _zones(health, say, pictures)
+    if health.trends:
+        yield f"<h3>{escape(say.say('Laps, speeds and times'))}</h3>{pictures.trends()}"
+        heads = ("", say.say("values"), "5 %", "50 %", "95 %", say.say("change over the period"))
+        yield _details(say, _table(heads, (_trend(trend, say) for trend in health.trends)))
+    yield from _balance(health, say, pictures)
+    yield from _voids(health, say, pictures)
+    yield from _sensors(health, say, pictures)
+
+
+def _numbers(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    numbers = health.numbers
+    yield f"<h3>{escape(say.say('Numbers and sectors'))}</h3>"
+    if not numbers.coups:
+        yield _too_small(say)
+        return
+    power = say.say(
+        "Chi-square {value}, p = {p}. In such a sample a sector of {pockets} pockets with {times} times its share is "
+        "found {power} times of 100; for {least} times of 100, {needed} coups are needed.",
+        value=say.decimal(round(numbers.chi_square, 1)),
+        p=say.decimal(float(f"{numbers.p_chi_square:.2g}")),
+        pockets=EFFECT_POCKETS,
+        times=say.decimal(EFFECT_TIMES),
+        power=round(100 * numbers.power),
+        needed=numbers.coups_needed,
+        least=round(100 * POWER_MIN),
+    )
+    yield f"{pictures.numbers()}<p>{escape(power)}</p>"
+    if not numbers.enough:
+        yield _too_small(say)
+    counts = _table((say.say("number"), say.say("coups")), zip(ROTOR_ORDER, numbers.counts, strict=True))
+    heads = (say.say("pockets"), say.say("around"), say.say("coups"), say.say("times its share"), "95 %")
+    windows = (
+        (
+            each.width,
+            each.middle,
+            each.count,
+            say.decimal(round(each.times, 2)),
+            f"{say.decimal(round(each.times_low, 2))}–{say.decimal(round(each.times_high, 2))}",
+        )
+        for each in numbers.windows
+    )
+    chance = say.say(
+        "The sectors that stand out most. As large a one comes by chance somewhere on {percent} of 100 fair wheels.",
+        percent=say.decimal(float(f"{100 * numbers.p_sectors:.2g}")),
+    )
+    yield f"<p>{escape(chance)}</p>{_table(heads, windows)}{_details(say, counts)}"
+
+
+def _zones(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    yield f"<h3>{escape(say.say('Drop zones'))}</h3>"
+    if not health.zones.coups:
+        yield f"<p>{escape(say.say('No stored log tells where the ball left the track.'))}</p>"
+        return
+    yield pictures.zones()
+    if not health.zones.enough:
+        yield _too_small(say)
+    heads = (say.say("part of the track"), say.say("coups"), say.say("fair share, %"))
+    rows = (
+        (f"{zone.from_deg:g}–{zone.to_deg:g}°", zone.count, say.decimal(round(100 * zone.share, 1)))
+        for zone in health.zones.zones
+    )
+    yield _details(say, _table(heads, rows))
+
+
+def _trend(trend: Trend, say: Catalogue) -> tuple[object, ...]:
+    low, middle, high = (say.decimal(float(f"{trend.spread[at]:.3g}")) for at in (0, 2, 4))
+    if trend.change is None or trend.change_low is None or trend.change_high is None:
+        change = say.say("too few to say anything")
+    else:
+        change = f"{100 * trend.change:+.0f} % ({100 * trend.change_low:+.0f} … {100 * trend.change_high:+.0f})"
+    return f"{trend.label}, {trend.unit}", trend.count, low, middle, high, change
+
+
+def _balance(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    yield f"<h3>{escape(say.say('Direction of the launches'))}</h3>"
+    balance = health.balance
+    if not balance.boulers:
+        yield f"<p>{escape(say.say('No sensor tells the direction.'))}</p>"
+        return
+    if balance.one_way:
+        yield f"<p>{escape(say.say('This table launches in one direction: nobody is compared.'))}</p>"
+    heads = (say.say("bouler"), "↻", "↺", "")
+    few = say.say("too few to say anything")
+    rows = ((name_of(each), each.cw, each.ccw, "" if each.enough else few) for each in balance.boulers)
+    yield pictures.balance() + _details(say, _table(heads, rows))
+
+
+def _voids(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    yield f"<h3>{escape(say.say('Voids by cause'))}</h3>"
+    if not health.voids.causes:
+        yield f"<p>{escape(say.say('There is none.'))}</p>"
+        return
+    few = say.say("too few to say anything")
+    heads = (say.say("cause"), say.say("voids"), say.say("twelfths of the period"), "")
+    rows = (
+        (each.cause, each.count, " ".join(map(str, each.slices)), "" if each.enough else few)
+        for each in health.voids.causes
+    )
+    yield pictures.voids() + _details(say, _table(heads, rows))
+
+
+def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    yield f"<h3>{escape(say.say('Sensors and margins'))}</h3>"
+    sensors = health.sensors
+    few = say.say("too few to say anything")
+    if any(each.seen + each.missed for each in sensors.sensors):
+        heads = (say.say("sensor"), say.say("seen"), say.say("missed"), "")
+        rows = ((each.name, each.seen, each.missed, "" if each.enough else few) for each in sensors.sensors)
+        yield pictures.sensors() + _details(say, _table(heads, rows))
+    else:
+        yield f"<p>{escape(say.say('No stored log tells what sensors missed.'))}</p>"
+    if sensors.margins:
+        columns = (say.say("measure"), say.say("verdicts"), say.say("near to flipping"))
+        yield _table(columns, ((each.measure, each.count, each.low) for each in sensors.margins))
+    notices = [(name, count) for name, count in sensors.notices.items() if count]
+    if notices:
+        yield _table((say.say("notice"), ""), notices)
+
+
+def _too_small(say: Catalogue) -> str:
+    return f'<p class="small">{escape(say.say("This sample is too small to say anything."))}</p>'
+
+
+def _details(say: Catalogue, table: str) -> str:
+    return f"<details><summary>{escape(say.say('The same as a table'))}</summary>{table}</details>"
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    return f'<div class="wide"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+
+
+def _cell(value: object) -> str:
+    return f'<td class="n">{value}</td>' if isinstance(value, int) else f"<td>{escape(str(value))}</td>"

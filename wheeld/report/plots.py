@@ -1,0 +1,158 @@
+"""The pictures of a report, each an `<svg>` element. The same report gives the same text."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from io import StringIO
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy import stats
+
+from wheeld.core.catalogue import Catalogue
+from wheeld.core.pockets import ROTOR_ORDER
+from wheeld.report.checks import CONFIDENCE
+from wheeld.report.health import Health
+from wheeld.report.numbers import POCKETS
+from wheeld.report.people import Directions
+from wheeld.report.voids import SLICES
+
+INK, FAINT, MARK = "#22313f", "#c8d0d8", "#b3392f"
+WIDTH_IN = 5.4
+"""So narrow that the words can still be read on a phone."""
+BOULERS_MAX = 20
+"""Drawn; all are in the table."""
+
+
+class Pictures:
+    """Draws one wheel's report; `name` makes its ids different from those of other wheels on the same page."""
+
+    def __init__(self, health: Health, say: Catalogue, name: str) -> None:
+        self._health, self._say, self._name = health, say, name
+
+    def numbers(self) -> str:
+        """How often each number came, in the order of the rotor, with what chance does."""
+        figure, axes = _axes(2.4)
+        counts, total = self._health.numbers.counts, self._health.numbers.coups
+        low, high = stats.binom.interval(CONFIDENCE, total, 1 / POCKETS)
+        axes.axhspan(low, high, color=FAINT, alpha=0.6, linewidth=0)
+        axes.axhline(total / POCKETS, color=INK, linewidth=0.8)
+        axes.bar(range(POCKETS), counts, color=[MARK if not low <= count <= high else INK for count in counts])
+        axes.set_xticks(range(POCKETS), [str(number) for number in ROTOR_ORDER], rotation=90)
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set_xlabel(self._say.say("numbers, clockwise on the rotor"))
+        axes.set_ylabel(self._say.say("coups"))
+        alt = self._say.say("How often each number came; the band is what 95 of 100 numbers do by chance.")
+        return self._svg(figure, "numbers", alt)
+
+    def zones(self) -> str:
+        """How often the ball left each part of the track, as times its share."""
+        figure, axes = _axes(2.0)
+        zones, total = self._health.zones.zones, self._health.zones.coups
+        axes.bar(range(len(zones)), [zone.count / total / zone.share for zone in zones], color=INK, width=0.6)
+        axes.axhline(1, color=MARK, linewidth=0.8)
+        axes.set_xticks(range(len(zones)), [f"{zone.from_deg:g}–{zone.to_deg:g}°" for zone in zones], fontsize=8)
+        axes.set_ylabel(self._say.say("times its share"))
+        return self._svg(
+            figure, "zones", self._say.say("Where the ball left the track, as times the share of each part.")
+        )
+
+    def trends(self) -> str:
+        """Of each measure how its values are spread, and the medians over time."""
+        trends = self._health.trends
+        figure = _figure(1.5 * len(trends))
+        rows = figure.subplots(len(trends), 2, squeeze=False)
+        for (spread, drift), trend in zip(rows, trends, strict=True):
+            _plain(spread)
+            _plain(drift)
+            edges = np.linspace(trend.low, trend.high, len(trend.bins) + 1)
+            spread.stairs(trend.bins, edges, fill=True, color=INK)
+            spread.set_yticks([])
+            spread.set_title(f"{trend.label}, {trend.unit}", fontsize=8, loc="left")
+            drift.plot([one.day for one in trend.blocks], [one.median for one in trend.blocks], ".-", color=INK)
+            drift.set_title(self._say.say("medians by day"), fontsize=8, loc="left")
+            if trend.blocks:  # from zero: else every ripple looks like a drift
+                drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
+        return self._svg(figure, "trends", self._say.say("How each measure is spread, and its medians over time."))
+
+    def balance(self) -> str:
+        """The part of each bouler's launches that went clockwise."""
+        boulers = self._health.balance.boulers[:BOULERS_MAX]
+        figure, axes = _axes(0.8 + 0.28 * len(boulers))
+        for y, one in enumerate(boulers):
+            axes.plot([one.share_cw_low, one.share_cw_high], [y, y], color=INK, linewidth=2)
+            axes.plot([one.cw / (one.cw + one.ccw)], [y], "o", color=INK)
+        axes.axvline(0.5, color=MARK, linewidth=0.8)
+        axes.set_xlim(0, 1)
+        axes.set_yticks(range(len(boulers)), [name_of(one) for one in boulers])
+        axes.invert_yaxis()
+        axes.set_xlabel(self._say.say("part of the launches that went clockwise"))
+        alt = self._say.say("The part of each bouler's launches that went clockwise, with its uncertainty.")
+        return self._svg(figure, "balance", alt)
+
+    def voids(self) -> str:
+        """Voids by cause over time."""
+        figure, axes = _axes(2.2)
+        bottom = np.zeros(SLICES)
+        shades = iter(np.linspace(0.15, 0.85, max(1, len(self._health.voids.causes))))
+        for cause in self._health.voids.causes:
+            axes.bar(range(len(cause.slices)), cause.slices, bottom=bottom, label=cause.cause, color=str(next(shades)))
+            bottom += np.array(cause.slices)
+        axes.set_xticks([])
+        axes.set_xlabel(self._say.say("twelfths of the period"))
+        axes.set_ylabel(self._say.say("voids"))
+        axes.legend(fontsize=7, frameon=False)
+        return self._svg(figure, "voids", self._say.say("Voids by cause over time."))
+
+    def sensors(self) -> str:
+        """What each sensor missed, with its uncertainty."""
+        sensors = [each for each in self._health.sensors.sensors if each.seen + each.missed]
+        figure, axes = _axes(0.8 + 0.28 * len(sensors))
+        for y, each in enumerate(sensors):
+            axes.plot([100 * each.share_low, 100 * each.share_high], [y, y], color=INK, linewidth=2)
+            axes.plot([100 * each.missed / (each.seen + each.missed)], [y], "o", color=INK)
+        axes.set_yticks(range(len(sensors)), [each.name for each in sensors])
+        axes.set_xlim(left=0)
+        axes.invert_yaxis()
+        axes.set_xlabel(self._say.say("missed, of a hundred"))
+        return self._svg(
+            figure, "sensors", self._say.say("How often each sensor missed the ball, with its uncertainty.")
+        )
+
+    def _svg(self, figure: Figure, name: str, alt: str) -> str:
+        text, salt = StringIO(), f"{self._name}-{name}"
+        with rc_context({"svg.hashsalt": salt, "svg.id": salt, "svg.fonttype": "none"}):
+            figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        whole = text.getvalue()
+        drawing = _without_idle_ids(whole[whole.index("<svg") + len("<svg") :])
+        return f'<svg role="img" aria-label="{escape(alt)}"{drawing}'
+
+
+def _without_idle_ids(drawing: str) -> str:
+    """Matplotlib names every group alike in every picture; on one page only names that are referred to may stand."""
+    named = {name for pair in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', drawing) for name in pair}
+    return re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
+
+
+def name_of(one: Directions) -> str:
+    """A bouler's name; "?" where nobody said it."""
+    return one.bouler or "?"
+
+
+def _figure(height_in: float) -> Figure:
+    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def _axes(height_in: float) -> tuple[Figure, Axes]:
+    figure = _figure(height_in)
+    axes = figure.subplots()
+    _plain(axes)
+    return figure, axes
+
+
+def _plain(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)

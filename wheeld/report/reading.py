@@ -1,0 +1,192 @@
+"""Reads journals, of any number of tables, to one `Wheel` for each table.
+
+A bench table is a wheel of its own beside a live one of the same name. Journals may overlap, as a backup and its
+original do: what stands in two of them counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from wheeld.journal.database import Database
+from wheeld.journal.reader import JournalReader
+from wheeld.journal.rows import JournalError, StoredMessage
+from wheeld.report.logs import layout_of, run_of
+from wheeld.report.wheel import Coup, Layout, Run, Sighting, VoidCoup, Wheel
+
+LOGS_MAX = 1_000
+"""Logs of coups that are read for one wheel, spread evenly over all of them. One takes about a millisecond, and a
+thousand show a beam that misses one pass in a hundred."""
+SECOND_US = 1_000_000
+FOREVER = range(2**63)
+
+
+class _Message(msgspec.Struct):
+    site: str
+    table: str
+    test: bool = False
+
+
+class _Result(_Message, kw_only=True):
+    coup: int
+    hash: str
+    at: datetime
+    t_us: int
+    pocket_index: int
+    laps: float | None
+    ball_direction: str | None
+    rotor_rpm: float | None
+    launched_at: datetime
+    left_track_at: datetime | None
+    sightings: tuple[Sighting, ...]
+    confirmed_by: str | None
+    margin: float | None = None
+    margin_of: str | None = None
+
+
+class _Void(_Message, kw_only=True):
+    hash: str
+    cause: str
+    margin: float | None = None
+    margin_of: str | None = None
+
+
+class _Table(_Message, kw_only=True):
+    bouler: str | None
+
+
+class _Notice(_Message, kw_only=True):
+    notice: str
+
+
+_KINDS: dict[str, type[_Message]] = {"result": _Result, "void": _Void, "table": _Table, "notice": _Notice}
+_DECODERS = {topic: msgspec.json.Decoder(kind) for topic, kind in _KINDS.items()}
+
+
+class _Book:
+    """One wheel, as it is being read, and in which journal the log of each coup is."""
+
+    def __init__(self, wheel: Wheel) -> None:
+        self.wheel = wheel
+        self.hashes: set[str] = set()
+        self.places: list[tuple[Coup, JournalReader]] = []
+        self.bouler: str | None = None
+
+
+def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[Wheel]:
+    """The wheels of these journals, by name, live ones first. `during`: only what was stored then, in µs UTC.
+
+    Raises JournalError, OSError.
+    """
+    books: dict[tuple[bool, str, str], _Book] = {}
+    with ExitStack() as journals:
+        for path in paths:
+            path.open("rb").close()  # what is no readable file is named better than by SQLite
+            reader = journals.enter_context(closing(JournalReader(Database(path, read_only=True))))
+            try:
+                _read(reader, during, books)
+            except (msgspec.ValidationError, TypeError, OverflowError) as wrong:
+                raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
+        for book in books.values():
+            _finish(book)
+    return [books[key].wheel for key in sorted(books)]
+
+
+def _read(reader: JournalReader, during: range, books: dict[tuple[bool, str, str], _Book]) -> None:
+    book: _Book | None = None
+    for stored in reader.all_records():
+        if stored.topic not in _DECODERS or stored.at_utc_us not in during:
+            continue
+        try:
+            message = _DECODERS[stored.topic].decode(stored.payload)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            if book is not None:
+                book.wheel.unreadable += 1
+            continue
+        key = (message.test, message.site, message.table)
+        if key not in books:
+            books[key] = _Book(Wheel(site=message.site, table=message.table, test=message.test))
+        book = books[key]
+        if (name := str(reader.database.path)) not in book.wheel.journals:
+            book.wheel.journals.append(name)
+            book.bouler = None
+        _note(book, message, stored, reader)
+
+
+def _note(book: _Book, message: _Message, stored: StoredMessage, reader: JournalReader) -> None:
+    match message:
+        case _Table():
+            book.bouler = message.bouler
+        case _Notice():
+            book.wheel.notices[message.notice] += 1
+        case _Result() if message.hash not in book.hashes:
+            book.hashes.add(message.hash)
+            coup = _coup(message, stored.at_utc_us, book.bouler)
+            book.wheel.coups.append(coup)
+            book.places.append((coup, reader))
+        case _Void() if message.hash not in book.hashes:
+            book.hashes.add(message.hash)
+            book.wheel.voids.append(_void(message, stored.at_utc_us))
+        case _:
+            pass
+
+
+def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> Coup:
+    def sensed_us(at: datetime) -> int:
+        return result.t_us - round((result.at - at).total_seconds() * SECOND_US)
+
+    left = result.left_track_at
+    is_sensed = result.confirmed_by is None and result.sightings
+    since_us = result.t_us - result.sightings[0].t_us if is_sensed else 0
+    return Coup(
+        at_utc_us=at_utc_us,
+        coup=result.coup,
+        pocket=result.pocket_index,
+        laps=result.laps,
+        rotor_rpm=result.rotor_rpm,
+        ball_direction=result.ball_direction,
+        bouler=bouler,
+        ball_s=None if left is None else (left - result.launched_at).total_seconds(),
+        rest_s=(at_utc_us - _utc_us(result.at) + since_us) / SECOND_US if is_sensed else None,
+        margin=result.margin,
+        margin_of=result.margin_of,
+        launched_us=sensed_us(result.launched_at),
+        left_us=None if left is None else sensed_us(left),
+        sightings=result.sightings,
+    )
+
+
+def _void(void: _Void, at_utc_us: int) -> VoidCoup:
+    return VoidCoup(at_utc_us=at_utc_us, cause=void.cause, margin=void.margin, margin_of=void.margin_of)
+
+
+def _utc_us(at: datetime) -> int:
+    return round(at.timestamp() * SECOND_US)
+
+
+def _finish(book: _Book) -> None:
+    """Put everything in the order of its time, and read a sample of the logs."""
+    wheel = book.wheel
+    wheel.coups.sort(key=lambda coup: coup.at_utc_us)
+    wheel.voids.sort(key=lambda void: void.at_utc_us)
+    book.places.sort(key=lambda place: place[0].at_utc_us)
+    for layout, run in _sampled(book.places):
+        if layout != wheel.layout:  # realigned: what was measured before is of other angles
+            wheel.layout, wheel.runs = layout, []
+        if run is not None:
+            wheel.runs.append(run)
+
+
+def _sampled(places: Sequence[tuple[Coup, JournalReader]]) -> Iterator[tuple[Layout, Run | None]]:
+    """Some coups, spread evenly: where the sensors stood, and the run, of those whose logs are still stored."""
+    count = min(LOGS_MAX, len(places))
+    for coup, reader in (places[len(places) * each // count] for each in range(count)):
+        evidence = reader.evidence(coup.coup)
+        if evidence is not None:
+            layout = layout_of(evidence.log)
+            yield layout, run_of(coup, evidence.log, layout)

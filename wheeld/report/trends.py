@@ -1,0 +1,175 @@
+"""Laps, speeds and times: how they are spread, and whether they drift.
+
+Coups of one bouler are alike, so single coups are not independent. What is compared is the median of blocks of at least
+half an hour, a bouler's time (A4). A drift counts when it is surely larger than what people may do without a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from scipy import stats
+
+from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.report.checks import CONFIDENCE, Check
+from wheeld.report.wheel import Coup, Run, Wheel
+
+BLOCK_COUPS = 30
+"""Half an hour, at a coup a minute."""
+BLOCKS_MIN, BLOCKS_MAX = 10, 60
+"""With fewer a line through them says nothing; more only make each of them less certain."""
+RUNS_OF_BLOCK = 5
+"""Sampled runs are further apart than coups, so fewer are as independent."""
+EXACT = 1e-9
+"""The error of a line on which all blocks lie."""
+DAY_US = 86_400_000_000
+BINS = 24
+
+
+class Measure(NamedTuple):
+    """What is measured. `tolerated`: a drift over the whole period, as part of the median."""
+
+    code: str
+    label: str
+    unit: str
+    tolerated: float
+    action: str
+    of_coup: Callable[[Coup], float | None] = lambda _: None
+    of_run: Callable[[Run], float | None] = lambda _: None
+
+
+_PEOPLE = translatable("Look how the boulers launch and turn; if they do as before, clean the ball and the track.")
+_BALL = translatable("Clean the ball and the track, check the ball's weight and size, and change it; level the wheel.")
+
+MEASURES = (
+    Measure(
+        "rotor_speed",
+        translatable("speed of the rotor"),
+        translatable("turns a minute"),
+        0.15,
+        translatable("Check the bearing and, where there is one, the motor; ask the boulers how fast they turn."),
+        of_coup=lambda coup: coup.rotor_rpm,
+    ),
+    Measure("laps", translatable("laps of the ball"), translatable("laps"), 0.2, _PEOPLE, lambda coup: coup.laps),
+    Measure("ball_time", translatable("time on the track"), "s", 0.2, _PEOPLE, lambda coup: coup.ball_s),
+    Measure(
+        "last_lap",
+        translatable("time of the last lap"),
+        "s",
+        0.1,
+        _BALL,
+        of_run=lambda run: run.last_lap_s,
+    ),
+    Measure(
+        "rotor_slowing",
+        translatable("loss of the rotor's speed"),
+        translatable("part of it in a second"),
+        0.5,
+        translatable("Clean and oil the rotor's bearing, and look whether something touches the rotor."),
+        of_run=lambda run: run.slowing,
+    ),
+    Measure(
+        "rest_to_result",
+        translatable("time from rest to result"),
+        "s",
+        0.25,
+        translatable(
+            "Align the readers (wheeld doctor with a number), clean them, and look at the speed of the rotor."
+        ),
+        of_coup=lambda coup: coup.rest_s,
+    ),
+)
+
+
+class Block(NamedTuple):
+    """The median of successive values, and their mean time in days since the first."""
+
+    day: float
+    median: float
+
+
+class Trend(msgspec.Struct, kw_only=True):
+    """`spread`: the 5th, 25th, 50th, 75th and 95th in a hundred. `change`: over the period, as part of the median, with
+    its interval; None where there are too few blocks. `bins`: a histogram from `low` to `high`."""
+
+    code: str
+    label: str
+    unit: str
+    count: int
+    spread: list[float]
+    low: float
+    high: float
+    bins: list[int]
+    blocks: list[Block]
+    enough: bool
+    tolerated: float
+    change: float | None = None
+    change_low: float | None = None
+    change_high: float | None = None
+    checks: list[Check] = []
+
+
+def trends(wheel: Wheel, say: Catalogue) -> list[Trend]:
+    """Of everything that was measured at all."""
+    found = []
+    for measure in MEASURES:
+        values = [(one.at_utc_us, measure.of_coup(one)) for one in wheel.coups]
+        values += [(run.at_utc_us, measure.of_run(run)) for run in wheel.runs]
+        known = [(at_utc_us, value) for at_utc_us, value in values if value is not None]
+        if known:
+            is_sampled = measure.of_run is not Measure._field_defaults["of_run"]
+            found.append(_trend(measure, known, RUNS_OF_BLOCK if is_sampled else BLOCK_COUPS, say))
+    return found
+
+
+def _trend(measure: Measure, values: Sequence[tuple[int, float]], of_block: int, say: Catalogue) -> Trend:
+    sizes = np.array([value for _, value in values])
+    days = (np.array([at_utc_us for at_utc_us, _ in values]) - values[0][0]) / DAY_US
+    spread = [float(each) for each in np.percentile(sizes, (5, 25, 50, 75, 95))]
+    bins, edges = np.histogram(sizes, BINS)
+    count = min(BLOCKS_MAX, len(values) // of_block)
+    parts = list(zip(np.array_split(days, count), np.array_split(sizes, count), strict=True)) if count else []
+    trend = Trend(
+        code=measure.code,
+        label=say.say(measure.label),
+        unit=say.say(measure.unit) if measure.unit != "s" else "s",
+        count=len(values),
+        spread=spread,
+        low=float(edges[0]),
+        high=float(edges[-1]),
+        bins=bins.tolist(),
+        blocks=[Block(float(np.mean(when)), float(np.median(what))) for when, what in parts],
+        enough=count >= BLOCKS_MIN and spread[2] > 0,
+        tolerated=measure.tolerated,
+    )
+    if trend.enough:
+        _fit(trend, measure, say)
+    return trend
+
+
+def _fit(trend: Trend, measure: Measure, say: Catalogue) -> None:
+    """A line through the blocks, and the chance of its slope where the drift is within what is tolerated."""
+    days = np.array([block.day for block in trend.blocks])
+    span = days[-1] - days[0]
+    if span <= 0:
+        return
+    line = stats.linregress(days, [block.median for block in trend.blocks])
+    scale = span / trend.spread[2]
+    change, error = float(line.slope * scale), float(line.stderr * scale)
+    error = error if error > 0 else EXACT
+    freedom = len(trend.blocks) - 2
+    half = float(stats.t.isf((1 - CONFIDENCE) / 2, freedom)) * error
+    trend.change, trend.change_low, trend.change_high = change, change - half, change + half
+    p = min(1.0, 2 * float(stats.t.sf((abs(change) - measure.tolerated) / error, freedom)))
+    said = say.say(
+        "{measure}: changed by {change} % over the period (95 % sure: {low} to {high})",
+        measure=trend.label,
+        **{
+            name: f"{100 * value:+.0f}"
+            for name, value in (("change", change), ("low", change - half), ("high", change + half))
+        },
+    )
+    trend.checks = [Check(code=f"drift_{trend.code}", p=p, said=said, action=say.say(measure.action))]

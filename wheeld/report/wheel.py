@@ -1,0 +1,97 @@
+"""What journals hold of one wheel, as far as a report needs it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+
+class Sighting(msgspec.Struct, frozen=True):
+    """A reader saw the ball in its pocket, on the sensing clock."""
+
+    t_us: int
+    reader: int
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One coup, valid or void. `at_utc_us`: when its verdict was stored; `margin`, `margin_of`: as in messages."""
+
+    at_utc_us: int
+    margin: float | None = None
+    margin_of: str | None = None
+
+
+class Coup(Verdict, frozen=True, kw_only=True):
+    """One valid coup. What no sensor reported is None.
+
+    `pocket`: its place on the rotor, clockwise from zero. `ball_s`: from the
+    launch to the last pass. `rest_s`: from the first sighting of the ball at rest until the result was stored, also
+    None where a person had to answer for the number. `launched_us`, `left_us`: the same run on the sensing clock.
+    """
+
+    coup: int
+    pocket: int
+    laps: float | None = None
+    rotor_rpm: float | None = None
+    ball_direction: str | None = None
+    bouler: str | None = None
+    ball_s: float | None = None
+    rest_s: float | None = None
+    launched_us: int = 0
+    left_us: int | None = None
+    sightings: tuple[Sighting, ...] = ()
+
+
+class VoidCoup(Verdict, frozen=True, kw_only=True):
+    """One void coup."""
+
+    cause: str
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """Where the sensors stand, in degrees, and how many sectors the encoder has."""
+
+    beams_deg: tuple[float, ...] = ()
+    readers_deg: tuple[float, ...] = ()
+    rotor_ticks: int = 0
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log of one coup says of the run on the track.
+
+    `last_beam`: the last that the ball passed. `last_lap_s`: the time of its last lap. `slowing`: the part of its speed
+    that the rotor loses in a second. `passes`, `missed`: by beam.
+    """
+
+    at_utc_us: int
+    ball_direction: str
+    last_beam: int
+    last_lap_s: float | None
+    slowing: float | None
+    passes: tuple[int, ...]
+    missed: tuple[int, ...]
+
+
+class Wheel(msgspec.Struct, kw_only=True):
+    """Everything of one table; times of `coups`, `voids` and `runs` do not fall.
+
+    `runs` are of `layout`, the last one that the journals know; `coups` may be more than `runs`, which are sampled.
+    `unreadable`: messages of another version that say nothing to this one.
+    """
+
+    site: str
+    table: str
+    test: bool
+    journals: list[str] = []
+    coups: list[Coup] = []
+    voids: list[VoidCoup] = []
+    notices: Counter[str] = msgspec.field(default_factory=Counter)
+    layout: Layout = Layout()
+    runs: list[Run] = []
+    unreadable: int = 0
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Of all coups, those of each kind in the order of their times."""
+        return [*self.coups, *self.voids]

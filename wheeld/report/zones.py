@@ -1,0 +1,78 @@
+"""Where the ball leaves the track: more often in one part of it when the wheel is not level.
+
+A log tells the last beam that the ball passed, so the parts are those between two beams.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from wheeld.core.catalogue import Catalogue
+from wheeld.report.checks import POWER_MIN, Check, more_than, power_of_share
+from wheeld.report.wheel import Wheel
+
+TOLERATED = 1.15
+"""Times its share: what the tilt of 0.1°, to which real tables are level, does at the simulator's wheels."""
+EFFECT = 1.45
+"""What a sample must be large enough to find: somewhat more than 0.3° do at the worst of those wheels."""
+
+
+class Zone(msgspec.Struct, frozen=True):
+    """From one beam clockwise to the next, in degrees of the bowl: how often the ball left there, and its share."""
+
+    from_beam: int
+    to_beam: int
+    from_deg: float
+    to_deg: float
+    count: int
+    share: float
+
+
+class Zones(msgspec.Struct, kw_only=True):
+    """`coups`: whose logs were read."""
+
+    coups: int
+    enough: bool
+    zones: list[Zone]
+    checks: list[Check]
+
+
+def zones(wheel: Wheel, say: Catalogue) -> Zones:
+    """Where the balls of the sampled runs left the track."""
+    angles = wheel.layout.beams_deg
+    order = sorted(range(len(angles)), key=lambda beam: angles[beam])
+    following = dict(zip(order, order[1:] + order[:1], strict=True))
+    before = {after: beam for beam, after in following.items()}
+    counts = Counter(
+        run.last_beam if run.ball_direction == "cw" else before[run.last_beam]
+        for run in wheel.runs
+        if run.last_beam in following
+    )
+    found = [_zone(beam, following[beam], angles, counts[beam]) for beam in order] if len(order) > 1 else []
+    total = counts.total()
+    least = min((zone.share for zone in found), default=0.0)
+    power = power_of_share(total, min(1.0, least * TOLERATED), min(1.0, least * EFFECT)) if found else 0.0
+    checks = [_check(zone, total, say) for zone in found] if total else []
+    return Zones(coups=total, enough=power >= POWER_MIN, zones=found, checks=checks)
+
+
+def _zone(beam: int, after: int, angles: tuple[float, ...], count: int) -> Zone:
+    share = ((angles[after] - angles[beam]) % 360 or 360.0) / 360
+    return Zone(beam, after, angles[beam], angles[after], count, share)
+
+
+def _check(zone: Zone, total: int, say: Catalogue) -> Check:
+    said = say.say(
+        "the ball left the track between beam {first} and beam {second} {times} times as often as its share",
+        first=zone.from_beam + 1,
+        second=zone.to_beam + 1,
+        times=say.decimal(round(zone.count / total / zone.share, 2)),
+    )
+    action = say.say(
+        "Level the wheel to 0.1° or better, and clean the track. The high side is near there or opposite to it."
+    )
+    return Check(
+        code="drop_zone", p=more_than(zone.count, total, min(1.0, zone.share * TOLERATED)), said=said, action=action
+    )
