@@ -68,6 +68,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         address=Address(*options.listen),
         socket=options.socket,
         state=options.state,
+        frame_of=options.frame_of,
         metrics=None if options.metrics is None else Address(*options.metrics),
         chef=None if options.chef is None else _chef(options, table),
     )
