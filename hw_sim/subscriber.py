@@ -10,6 +10,15 @@ from typing import Any, TypeAlias
 Payload: TypeAlias = dict[str, Any]
 VERDICTS = ("result", "void")
 SEQUENCED = (*VERDICTS, "table")
+NAMES = {
+    "result": "RESULT",
+    "void": "VOID",
+    "table": "table",
+    "board": "numbers",
+    "notice": "notice",
+    "reply": "reply",
+}
+"""What each kind of message is called here, by the last level of its topic."""
 
 
 @dataclass(frozen=True)
@@ -82,22 +91,30 @@ def verdict_text(leaf: str, payload: Payload) -> str:
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 
 
-def _line(leaf: str, payload: Payload) -> str | None:
-    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+def message_text(leaf: str, payload: Payload) -> str | None:
+    """What a message says, without its place in the feed; None for one that people need not see."""
     match leaf:
         case "result" | "void":
-            return f"{place}  coup {payload['coup']:>4}  {leaf.upper():<7} {verdict_text(leaf, payload)}"
+            return verdict_text(leaf, payload)
         case "table":
-            state = f"{payload['state']}, bets {payload['bets']}, waiting for: {payload['waiting_for']}"
-            return f"{place}  coup {payload['coup']:>4}  table   {state}"
+            return f"{payload['state']}, bets {payload['bets']}, waiting for: {payload['waiting_for']}"
         case "board":
-            return f"{place}  coup {payload['coup']:>4}  numbers {numbers_text(payload['numbers'])}"
+            return numbers_text(payload["numbers"])
         case "notice":
-            return f"{place}  coup {payload['coup']:>4}  notice  {payload['notice']}: {payload['text']}"
+            return f"{payload['notice']}: {payload['text']}"
         case "reply":
             answer = "done" if payload["done"] else "refused"
-            return f"{place}  {'':9}  reply   {payload['name']} by {payload['by']}: {answer}. {payload['why']}"
+            return f"{payload['name']} by {payload['by']}: {answer}. {payload['why']}"
     return None
+
+
+def _line(leaf: str, payload: Payload) -> str | None:
+    text = message_text(leaf, payload)
+    if text is None:
+        return None
+    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+    coup = " " * 9 if leaf == "reply" else f"coup {payload['coup']:>4}"
+    return f"{place}  {coup}  {NAMES[leaf]:<7} {text}"
 
 
 def numbers_text(numbers: list[int]) -> str:
