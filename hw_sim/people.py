@@ -93,6 +93,7 @@ class People:
             case "suspended":
                 return live.command("resume", by="direction", reason="the wheel is in order")
             case state if state in READY:
+                live.table.last_number = table["last_number"]  # somebody else may have played meanwhile
                 return None
             case _:
                 return live.command("rien_va", by="chef", reason="nobody can say where the ball is")

@@ -14,12 +14,16 @@ from hw_sim.subscriber import Subscriber, numbers_text
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-ROWS = 12
+ROWS = 11
 """Verdicts shown: with the other lines they fit a terminal of 24 lines."""
 
 
 class View(Protocol):
     """What the demo shows to its viewer."""
+
+    def show_address(self, address: str) -> None:
+        """The bench page is served there."""
+        ...
 
     def show_scenario(self, scenario: Scenario) -> None:
         """The simulated people begin this scenario."""
@@ -35,6 +39,10 @@ class Lines:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+
+    def show_address(self, address: str) -> None:
+        """Print the address."""
+        self.show_message(f"bench page: {address}")
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Print the scenario."""
@@ -55,6 +63,7 @@ class Screen:
 
         self._subscriber = subscriber
         self._playing = "waiting for the table"
+        self._address = ""
         self._live = Live(self._picture(), console=console, auto_refresh=False)
 
     @contextmanager
@@ -62,6 +71,11 @@ class Screen:
         """Show the picture while this is entered; its last state stays on the terminal."""
         with self._live:
             yield self
+
+    def show_address(self, address: str) -> None:
+        """Show the address."""
+        self._address = address
+        self.show_message(None)
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the scenario."""
@@ -84,7 +98,8 @@ class Screen:
             style = "green" if verdict.name.startswith("result") else "red"
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
         return Group(
-            Text(f"the wheel plays  {self._playing}", "dim"),
+            Text(f"bench page       {self._address}"),
+            Text(f"the wheel plays  {self._playing}", "dim", overflow="ellipsis", no_wrap=True),
             Text.assemble("state            ", (table["state"] if table else "nothing yet", "bold")),
             Text(f"bets             {table['bets'] if table else ''}"),
             Text(f"waiting for      {table['waiting_for'] if table else ''}"),
