@@ -11,8 +11,7 @@ import secrets
 import signal
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, get_args
@@ -24,7 +23,7 @@ from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
 from hw_sim.board import SimBoard
 from hw_sim.broker import Broker, Wanted, broker
-from hw_sim.child import Child, DemoError, child, free_port, listens
+from hw_sim.child import DemoError, child, free_port, listens
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
 from hw_sim.events import SimEvent, TableCommand
@@ -165,23 +164,19 @@ class Demo:
         async with aiomqtt.Client("127.0.0.1", served.port) as client:
             await client.subscribe(ROOT + "#", qos=1)
             with Pty(port) as pty:
-                async with (
-                    child("wheeld", command, self._state / "wheeld.log") as daemon,
-                    self._pages(served, monitor, directory / "page.log") as pages,
-                ):
+                async with child("wheeld", command, self._state / "wheeld.log") as daemon:
                     await _first_of(
                         self._listen(client),
                         self._use_panel(client),
                         self._play(pty),
+                        self._serve_pages(served, monitor, directory / "page.log"),
                         _fail(daemon.ended()),
-                        _fail(pages.ended()),
                         _fail(served.process.ended()),
                     )
 
-    @asynccontextmanager
-    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Child]:
-        """With the wheel's pages served by a program of their own, and the bench page, which has the live one in a
-        frame, by us. Raises DemoError."""
+    async def _serve_pages(self, served: Broker, monitor: Path, log: Path) -> None:
+        """Have the wheel's pages served by a program of their own, and serve the bench page, which has the live one in
+        a frame. Raises DemoError, also when that program ends."""
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an extra
         except ImportError:
@@ -197,7 +192,7 @@ class Demo:
         ):
             await listens(running, pages_port)
             await self._show_address(f"{bench}/bench")
-            yield running
+            await _fail(running.ended())
 
     async def _show_address(self, address: str) -> None:
         assert self._view is not None

@@ -121,13 +121,16 @@ class VirtualBench:
     def _feed(self, event: SimEvent) -> None:
         if isinstance(event, ForeignObject):
             self._has_object = event.present
-        is_link = isinstance(event, SensorState) and event.sensor == "link"
-        if is_link:
-            self._is_link_cut = not event.ok
-        if not self._is_link_cut or is_link or isinstance(event, TableCommand | End):
-            self._take(self._table.apply(self._observed(event)))
-        if is_link and not self._is_link_cut:
-            self._tell_level(event.t_us)
+        match event:
+            case SensorState(sensor="link", ok=ok):
+                self._is_link_cut = not ok
+                self._take(self._table.apply(self._observed(event)))
+                if ok:
+                    self._tell_level(event.t_us)
+            case TableCommand() | End():
+                self._take(self._table.apply(self._observed(event)))
+            case _ if not self._is_link_cut:
+                self._take(self._table.apply(self._observed(event)))
 
     def _tell_level(self, t_us: int) -> None:
         """As a board does at its start and after a gap."""
