@@ -13,6 +13,8 @@ from hw_sim.evening import repeatable
 from tests.hw_sim_bench.virtual import VirtualBench
 
 SEEDS = range(4)
+HELD_UP = 56
+"""Two words waited, the second only behind the first, and the table waited for the second for ever."""
 
 
 @pytest.fixture(params=SEEDS)
@@ -153,7 +155,7 @@ def test_there_is_no_other_button() -> None:
         bench.play.press("cheat")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [*SEEDS, HELD_UP])
 def test_whatever_was_pressed_before_one_can_play_on_and_so_can_the_people(seed: int) -> None:
     bench, rng = VirtualBench(seed), repeatable(f"presses {seed}")
     bench.until_handed_over()
