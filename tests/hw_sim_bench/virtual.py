@@ -52,8 +52,8 @@ class VirtualBench:
         self.live = LiveTable(LAYOUT, rng, None)
         self.live.table.pause_factor = QUICK_PAUSE_FACTOR
         self.subscriber, self.ledger = Subscriber(), Ledger()
-        people = People(self.live, self.subscriber, look_s=2.0, on_scenario=lambda _: None)
-        self.play = Play(self.live, people, self.subscriber, self.ledger, speed=SPEED, by_hand=by_hand)
+        self.people = People(self.live, self.subscriber, look_s=2.0, on_scenario=lambda _: None)
+        self.play = Play(self.live, self.people, self.subscriber, self.ledger, speed=SPEED, by_hand=by_hand)
         self._events = self.play.events(draw_scenarios(LAYOUT, rng))
         wheel = sections(LAYOUT, site="demo", table="virtual", last_number=17, port=Path("none"), speed=1)
         setting = parse(f'{wheel}[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
