@@ -11,10 +11,11 @@ import secrets
 import signal
 import sys
 import webbrowser
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import aiomqtt
 
@@ -23,7 +24,7 @@ from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
 from hw_sim.board import SimBoard
 from hw_sim.broker import Broker, Wanted, broker
-from hw_sim.child import DemoError, child, free_port, listens
+from hw_sim.child import Child, DemoError, child, free_port, listens
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
 from hw_sim.events import SimEvent, TableCommand
@@ -118,6 +119,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+class Pages(NamedTuple):
+    """The program that serves the wheel's pages, its port, and the address of the bench page."""
+
+    process: Child
+    port: int
+    bench: str
+
+
 class Demo:
     """One run of the demo: its table, a subscriber, the people who act on what is published, and its pages."""
 
@@ -164,19 +173,24 @@ class Demo:
         async with aiomqtt.Client("127.0.0.1", served.port) as client:
             await client.subscribe(ROOT + "#", qos=1)
             with Pty(port) as pty:
-                async with child("wheeld", command, self._state / "wheeld.log") as daemon:
+                # The daemon is the first to end: it would see its wheel fall silent while the others end.
+                async with (
+                    self._pages(served, monitor, directory / "page.log") as pages,
+                    child("wheeld", command, self._state / "wheeld.log") as daemon,
+                ):
                     await _first_of(
                         self._listen(client),
                         self._use_panel(client),
                         self._play(pty),
-                        self._serve_pages(served, monitor, directory / "page.log"),
+                        self._announce(pages),
                         _fail(daemon.ended()),
                         _fail(served.process.ended()),
                     )
 
-    async def _serve_pages(self, served: Broker, monitor: Path, log: Path) -> None:
-        """Have the wheel's pages served by a program of their own, and serve the bench page, which has the live one in
-        a frame. Raises DemoError, also when that program ends."""
+    @asynccontextmanager
+    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Pages]:
+        """With the wheel's pages served by a program of their own, and the bench page, which has the live one in a
+        frame, by us. Raises DemoError."""
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an extra
         except ImportError:
@@ -190,15 +204,17 @@ class Demo:
             listening(Server(self._bench, self._ledger, pages).application(), port),
             child("wheeld page", command, log) as running,
         ):
-            await listens(running, pages_port)
-            await self._show_address(f"{bench}/bench")
-            await _fail(running.ended())
+            yield Pages(running, pages_port, f"{bench}/bench")
 
-    async def _show_address(self, address: str) -> None:
+    async def _announce(self, pages: Pages) -> None:
+        """Show where the bench page is, as soon as all of it is there, and in a browser where there is one. Raises
+        DemoError when a part of it ends."""
         assert self._view is not None
-        self._view.show_address(address)
+        await listens(pages.process, pages.port)
+        self._view.show_address(pages.bench)
         if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
-            await asyncio.to_thread(webbrowser.open, address)
+            await asyncio.to_thread(webbrowser.open, pages.bench)
+        await _fail(pages.process.ended())
 
     def _configuration(self, served: Broker, port: Path, monitor: Path) -> str:
         wheel = sections(LAYOUT, site=SITE, table=TABLE, last_number=FIRST_NUMBER, port=port, speed=self._speed)

@@ -1,4 +1,4 @@
-"""Each button of the bench leads to the verdict that the rulebook asks for, and whoever then does what the table asks
+"""Each button of the bench leads to the verdict that docs/rulebook.md asks for, and whoever then does what the table asks
 can play on."""
 
 from __future__ import annotations
