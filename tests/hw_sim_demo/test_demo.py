@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
+import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +18,11 @@ from hw_sim import demo
 from hw_sim.broker import Broker
 from hw_sim.child import DemoError
 from hw_sim.cli import main, parser
-from hw_sim.demo import FIRST, Demo
+from hw_sim.demo import FIRST, Demo, Pages
 from hw_sim.evening import named
 from hw_sim.events import RotorEdge, TableCommand
 from hw_sim.people import TableStuckError
+from hw_sim.view import Lines
 from tests.hw_sim_demo.test_subscriber import result, void
 from wheeld.config.reading import parse
 
@@ -170,3 +174,40 @@ async def test_the_first_work_that_ends_ends_the_others() -> None:
 
     with pytest.raises(DemoError, match="the daemon ended"):
         await demo._first_of(forever(), demo._fail(broken()))
+
+
+@pytest.mark.parametrize(
+    ("more", "is_terminal", "display", "opened"),
+    [
+        ([], True, ":0", True),
+        (["--no-browser"], True, ":0", False),
+        ([], False, ":0", False),
+        ([], True, "", False),
+    ],
+)
+async def test_a_browser_is_opened_only_on_a_terminal_with_a_display(
+    tmp_path: Path,
+    more: list[str],
+    is_terminal: bool,
+    display: str,
+    opened: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[str] = []
+
+    class Ending:
+        async def ended(self) -> str:
+            return "the pages ended"
+
+    async def listens(*_: object) -> None: ...
+
+    one = made(tmp_path, *more)
+    one._view = Lines(io.StringIO())
+    monkeypatch.setattr(demo, "listens", listens)
+    monkeypatch.setattr(webbrowser, "open", shown.append)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    with pytest.raises(DemoError, match="the pages ended"):
+        await one._announce(Pages(Ending(), 1, "http://127.0.0.1:1/bench"))  # type: ignore[arg-type]
+    assert shown == (["http://127.0.0.1:1/bench"] if opened else [])
