@@ -61,6 +61,10 @@ def test_a_running_ball_gets_its_number_before_the_people_take_over() -> None:
     bench.run(3)
     bench.play.press("by-itself")
     assert bench.until_verdict().startswith("result ")
+    while len(bench.verdicts) < 7:
+        bench.run(5)
+    assert "void" in " ".join(bench.verdicts), "after which the ball goes back to where the table says"
+    assert bench.people.differences == []
 
 
 async def test_a_ledger_keeps_the_newest() -> None:
