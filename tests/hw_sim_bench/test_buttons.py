@@ -1,5 +1,5 @@
-"""Each button of the bench leads to the verdict that docs/rulebook.md asks for, and whoever then does what the table asks
-can play on."""
+"""Each button of the bench leads to the verdict that docs/rulebook.md asks for, and whoever then does what the table
+asks can play on."""
 
 from __future__ import annotations
 
