@@ -17,7 +17,7 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
-    test_doctor.py test_self_test.py test_supply.py test_card.py,$(call found,$(each)))
+    test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py,$(call found,$(each)))
 # Tests of one part each that take long: `make coverage` runs them with all others of that kind.
 WAITS := tests/live/test_network_cut.py tests/live/test_demo_stopped.py tests/security/test_floods.py
 LIVE   = tests/live $(WAITS:%=--ignore=%)
@@ -70,7 +70,7 @@ need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-in
 .NOTPARALLEL:
 .PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
-demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
+demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
 
 test: lint types tests  ## everything the tests need, then the tests

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,14 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from hw_sim.child import Child, DemoError, child
+from hw_sim.child import Child, DemoError, child, free_port, listens
 
 Wanted = Literal["auto", "mosquitto", "python"]
 SYSTEM_PROGRAMS = ("/usr/sbin", "/usr/local/sbin")
 """Debian installs mosquitto in a directory that is not in a user's PATH."""
-READY_S_MAX = 20.0
-"""It listens within a second; on a small and busy computer within a few."""
-RETRY_S = 0.05
 
 
 class Broker(NamedTuple):
@@ -69,13 +64,6 @@ def _for_amqtt(port: int) -> str:
     return json.dumps(configuration) + "\n"
 
 
-def free_port() -> int:
-    """A loopback port on which nothing listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @asynccontextmanager
 async def broker(wanted: Wanted, directory: Path) -> AsyncIterator[Broker]:
     """A broker until this is left; its files are in `directory`. Raises DemoError."""
@@ -84,29 +72,5 @@ async def broker(wanted: Wanted, directory: Path) -> AsyncIterator[Broker]:
     configuration = directory / "broker.conf"
     configuration.write_text(kind.configuration, encoding="utf-8")
     async with child(kind.name, [*kind.command, str(configuration)], directory / "broker.log") as process:
-        await _listens(process, port)
+        await listens(process, port)
         yield Broker(process, port, kind.protocol)
-
-
-async def _listens(process: Child, port: int) -> None:
-    """Return when it listens. Raises DemoError when it ends instead, or takes too long."""
-    ended = asyncio.create_task(process.ended())
-    try:
-        async with asyncio.timeout(READY_S_MAX):
-            while not await _answers(port):
-                await asyncio.wait({ended}, timeout=RETRY_S)
-                if ended.done():
-                    raise DemoError(f"the broker did not start: {ended.result()}")
-    except TimeoutError:
-        raise DemoError(f"{process.name} did not listen on port {port} within {READY_S_MAX:g} s") from None
-    finally:
-        ended.cancel()
-
-
-async def _answers(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    return True

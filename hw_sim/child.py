@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,10 @@ END_S_MAX = 5.0
 """An orderly end takes a fraction of a second; a child that takes longer is killed."""
 LOG_LINES_SHOWN = 6
 """The last lines of its output, when a child ended by itself."""
+
+READY_S_MAX = 20.0
+"""A server listens within a second or two; on a small and busy computer within a few."""
+RETRY_S = 0.05
 
 PR_SET_PDEATHSIG = 1
 """Source: prctl(2)."""
@@ -84,3 +89,34 @@ async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child
         yield running
     finally:
         await running.stop()
+
+
+def free_port() -> int:
+    """A loopback port on which nothing listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def listens(process: Child, port: int) -> None:
+    """Return when it listens. Raises DemoError when it ends instead, or takes too long."""
+    ended = asyncio.create_task(process.ended())
+    try:
+        async with asyncio.timeout(READY_S_MAX):
+            while not await _answers(port):
+                await asyncio.wait({ended}, timeout=RETRY_S)
+                if ended.done():
+                    raise DemoError(f"{process.name} did not start: {ended.result()}")
+    except TimeoutError:
+        raise DemoError(f"{process.name} did not listen on port {port} within {READY_S_MAX:g} s") from None
+    finally:
+        ended.cancel()
+
+
+async def _answers(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True

@@ -1,25 +1,30 @@
-"""`hw-sim demo`: a broker, a simulated wheel, `wheeld run`, and a view of its messages."""
+"""`hw-sim demo`: a broker, a simulated wheel, `wheeld run`, its pages, and a view of its messages."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+import os
 import random
 import secrets
 import signal
 import sys
-from collections.abc import Coroutine
+import webbrowser
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import aiomqtt
 
-from hw_sim import run as bench
+from hw_sim import run as pace
+from hw_sim.bench.ledger import Ledger
+from hw_sim.bench.play import Play
 from hw_sim.board import SimBoard
 from hw_sim.broker import Broker, Wanted, broker
-from hw_sim.child import DemoError, child
+from hw_sim.child import Child, DemoError, child, free_port, listens
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
 from hw_sim.events import SimEvent, TableCommand
@@ -29,7 +34,7 @@ from hw_sim.logins import command_leaf
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
-from hw_sim.subscriber import Subscriber
+from hw_sim.subscriber import Subscriber, message_text
 from hw_sim.view import View, view_of
 from hw_sim.wheel import Layout
 from hw_sim.words import LANGUAGES, Language, Words, language_here
@@ -66,21 +71,30 @@ FIRST = (
 LOOK_S = 0.4
 """Real seconds until the daemon has published everything about the last event."""
 STATE = Path(".wheeld-demo")
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+"""Without one of these in the environment there is no screen for a browser."""
 
 
 def add(subparsers: Subparsers) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "demo",
-        help="broker, simulated wheel, daemon and a live view",
-        description="Start a broker, a simulated wheel and the daemon, and show its messages, until Ctrl-C. The "
-        "journal stays in a directory, so that a second run goes on where the first one stopped.",
+        help="broker, simulated wheel, daemon, its pages and a live view",
+        description="Start a broker, a simulated wheel, the daemon and its pages, and show its messages, until Ctrl-C. "
+        "It prints the address of the bench page. The journal stays in a directory, so that a second run goes on where "
+        "the first one stopped.",
     )
     parser.add_argument("--coups", type=_count, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
-    bench.add_pace(parser, speed=5.0)
+    add_options(parser, speed=5.0, state=STATE)
+    parser.set_defaults(run=run, by_hand=False)
+
+
+def add_options(parser: argparse.ArgumentParser, *, speed: float, state: Path) -> None:
+    """Declare what `demo` and `bench` have in common, with these defaults."""
+    pace.add_pace(parser, speed=speed)
     parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: another one each time)")
     parser.add_argument(
-        "--state", type=Path, default=STATE, metavar="DIR", help=f"where the journal is (default {STATE})"
+        "--state", type=Path, default=state, metavar="DIR", help=f"where the journal is (default {state})"
     )
     parser.add_argument(
         "--language",
@@ -89,7 +103,9 @@ def add(subparsers: Subparsers) -> None:
         help="of what people read (default: the locale's, else en)",
     )
     parser.add_argument("--broker", choices=get_args(Wanted), default="auto", help="auto: mosquitto if it is installed")
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--no-browser", action="store_true", help="open no browser (without a terminal and a display none is opened)"
+    )
 
 
 def _count(text: str) -> int:
@@ -110,14 +126,23 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+class Pages(NamedTuple):
+    """The program that serves the wheel's pages, its port, and the address of the bench page."""
+
+    process: Child
+    port: int
+    bench: str
+
+
 class Demo:
-    """One run of the demo: its table, a subscriber, and the people who act on what is published."""
+    """One run of the demo: its table, a subscriber, the people who act on what is published, and its pages."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._state: Path = args.state
         self._speed: float = args.speed
         self._coups: int = args.coups
         self._broker: Wanted = args.broker
+        self._may_open: bool = not args.no_browser
         self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
         self._language: Language = args.language
         self.subscriber = Subscriber(words=Words(args.language))
@@ -128,6 +153,10 @@ class Demo:
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
         self.people = People(live, self.subscriber, look_s=LOOK_S * self._speed, on_scenario=self._show_scenario)
+        self._ledger = Ledger()
+        self._bench = Play(
+            live, self.people, self.subscriber, self._ledger, speed=self._speed, by_hand=bool(args.by_hand)
+        )
 
     async def run(self) -> None:
         """Run until there are enough verdicts, or a signal. Raises DemoError when a part is missing or fails."""
@@ -145,23 +174,57 @@ class Demo:
 
     async def _run_parts(self, served: Broker, directory: Path) -> None:
         """Subscribe first, then start wheel and daemon, so that no message is missed."""
-        port = directory / "board"
+        port, monitor = directory / "board", directory / "monitor"
         config = self._state / "wheeld.toml"
-        config.write_text(self._configuration(served, port), encoding="utf-8")
+        config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
         async with aiomqtt.Client("127.0.0.1", served.port) as client:
             await client.subscribe(ROOT + "#", qos=1)
             with Pty(port) as pty:
-                async with child("wheeld", command, self._state / "wheeld.log") as daemon:
+                # The daemon is the first to end: it would see its wheel fall silent while the others end.
+                async with (
+                    self._pages(served, monitor, directory / "page.log") as pages,
+                    child("wheeld", command, self._state / "wheeld.log") as daemon,
+                ):
                     await _first_of(
                         self._listen(client),
                         self._use_panel(client),
                         self._play(pty),
+                        self._announce(pages),
                         _fail(daemon.ended()),
                         _fail(served.process.ended()),
                     )
 
-    def _configuration(self, served: Broker, port: Path) -> str:
+    @asynccontextmanager
+    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Pages]:
+        """With the wheel's pages served by a program of their own, and the bench page, which has the live one in a
+        frame, by us. Raises DemoError."""
+        try:
+            from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an extra
+        except ImportError:
+            raise DemoError("aiohttp is not installed: pip install './hw_sim[demo]'") from None
+        port, pages_port = free_port(), free_port()
+        bench, pages = f"http://{HOST}:{port}", f"http://{HOST}:{pages_port}"
+        wheel = ["page", f"{SITE}/{TABLE}", "--listen", f"{HOST}:{pages_port}", "--socket", str(monitor)]
+        broker_ = ["--host", "127.0.0.1", "--port", str(served.port)]
+        command = [sys.executable, "-m", "wheeld", *wheel, *broker_, "--frame-of", bench]
+        async with (
+            listening(Server(self._bench, self._ledger, pages).application(), port),
+            child("wheeld page", command, log) as running,
+        ):
+            yield Pages(running, pages_port, f"{bench}/bench")
+
+    async def _announce(self, pages: Pages) -> None:
+        """Show where the bench page is, as soon as all of it is there, and in a browser where there is one. Raises
+        DemoError when a part of it ends."""
+        assert self._view is not None
+        await listens(pages.process, pages.port)
+        self._view.show_address(pages.bench)
+        if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
+            await asyncio.to_thread(webbrowser.open, pages.bench)
+        await _fail(pages.process.ended())
+
+    def _configuration(self, served: Broker, port: Path, monitor: Path) -> str:
         wheel = sections(
             LAYOUT,
             site=SITE,
@@ -171,20 +234,30 @@ class Demo:
             speed=self._speed,
             language=self._language,
         )
-        rest = ["[journal]", 'path = "journal.sqlite"', "", "[mqtt]", 'host = "127.0.0.1"']
-        return "\n".join([wheel, *rest, f"port = {served.port}", f'protocol = "{served.protocol}"', ""])
+        rest = ["[journal]", 'path = "journal.sqlite"', "", "[monitor]", f'socket = "{monitor}"', ""]
+        mqtt = ["[mqtt]", 'host = "127.0.0.1"', f"port = {served.port}", f'protocol = "{served.protocol}"', ""]
+        return "\n".join([wheel, *rest, *mqtt])
 
     async def _listen(self, client: aiomqtt.Client) -> None:
         """Show the messages until there are enough verdicts, and what the table waits for after the last."""
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
-                self._show_message(self.subscriber.take(leaf, message.payload))
+                self._take(leaf, message.payload)
             if leaf == "table" and 0 < self._coups <= len(self.subscriber.verdicts):
                 return
 
+    def _take(self, leaf: str, data: bytes) -> None:
+        line = self.subscriber.take(leaf, data)
+        if line is not None:
+            payload = json.loads(data)
+            self._ledger.write(
+                "message", message_text(leaf, payload, self.subscriber.words) or "", name=leaf, coup=payload.get("coup")
+            )
+        self._show_message(line)
+
     async def _play(self, pty: Pty) -> None:
-        events = self.people.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
+        events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
         await Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events)
 
     def _deliver(self, event: SimEvent) -> None:

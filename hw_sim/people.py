@@ -44,9 +44,7 @@ class People:
     def events(self, scenarios: Iterable[Scenario]) -> Iterator[SimEvent]:
         """The events of these scenarios, from before the table's first message. Raises TableStuckError."""
         for scenario in scenarios:
-            yield from self._live.wait(self._look_s)
-            self.compare(whole=True)
-            yield from self._make_ready()
+            yield from self.make_ready()
             self._known = (len(self._subscriber.verdicts), len(self._live.table.truth))
             self.scenario = scenario.name
             self._on_scenario(scenario)
@@ -62,8 +60,11 @@ class People:
             played, arrived = (", ".join(names) or "nothing" for names in (truth, published))
             self.differences.append(f"{self.scenario}: played {played}; published {arrived}")
 
-    def _make_ready(self) -> Iterator[SimEvent]:
-        """The chef does what the state requires, and looks again after each step."""
+    def make_ready(self) -> Iterator[SimEvent]:
+        """The chef looks at the table, does what its state requires, and looks again after each step, until a coup can
+        begin. Raises TableStuckError."""
+        yield from self._live.wait(self._look_s)
+        self.compare(whole=True)
         self.scenario = ""
         for _ in range(STEPS_MAX):
             step = self._next_step()
@@ -92,6 +93,7 @@ class People:
             case "suspended":
                 return live.command("resume", by="direction", reason="the wheel is in order")
             case state if state in READY:
+                live.table.last_number = table["last_number"]  # somebody else may have played meanwhile
                 return None
             case _:
                 return live.command("rien_va", by="chef", reason="nobody can say where the ball is")

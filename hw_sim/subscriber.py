@@ -12,6 +12,15 @@ from hw_sim.words import ENGLISH, Words
 Payload: TypeAlias = dict[str, Any]
 VERDICTS = ("result", "void")
 SEQUENCED = (*VERDICTS, "table")
+NAMES = {
+    "result": "RESULT",
+    "void": "VOID",
+    "table": "table",
+    "board": "numbers",
+    "notice": "notice",
+    "reply": "reply",
+}
+"""What each kind of message is called here, by the last level of its topic."""
 
 
 @dataclass(frozen=True)
@@ -87,19 +96,8 @@ def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 
 
-def _line(leaf: str, payload: Payload, words: Words) -> str | None:
-    if leaf not in KINDS:
-        return None
-    seq = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
-    coup = f"{words.say('coup')} {payload['coup']:>4}" if leaf != "reply" else " " * 9
-    return f"{seq}  {coup}  {words.say(KINDS[leaf]):<7} {_content(leaf, payload, words)}"
-
-
-KINDS = {"result": "RESULT", "void": "VOID", "table": "table", "board": "numbers", "notice": "notice", "reply": "reply"}
-"""The messages that have a line, and what it calls them."""
-
-
-def _content(leaf: str, payload: Payload, words: Words) -> str:
+def message_text(leaf: str, payload: Payload, words: Words) -> str | None:
+    """What a message says, without its place in the feed; None for one that people need not see."""
     match leaf:
         case "result" | "void":
             return verdict_text(leaf, payload, words)
@@ -111,8 +109,19 @@ def _content(leaf: str, payload: Payload, words: Words) -> str:
             return numbers_text(payload["numbers"], words)
         case "notice":
             return f"{payload['notice']}: {payload['text']}"
-    answer = "{name} by {person}: done. {why}" if payload["done"] else "{name} by {person}: refused. {why}"
-    return words.say(answer, name=payload["name"], person=payload["by"], why=payload["why"])
+        case "reply":
+            answer = "{name} by {person}: done. {why}" if payload["done"] else "{name} by {person}: refused. {why}"
+            return words.say(answer, name=payload["name"], person=payload["by"], why=payload["why"])
+    return None
+
+
+def _line(leaf: str, payload: Payload, words: Words) -> str | None:
+    text = message_text(leaf, payload, words)
+    if text is None:
+        return None
+    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+    coup = " " * 9 if leaf == "reply" else f"{words.say('coup')} {payload['coup']:>4}"
+    return f"{place}  {coup}  {words.say(NAMES[leaf]):<7} {text}"
 
 
 def numbers_text(numbers: list[int], words: Words) -> str:

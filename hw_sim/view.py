@@ -15,7 +15,7 @@ from hw_sim.words import Words
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-ROWS = 12
+ROWS = 11
 """Verdicts shown: with the other lines they fit a terminal of 24 lines."""
 
 
@@ -25,6 +25,10 @@ NAME_WIDTH = 17
 
 class View(Protocol):
     """What the demo shows to its viewer."""
+
+    def show_address(self, address: str) -> None:
+        """The bench page is served there."""
+        ...
 
     def show_scenario(self, scenario: Scenario) -> None:
         """The simulated people begin this scenario."""
@@ -41,6 +45,10 @@ class Lines:
     def __init__(self, out: TextIO, words: Words) -> None:
         self._out = out
         self._words = words
+
+    def show_address(self, address: str) -> None:
+        """Print the address."""
+        self.show_message(f"bench page: {address}")
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Print the scenario."""
@@ -63,6 +71,7 @@ class Screen:
         self._subscriber = subscriber
         self._words = subscriber.words
         self._playing = self._words.say("waiting for the table")
+        self._address = ""
         self._live = Live(self._picture(), console=console, auto_refresh=False)
 
     @contextmanager
@@ -70,6 +79,11 @@ class Screen:
         """Show the picture while this is entered; its last state stays on the terminal."""
         with self._live:
             yield self
+
+    def show_address(self, address: str) -> None:
+        """Show the address."""
+        self._address = address
+        self.show_message(None)
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the scenario."""
@@ -93,6 +107,7 @@ class Screen:
         rows = [*self._of_table(), ("last numbers", numbers_text(subscriber.numbers, self._words))]
         shown = [(f"{say(name):<{NAME_WIDTH}}", (value, "bold" if name == "state" else "")) for name, value in rows]
         return Group(
+            Text(f"{'bench page':<{NAME_WIDTH}}{self._address}"),
             Text(f"{say('the wheel plays')}  {self._playing}", "dim"),
             *(Text.assemble(*row) for row in shown),
             Text(f"{say('last notice'):<{NAME_WIDTH}}{subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),

@@ -150,7 +150,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, evening: Path) -> None:
 
 
 def test_verify_alone_verifies_the_program(capsys: Captured) -> None:
-    assert main(["--verify"]) == Exit.NOT_RELEASED
+    assert main(["--verify"]) == Exit.NOT_INSTALLED
     assert "no release made this program" in capsys.readouterr().err
 
 

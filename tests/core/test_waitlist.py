@@ -32,3 +32,18 @@ def test_a_word_in_doubt_waits_for_what_was_shown_before_its_latest_moment() -> 
     assert first.evidence is not None
     assert second is not None
     assert second.command is not None
+
+
+def test_a_word_that_waits_behind_another_has_no_time_of_its_own() -> None:
+    """A time that has passed and frees nothing would let the table wait for it for ever."""
+
+    def until_us(one: Happening) -> int:
+        assert one.command is not None
+        return 10_000_000 if one.command.name == "tout_va" else 2_000_000
+
+    waitlist = Waitlist([])
+    waitlist.put(Command(t_us=500_000, name="tout_va", by="chef"))
+    waitlist.put(Command(t_us=700_000, name="rien_va", by="chef", reason="a dispute"))
+    assert waitlist.due_us(1_000_000, until_us) == 2_000_001
+    assert waitlist.take(3_000_000, until_us) is None
+    assert waitlist.due_us(3_000_000, until_us) == 10_000_001

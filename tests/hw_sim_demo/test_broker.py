@@ -65,7 +65,7 @@ async def test_the_error_of_a_broker_that_does_not_start_has_the_reason(
 async def test_a_broker_that_never_listens_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = Kind("mosquitto", ["/bin/sh", "-c", "exec sleep 60"], "", "5")
     monkeypatch.setattr(broker, "choose", lambda wanted, port: kind)
-    monkeypatch.setattr(broker, "READY_S_MAX", 0.1)
+    monkeypatch.setattr(child, "READY_S_MAX", 0.1)
     with pytest.raises(DemoError, match="did not listen on port"):
         async with broker.broker("auto", tmp_path):
             raise AssertionError

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
+import sys
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +18,12 @@ from hw_sim import demo
 from hw_sim.broker import Broker
 from hw_sim.child import DemoError
 from hw_sim.cli import main, parser
-from hw_sim.demo import FIRST, Demo
+from hw_sim.demo import FIRST, Demo, Pages
 from hw_sim.evening import named
 from hw_sim.events import RotorEdge, TableCommand
 from hw_sim.people import TableStuckError
+from hw_sim.view import Lines
+from hw_sim.words import Words
 from tests.hw_sim_demo.test_subscriber import result, void
 from wheeld.config.reading import parse
 
@@ -48,7 +53,7 @@ def test_the_first_scenarios_show_all_eight_causes_in_twelve_verdicts() -> None:
 def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
     port = tmp_path / "board"
     served: Broker = Broker(None, 1883, "3.1.1")  # type: ignore[arg-type]
-    config = parse(made(tmp_path, "--speed", "5")._configuration(served, port))
+    config = parse(made(tmp_path, "--speed", "5")._configuration(served, port, tmp_path / "monitor"))
     assert config.sensors is not None
     assert (config.sensors.port, config.mqtt.protocol, config.table.last_number) == (str(port), "3.1.1", 17)
     assert config.sensors.silence_s_max == 0.7
@@ -170,3 +175,40 @@ async def test_the_first_work_that_ends_ends_the_others() -> None:
 
     with pytest.raises(DemoError, match="the daemon ended"):
         await demo._first_of(forever(), demo._fail(broken()))
+
+
+@pytest.mark.parametrize(
+    ("more", "is_terminal", "display", "opened"),
+    [
+        ([], True, ":0", True),
+        (["--no-browser"], True, ":0", False),
+        ([], False, ":0", False),
+        ([], True, "", False),
+    ],
+)
+async def test_a_browser_is_opened_only_on_a_terminal_with_a_display(
+    tmp_path: Path,
+    more: list[str],
+    is_terminal: bool,
+    display: str,
+    opened: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[str] = []
+
+    class Ending:
+        async def ended(self) -> str:
+            return "the pages ended"
+
+    async def listens(*_: object) -> None: ...
+
+    one = made(tmp_path, *more)
+    one._view = Lines(io.StringIO(), Words("en"))
+    monkeypatch.setattr(demo, "listens", listens)
+    monkeypatch.setattr(webbrowser, "open", shown.append)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    with pytest.raises(DemoError, match="the pages ended"):
+        await one._announce(Pages(Ending(), 1, "http://127.0.0.1:1/bench"))  # type: ignore[arg-type]
+    assert shown == (["http://127.0.0.1:1/bench"] if opened else [])

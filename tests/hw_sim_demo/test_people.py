@@ -98,3 +98,12 @@ def test_a_verdict_that_never_came_is_noticed_at_the_next_scenario() -> None:
     bench = Bench("faites_vos_jeux")
     bench.play("same_direction", "valid")
     assert bench.people.differences == ["same_direction: played void same_direction; published nothing"]
+
+
+def test_after_somebody_else_has_played_the_ball_belongs_where_the_table_says() -> None:
+    bench = Bench("faites_vos_jeux", number=26)
+    bench.live.table.put_ball_in(26)
+    bench.live.table.last_number = 5
+    bench.play("chef_void")
+    assert bench.live.table.last_number == 26
+    assert bench.live.table.ball_is_in(26)

@@ -15,7 +15,8 @@ from hw_sim.broker import Broker
 from hw_sim.cli import parser
 from hw_sim.demo import Demo
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.subscriber import KINDS, Subscriber
+from hw_sim.subscriber import NAMES as KINDS
+from hw_sim.subscriber import Subscriber
 from hw_sim.view import NAME_WIDTH, view_of
 from hw_sim.words import LANGUAGES, TRANSLATIONS, Language, Words, language_here
 from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
@@ -113,5 +114,5 @@ def test_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_table_and_tally_have_the_language(language: Language, end: str, tmp_path: Path) -> None:
     one = Demo(parser().parse_args(["demo", "--state", str(tmp_path), "--language", language]))
     served: Broker = Broker(None, 1883, "5")  # type: ignore[arg-type]
-    assert parse(one._configuration(served, tmp_path / "board")).table.language == language
+    assert parse(one._configuration(served, tmp_path / "board", tmp_path / "monitor")).table.language == language
     assert any(end in line for line in one.tally())

@@ -84,7 +84,7 @@ def test_ctrl_c_in_mid_coup_leaves_nothing_behind_and_the_next_run_recovers(tmp_
             if "ball_running" in line:
                 break
         started = children(process.pid)
-        assert len(started) == 2, "broker and daemon"
+        assert len(started) == 3, "broker, daemon and pages"
         process.send_signal(signal.SIGINT)
         text = process.communicate(timeout=PATIENCE_S)[0]
         assert process.returncode == 0, text

@@ -68,6 +68,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         address=Address(*options.listen),
         socket=options.socket,
         state=options.state,
+        frame_of=options.frame_of,
         metrics=None if options.metrics is None else Address(*options.metrics),
         chef=None if options.chef is None else _chef(options, table),
     )
@@ -101,4 +102,5 @@ def _login(options: argparse.Namespace, who: str, username: str | None) -> MqttS
         ca_file=options.ca_file,
         cert_file=cert_file,
         key_file=key_file,
+        protocol="3.1.1",  # all that a page needs, and every broker has it
     )

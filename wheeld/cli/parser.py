@@ -14,7 +14,7 @@ from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
 from wheeld.cli import report as cli_report
 from wheeld.cli.person import person
-from wheeld.cli.places import address, secret_file
+from wheeld.cli.places import address, origin_here, secret_file
 from wheeld.config.instance import journal_of
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
@@ -493,6 +493,13 @@ def _add_page(commands: Commands[_Parser]) -> None:
     page.add_argument("--socket", metavar="FILE", type=Path, help="the wheel's [monitor] socket, on this computer")
     page.add_argument("--state", metavar="DIR", type=Path, help="where the last 200 numbers are kept")
     _add_broker(page)
+    page.add_argument(
+        "--frame-of",
+        metavar="ORIGIN",
+        type=origin_here,
+        help="whose pages may show these in a frame, on this computer only, as the simulator's bench page does "
+        "(default: nobody's)",
+    )
     page.add_argument("--metrics", metavar="ADDRESS:PORT", type=address, help="serve metrics there")
     chef = page.add_argument_group("the chef's panel")
     chef.add_argument("--chef", metavar="ADDRESS:PORT", type=address, help="serve the panel there, and nowhere else")

@@ -29,6 +29,14 @@ def address(text: str) -> Address:
     return Address(host.removeprefix("[").removesuffix("]"), int(port))
 
 
+def origin_here(text: str) -> str:
+    """`http://ADDRESS:PORT` of this computer, as a browser names where a page comes from; raises ArgumentTypeError."""
+    scheme, _, place = text.partition("://")
+    if scheme != "http" or not address(place).is_here:
+        raise argparse.ArgumentTypeError(f"{text!r} is no page's origin on this computer, like http://127.0.0.1:8500")
+    return text
+
+
 def secret_file(text: str) -> Path:
     """A file, or a credential that systemd gave; raises ArgumentTypeError."""
     try:

@@ -247,7 +247,7 @@ class Table:
     def _next_due_us(self) -> int | None:
         """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a
         wait."""
-        waits_us = self._waitlist.due_us(self._held_until_us()) if self._waitlist.waiting else None
+        waits_us = self._waitlist.due_us(self._now_us, self._held_until_us()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
         dues_us = (self._bouler_due_us(), launch_us, self._observer.deadline_us(), waits_us)
         return min((due_us for due_us in dues_us if due_us is not None), default=None)

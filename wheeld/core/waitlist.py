@@ -82,10 +82,11 @@ class Waitlist:
             one.evidence is not None and one.t_us <= word.latest_us for one in self.waiting[place + 1 :]
         )
 
-    def due_us(self, held_until_us: HeldUntil) -> int | None:
-        """When the first of them has waited long enough; None while nothing waits."""
+    def due_us(self, now_us: int, held_until_us: HeldUntil) -> int | None:
+        """When the next of them has waited long enough; None while nothing waits for a time. What has waited long
+        enough and was not given out at `now_us` waits behind another one, and time alone does not free it."""
         ends = (held_until_us(happening) for happening in self.waiting)
-        return min((until_us + 1 for until_us in ends if until_us is not None), default=None)
+        return min((until_us + 1 for until_us in ends if until_us is not None and until_us >= now_us), default=None)
 
 
 def _order(happening: Happening) -> tuple[int, bool]:

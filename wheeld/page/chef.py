@@ -20,7 +20,7 @@ from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Language
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import Login, NotSentError
-from wheeld.page.http import add_files, guarded, language_of, page
+from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
 from wheeld.page.viewers import Viewer, Viewers
@@ -114,7 +114,7 @@ class Panel:
 
     def application(self) -> web.Application:
         """What is served."""
-        app = web.Application(middlewares=[guarded, self._known_only], client_max_size=BODY_BYTES_MAX)
+        app = web.Application(middlewares=[guard(), self._known_only], client_max_size=BODY_BYTES_MAX)
         app.router.add_get("/", self._to_panel)
         app.router.add_get("/chef", self._page)
         app.router.add_post("/chef/token", self._enter)

@@ -5,44 +5,48 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from string import Template
-from typing import TypeAlias
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.page.words import in_words
 from wheeld.screen.language import LANGUAGES
 
-Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-HEADERS: Mapping[str, str] = {
-    # Nothing but our own files runs, nothing of another host is loaded, and no other page may show ours in a frame.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+NOBODY = "'none'"
 TYPES: Mapping[str, str] = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 NAMES: Mapping[Language, str] = {"fr": "Français", "it": "Italiano", "en": "English"}
 """As their readers call them."""
 
 
-@web.middleware
-async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Puts our headers on every answer, also on an error."""
-    try:
-        response = await handler(request)
-    except web.HTTPException as error:
-        error.headers.update(HEADERS)
-        raise
-    if not response.prepared:
-        response.headers.update(HEADERS)
-    return response
+def guard(frame_of: str | None = None) -> Middleware:
+    """Puts our headers on every answer, also on an error. `frame_of`: the origin whose page may show ours in a frame;
+    None: nobody's may."""
+    headers = {
+        # Nothing but our own files runs, and nothing of another host is loaded.
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        f"connect-src 'self'; frame-ancestors {frame_of or NOBODY}; base-uri 'none'; form-action 'self'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            error.headers.update(headers)
+            raise
+        if not response.prepared:
+            response.headers.update(headers)
+        return response
+
+    return guarded
 
 
 def language_of(request: web.Request, default: Language) -> Language:

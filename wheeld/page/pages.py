@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 
 from wheeld.core.catalogue import Language
-from wheeld.page.http import add_files, guarded, language_of, page
+from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
 from wheeld.page.viewers import Viewer, Viewers
@@ -16,11 +16,19 @@ from wheeld.page.wheel import Wheel
 
 
 class Pages:
-    """What people look at. `want(is_wanted=…)` is told whether somebody looks at the sensors."""
+    """What people look at. `want(is_wanted=…)` is told whether somebody looks at the sensors. `frame_of`: the origin
+    whose page may show these in a frame."""
 
     def __init__(
-        self, wheel: Wheel, numbers: Numbers, *, now_s: Callable[[], float], want: Callable[[bool], None]
+        self,
+        wheel: Wheel,
+        numbers: Numbers,
+        *,
+        now_s: Callable[[], float],
+        want: Callable[[bool], None],
+        frame_of: str | None = None,
     ) -> None:
+        self._frame_of = frame_of
         self._wheel, self._numbers, self._now_s = wheel, numbers, now_s
         self.live = Viewers(changed=lambda: want(len(self.live) > 0))
         self.boards = Viewers()
@@ -30,7 +38,7 @@ class Pages:
 
     def application(self) -> web.Application:
         """What is served."""
-        app = web.Application(middlewares=[guarded])
+        app = web.Application(middlewares=[guard(self._frame_of)])
         app.router.add_get("/", self._live_page)
         app.router.add_get("/display", self._display_page)
         app.router.add_get("/events", self._live_events)

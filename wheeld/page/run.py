@@ -53,7 +53,7 @@ class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
     another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are
-    kept."""
+    kept. `frame_of`: whose page may show ours in a frame."""
 
     site: str
     table: str
@@ -61,6 +61,7 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     address: Address
     socket: Path | None = None
     state: Path | None = None
+    frame_of: str | None = None
     metrics: Address | None = None
     chef: ChefSetting | None = None
 
@@ -90,7 +91,9 @@ class Program:
         self._setting = setting
         self._wheel = Wheel()
         self._numbers = Numbers(None if setting.state is None else setting.state / f"{setting.table}.numbers.json")
-        self._pages = Pages(self._wheel, self._numbers, now_s=time.monotonic, want=self._want)
+        self._pages = Pages(
+            self._wheel, self._numbers, now_s=time.monotonic, want=self._want, frame_of=setting.frame_of
+        )
         self._login = Login(
             setting.mqtt, setting.root, tuple(TOPICS), take=self._take, reached=self._reached, lost=self._lost
         )

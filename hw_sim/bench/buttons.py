@@ -1,0 +1,72 @@
+"""The buttons of the bench page: for each its name, its group, what stands on it, what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+from hw_sim.bench.hand import Hand
+
+Group: TypeAlias = Literal["The ball", "The people", "The wheel and its sensors"]
+Press: TypeAlias = Callable[[Hand], str]
+
+
+class Button(NamedTuple):
+    """One button. `about`: what it does, in a sentence. `press` does it, and returns what was done."""
+
+    name: str
+    group: Group
+    label: str
+    about: str
+    press: Press
+
+
+def _says(name: str, by: str, label: str, about: str) -> Button:
+    words = f"{'The table' if by == 'table' else f'The {by}'} says “{label.lower()}”."
+    return Button(name.replace("_", "-"), "The people", label, about, lambda hand: hand.say(name, by, words))
+
+
+_ALL = (
+    Button("launch", "The ball", "Launch", "A good push, against the rotor.", Hand.launch),
+    Button(
+        "same-direction",
+        "The ball",
+        "Launch with the rotor",
+        "The ball runs in the rotor's own direction (N1).",
+        Hand.launch_with_rotor,
+    ),
+    Button("weak-launch", "The ball", "Launch weakly", "Too little push for three laps (N3).", Hand.launch_weakly),
+    Button("take-ball", "The ball", "Take the ball", "A hand takes it, even off the track.", Hand.take_ball),
+    Button(
+        "ball-back",
+        "The ball",
+        "Put the ball back",
+        "After a void: in the pocket of the last number.",
+        Hand.put_ball_back,
+    ),
+    _says("open", "chef", "Faites vos jeux", "Opens the table, or the bets."),
+    _says("rien_ne_va_plus", "chef", "Rien ne va plus", "Closes the bets."),
+    _says("operations_done", "table", "Operations done", "All is paid: the next coup may begin."),
+    _says("rien_va", "chef", "Rien va", "The chef declares the coup void (N7)."),
+    _says("tout_va", "chef", "Tout va", "After a void, when the ball lies in its pocket."),
+    _says("resume", "direction", "Resume play", "After a breakdown, when the wheel is in order."),
+    Button("stop-rotor", "The wheel and its sensors", "Stop the rotor", "A hand holds it (N4, N5).", Hand.stop_rotor),
+    Button("spin-rotor", "The wheel and its sensors", "Spin the rotor", "A hand pushes it again.", Hand.spin_rotor),
+    Button("chip", "The wheel and its sensors", "Drop a chip", "It falls in the cylinder (N6).", Hand.drop_chip),
+    Button(
+        "chip-out", "The wheel and its sensors", "Take the chip out", "The cylinder is clear again.", Hand.take_chip_out
+    ),
+    Button(
+        "unplug", "The wheel and its sensors", "Unplug the board", "The daemon sees nothing any more (N8).", Hand.unplug
+    ),
+    Button("plug", "The wheel and its sensors", "Plug the board in", "The daemon sees again.", Hand.plug),
+    Button(
+        "noise",
+        "The wheel and its sensors",
+        "Noise on a beam",
+        "A beam pulses and no ball is there: nothing is decided by that.",
+        Hand.make_noise,
+    ),
+)
+BUTTONS: Mapping[str, Button] = {button.name: button for button in _ALL}
+"""In the order of the page."""

@@ -1,0 +1,249 @@
+"""A wheel that is played by hand, step by step: what a person does counts at once, and the rest goes on by itself.
+
+Two duties of the house are automatic: a rotor that nobody holds is pushed between coups, and a ball that leaves the
+track falls into a pocket. All else is done by whoever plays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from hw_sim.events import BallPass, SensorState, SimEvent
+from hw_sim.live_table import LiveTable
+from hw_sim.table import ROTOR_RPM, SimTable
+from hw_sim.wheel import POCKETS
+from hw_sim.world import us
+
+IN_HAND_S = 0.8
+"""From taking the ball out of its pocket to letting it go on the track."""
+CARRY_S = 1.0
+"""From taking the ball to laying it in a pocket."""
+WEAK_LAPS = (1.2, 2.4)
+"""Of a weak launch. With four beams the shortest makes four passes, which show a launch; the longest is too short."""
+NOISE_GAP_S = 0.03
+"""Between the two pulses of a disturbance. No ball is so fast."""
+BRAKE_REV_S2 = 0.25
+"""How hard a hand stops a rotor: the middle of what the scenarios draw."""
+ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
+"""A rotor that is slower is pushed."""
+PROOF_S = 15.0
+"""From rest to a proven number: more than two turns of the slowest rotor that is left alone."""
+
+
+class Ball(Enum):
+    """Where the ball is."""
+
+    POCKET = "lies in a pocket"
+    HAND = "is in the bouler's hand"
+    TRACK = "runs on the track"
+    FALLING = "falls"
+
+
+class NotPossibleError(Exception):
+    """That cannot be done at the wheel now; the text says why."""
+
+
+class Hand:
+    """What a person can do at the wheel of `live`; each act returns what it did, in words, or raises NotPossibleError.
+
+    `last_number`: the pocket to which the ball belongs, None when there is none yet. `note` is called with everything
+    else that happens.
+    """
+
+    def __init__(self, live: LiveTable, *, last_number: Callable[[], int | None], note: Callable[[str], None]) -> None:
+        self._live, self._last_number, self._note = live, last_number, note
+        self.begin()
+
+    def begin(self) -> None:
+        """Take over a wheel that is in order: the ball lies in a pocket, and nobody holds the rotor."""
+        self._ball = Ball.POCKET
+        self._has_chip = self._is_unplugged = self._is_rotor_held = False
+        self._let_go_s = self._rest_s = 0.0
+
+    def step(self, seconds: float) -> list[SimEvent]:
+        """Let so much time pass. Returns the events of that time."""
+
+        def go_on(table: SimTable) -> None:
+            end_s = table.now_s + seconds
+            self._follow_ball(table, end_s)
+            self._keep_rotor(table)
+            table.now_s = end_s
+
+        return self._live.play(go_on)
+
+    def tidy(self) -> bool:
+        """Undo what people who take over could not play with. Returns whether that is done: a ball that runs comes to
+        rest first, and its number is proven."""
+        if self._has_chip:
+            self._note(self.take_chip_out())
+        if self._is_unplugged:
+            self._note(self.plug())
+        if self._is_rotor_held:
+            self._note(self.spin_rotor())
+        return not self._is_running and self._table.now_s > self._rest_s + PROOF_S
+
+    @property
+    def _table(self) -> SimTable:
+        return self._live.table
+
+    @property
+    def _is_running(self) -> bool:
+        return self._ball in (Ball.TRACK, Ball.FALLING)
+
+    # what goes on by itself
+
+    def _follow_ball(self, table: SimTable, end_s: float) -> None:
+        if self._ball is Ball.TRACK and table.run.end_s <= end_s:
+            now_s = table.now_s
+            table.fall()
+            self._rest_s, table.now_s = table.now_s, now_s
+            self._ball = Ball.FALLING
+            self._note(f"The ball leaves the track after {table.run.laps:.2f} laps.")
+        elif self._ball is Ball.FALLING and self._rest_s <= end_s:
+            self._ball = Ball.POCKET
+            self._note(f"The ball rests in {table.world.stays[-1].number}.")
+
+    def _keep_rotor(self, table: SimTable) -> None:
+        if self._is_rotor_held or self._is_running or table.now_s < self._let_go_s:
+            return
+        if abs(table.world.rotor.speed_at(table.now_s)) < ROTOR_KEPT_REV_S:
+            self._push(table)
+
+    def _push(self, table: SimTable) -> None:
+        now_s = table.now_s
+        table.spin_rotor()
+        self._let_go_s, table.now_s = table.now_s, now_s
+
+    # the ball
+
+    def launch(self) -> str:
+        """Against the rotor, hard enough."""
+        return self._launch(None, "against the rotor")
+
+    def launch_with_rotor(self) -> str:
+        """In the rotor's own direction."""
+        if not self._speed():
+            raise NotPossibleError("The rotor stands still: it has no direction to launch in.")
+        return self._launch(None, "in the rotor's own direction", with_rotor=True)
+
+    def launch_weakly(self) -> str:
+        """Against the rotor, for fewer than three laps."""
+        return self._launch(self._table.rng.uniform(*WEAK_LAPS), "against the rotor, weakly")
+
+    def _launch(self, laps: float | None, how: str, *, with_rotor: bool = False) -> str:
+        if self._is_running:
+            raise NotPossibleError(f"The ball {self._ball.value} already: there is only one.")
+        table = self._table
+        now_s = table.now_s
+        table.lift_ball()
+        table.now_s += IN_HAND_S
+        run = table.launch(laps, with_rotor=with_rotor)
+        table.now_s = now_s
+        self._ball = Ball.TRACK
+        way = "clockwise" if run.turning > 0 else "counter-clockwise"
+        stands = "" if self._speed() else " The rotor stands still."
+        return f"The ball is launched {way}, {how}. Left alone it runs {run.laps:.2f} laps.{stands}"
+
+    def take_ball(self) -> str:
+        """A hand takes the ball, wherever it is."""
+        was = self._ball
+        if was is Ball.HAND:
+            raise NotPossibleError("The bouler has the ball in his hand already.")
+        if was is Ball.TRACK:
+            self._table.block_ball()
+        self._table.lift_ball()
+        self._ball, self._rest_s = Ball.HAND, 0.0
+        run = f", after {self._table.run.laps:.2f} laps" if was is Ball.TRACK else ""
+        return f"A hand takes the ball, which {was.value}{run}."
+
+    def put_ball_back(self) -> str:
+        """A hand lays the ball in the pocket of the last number."""
+        if self._is_running:
+            raise NotPossibleError(f"The ball {self._ball.value}: wait until it rests, or take it.")
+        table, wanted = self._table, self._last_number()
+        if self._ball is Ball.POCKET and table.ball_is_in(wanted):
+            raise NotPossibleError(f"The ball lies in {table.world.stays[-1].number} already.")
+        number = table.rng.choice(POCKETS) if wanted is None else wanted
+        now_s = table.now_s
+        table.lift_ball()
+        table.now_s += CARRY_S
+        table.put_ball_in(number)
+        table.now_s = now_s
+        self._ball = Ball.POCKET
+        stands = "" if self._speed() else " The rotor stands still, so no reader can see it there."
+        return f"A hand lays the ball in {number}.{stands}"
+
+    # the rotor
+
+    def stop_rotor(self) -> str:
+        """A hand stops the rotor and holds it."""
+        if self._is_rotor_held:
+            raise NotPossibleError("A hand holds the rotor already.")
+        table = self._table
+        if self._speed():
+            self._let_go_s = table.world.rotor.order(table.now_s, 0.0, BRAKE_REV_S2)
+        self._is_rotor_held = True
+        return "A hand stops the rotor."
+
+    def spin_rotor(self) -> str:
+        """A hand pushes the rotor."""
+        if not self._is_rotor_held:
+            raise NotPossibleError(f"The rotor turns, {abs(self._speed()) * 60:.0f} turns a minute.")
+        self._is_rotor_held = False
+        self._push(self._table)
+        return "The bouler pushes the rotor."
+
+    def _speed(self) -> float:
+        return self._table.world.rotor.speed_at(self._table.now_s)
+
+    # foreign objects, the cable, noise
+
+    def drop_chip(self) -> str:
+        """A chip falls in the cylinder."""
+        if self._has_chip:
+            raise NotPossibleError("A chip lies in the cylinder already.")
+        self._has_chip = True
+        self._table.foreign_object(present=True)
+        return "A chip falls in the cylinder."
+
+    def take_chip_out(self) -> str:
+        """A hand takes the chip out."""
+        if not self._has_chip:
+            raise NotPossibleError("There is no chip in the cylinder.")
+        self._has_chip = False
+        self._table.foreign_object(present=False)
+        return "A hand takes the chip out."
+
+    def unplug(self) -> str:
+        """The cable between board and computer is pulled out."""
+        if self._is_unplugged:
+            raise NotPossibleError("The cable is out already.")
+        self._is_unplugged = True
+        return self._set_link(ok=False, words="The cable of the sensor board is pulled out.")
+
+    def plug(self) -> str:
+        """The cable is plugged in again."""
+        if not self._is_unplugged:
+            raise NotPossibleError("The cable is in.")
+        self._is_unplugged = False
+        return self._set_link(ok=True, words="The cable of the sensor board is plugged in.")
+
+    def _set_link(self, *, ok: bool, words: str) -> str:
+        self._table.world.direct_events.append(SensorState(us(self._table.now_s), "link", ok))
+        return words
+
+    def make_noise(self) -> str:
+        """A beam pulses twice without a ball."""
+        table = self._table
+        beam = table.rng.randrange(len(table.layout.beams_deg))
+        pulses = [BallPass(us(table.now_s + after_s), beam) for after_s in (0.0, NOISE_GAP_S)]
+        table.world.direct_events += pulses
+        return f"Beam {beam + 1} pulses twice, and no ball is there."
+
+    # people
+
+    def say(self, command: str, by: str, words: str) -> str:
+        """Somebody gives a command to the table, at a panel."""
+        self._table.command(command, by=by, reason="at the bench")
+        return words

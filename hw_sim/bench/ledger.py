@@ -1,0 +1,51 @@
+"""What truly happened at the wheel and what its daemon published, in the order in which it came, for the bench page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+import msgspec
+
+ENTRIES_MAX = 300
+"""Those of some coups. Who has not read them in time misses the oldest."""
+
+Kind: TypeAlias = Literal["truth", "message", "play"]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line. `kind`: the truth, a message of the daemon, or who plays from now on. `name`: of the message's topic;
+    for `play`, who plays. `at`: the time of day on this computer."""
+
+    number: int
+    kind: Kind
+    at: str
+    name: str
+    text: str
+    coup: int | None = None
+
+
+class Ledger:
+    """The newest entries; readers wait for more."""
+
+    def __init__(self, clock: Callable[[], datetime] = datetime.now) -> None:
+        self._clock = clock
+        self._entries: deque[Entry] = deque(maxlen=ENTRIES_MAX)
+        self._written = 0
+        self._news = asyncio.Event()
+
+    def write(self, kind: Kind, text: str, *, name: str = "", coup: int | None = None) -> None:
+        """Add an entry, and wake the readers."""
+        self._written += 1
+        self._entries.append(Entry(self._written, kind, f"{self._clock():%H:%M:%S}", name, text, coup))
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def after(self, number: int) -> list[Entry]:
+        """Those after that one, oldest first; waits until there is one."""
+        while self._written <= number:
+            await self._news.wait()
+        return [entry for entry in self._entries if entry.number > number]

@@ -1,0 +1,98 @@
+"""Who plays at the demo's wheel: its own people, scenario after scenario, or whoever presses the buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hw_sim.bench.buttons import BUTTONS
+from hw_sim.bench.hand import Hand, NotPossibleError
+from hw_sim.bench.ledger import Ledger
+from hw_sim.events import SimEvent
+from hw_sim.live_table import LiveTable
+from hw_sim.people import People
+from hw_sim.run import outcome_text
+from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Subscriber
+
+STEP_S = 0.05
+"""Real seconds of a step. A press counts at the end of one, and people do not notice so short a delay."""
+BY_ITSELF, BY_HAND = "by-itself", "by-hand"
+
+
+class Play:
+    """The events of a wheel without an end. `speed`: simulated seconds in a real one. `by_hand`: who begins."""
+
+    def __init__(
+        self, live: LiveTable, people: People, subscriber: Subscriber, ledger: Ledger, *, speed: float, by_hand: bool
+    ) -> None:
+        self._live, self._people, self._subscriber, self._ledger = live, people, subscriber, ledger
+        self._step_s = STEP_S * speed
+        self._by_hand = by_hand
+        self._is_handed_over = False
+        self._hand = Hand(live, last_number=self._last_number, note=self._note)
+
+    def events(self, scenarios: Iterator[Scenario]) -> Iterator[SimEvent]:
+        """The events, from before the table's first message on; people play `scenarios`. Raises TableStuckError."""
+        while True:
+            if self._by_hand:
+                yield from self._play_by_hand()
+            else:
+                self._tell(BY_ITSELF, "The people of the demo play by themselves.")
+                yield from self._people.events(self._while_by_itself(scenarios))
+
+    def press(self, name: str) -> str:
+        """Press the button of that name. Returns what was done, in words. Raises NotPossibleError; KeyError for a
+        button that there is not."""
+        if name in (BY_ITSELF, BY_HAND):
+            return self._hand_over(by_hand=name == BY_HAND)
+        button = BUTTONS[name]
+        if not self._is_handed_over:
+            raise NotPossibleError(
+                "The people finish what they do; then it is your turn."
+                if self._by_hand
+                else "The people of the demo play. Press “By hand” first."
+            )
+        done = button.press(self._hand)
+        self._note(done)
+        return done
+
+    def _hand_over(self, *, by_hand: bool) -> str:
+        if by_hand is self._by_hand:
+            raise NotPossibleError("You play by hand already." if by_hand else "The people play by themselves already.")
+        self._by_hand = by_hand
+        if by_hand:
+            return "The people finish their coup; then it is your turn."
+        return "The people put the wheel in order and go on playing."
+
+    def _play_by_hand(self) -> Iterator[SimEvent]:
+        self._tell("", "The people make the table ready.")
+        yield from self._people.make_ready()
+        self._hand.begin()
+        self._is_handed_over = True
+        self._tell(BY_HAND, "It is your turn.")
+        while self._by_hand:
+            yield from self._hand.step(self._step_s)
+        self._is_handed_over = False
+        self._tell("", "The people put the wheel in order.")
+        while not self._hand.tidy():
+            yield from self._hand.step(self._step_s)
+
+    def _while_by_itself(self, scenarios: Iterator[Scenario]) -> Iterator[Scenario]:
+        truth = self._live.table.truth
+        while not self._by_hand:
+            known = len(truth)
+            scenario = next(scenarios)
+            self._note(f"The people play {scenario.name}: {scenario.about}")
+            yield scenario
+            for outcome in truth[known:]:  # asked for the next one, its events are over
+                self._note(f"What was true: {outcome_text(outcome)}.")
+
+    def _last_number(self) -> int | None:
+        table = self._subscriber.table
+        return None if table is None else table["last_number"]
+
+    def _note(self, text: str) -> None:
+        self._ledger.write("truth", text)
+
+    def _tell(self, who: str, text: str) -> None:
+        self._ledger.write("play", text, name=who)

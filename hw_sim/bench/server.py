@@ -1,0 +1,142 @@
+"""The bench page over HTTP: the page, its buttons, and what happens as a stream of server-sent events."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import resources
+from itertools import groupby
+from string import Template
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from hw_sim.bench.buttons import BUTTONS, Button
+from hw_sim.bench.hand import NotPossibleError
+from hw_sim.bench.ledger import Ledger
+from hw_sim.bench.play import Play
+
+HOST = "127.0.0.1"
+READERS_MAX = 20
+"""Open pages. A demo has one or two; each costs a socket."""
+SHUTDOWN_S = 1.0
+"""Streams never end by themselves."""
+TYPES = {"css": "text/css", "js": "text/javascript"}
+
+
+class Server:
+    """Serves the page of `play` and `ledger`, with the pages of the wheel at `pages` (an origin) in a frame."""
+
+    def __init__(self, play: Play, ledger: Ledger, pages: str) -> None:
+        self._play, self._ledger, self._pages = play, ledger, pages
+        self._readers = 0
+
+    def application(self) -> web.Application:
+        """What is served."""
+        app = web.Application(middlewares=[_guard(self._pages)])
+        app.router.add_get("/", self._to_page)
+        app.router.add_get("/bench", self._page)
+        app.router.add_get("/bench/events", self._events)
+        app.router.add_get(r"/bench/files/{name:bench\.(?:js|css)}", self._file)
+        app.router.add_post("/bench/do/{name}", self._do)
+        return app
+
+    async def _to_page(self, _: web.Request) -> web.Response:
+        raise web.HTTPFound("/bench")
+
+    async def _page(self, _: web.Request) -> web.Response:
+        page = Template(_static("bench.html")).substitute(pages=html.escape(self._pages), buttons=_buttons())
+        return web.Response(text=page, content_type="text/html")
+
+    async def _file(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        return web.Response(text=_static(name), content_type=TYPES[name.rpartition(".")[2]])
+
+    async def _do(self, request: web.Request) -> web.Response:
+        try:
+            words, done = self._play.press(request.match_info["name"]), True
+        except NotPossibleError as why:
+            words, done = str(why), False
+        except KeyError:
+            raise web.HTTPNotFound from None
+        return web.json_response({"done": done, "words": words})
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        """All that is kept, or what came after the last that this browser had, and then each entry as it comes."""
+        if self._readers >= READERS_MAX:
+            raise web.HTTPServiceUnavailable(text="too many open pages")
+        had = request.headers.get("Last-Event-ID", "0")
+        number = int(had) if had.isdecimal() else 0
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+        await response.prepare(request)
+        self._readers += 1
+        try:
+            while True:
+                entries = await self._ledger.after(number)
+                number = entries[-1].number
+                await response.write(
+                    b"".join(b"id: %d\ndata: %s\n\n" % (each.number, msgspec.json.encode(each)) for each in entries)
+                )
+        except ConnectionError:
+            return response
+        finally:
+            self._readers -= 1
+
+
+@asynccontextmanager
+async def listening(app: web.Application, port: int) -> AsyncIterator[None]:
+    """Serve it on a loopback port until this is left. Raises OSError."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, HOST, port).start()
+        yield
+    finally:
+        await runner.cleanup()
+
+
+def _guard(pages: str) -> Middleware:
+    headers = {
+        # Nothing but our own files runs, and nothing is shown in a frame but the wheel's own pages.
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        f"img-src data:; frame-src {pages}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        """A page of another site must not press buttons here, nor read under a name of its own that leads here."""
+        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+            raise web.HTTPForbidden(text="this came from another site")
+        if request.url.host not in (HOST, "localhost"):
+            raise web.HTTPForbidden(text=f"this bench is at {HOST}")
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update(headers)
+        return response
+
+    return guarded
+
+
+def _buttons() -> str:
+    """A fieldset for each group."""
+    return "\n".join(
+        f"<fieldset><legend>{html.escape(group)}</legend>\n{''.join(map(_button, buttons))}</fieldset>"
+        for group, buttons in groupby(BUTTONS.values(), lambda button: button.group)
+    )
+
+
+def _button(button: Button) -> str:
+    name, label, about = button.name, html.escape(button.label), html.escape(button.about)
+    return (
+        f'<div class="act"><button id="do-{name}" type="button" data-do="{name}" aria-describedby="about-{name}">'
+        f'{label}</button><p id="about-{name}">{about}</p></div>\n'
+    )
+
+
+def _static(name: str) -> str:
+    return resources.files("hw_sim.bench").joinpath("static", name).read_text("utf-8")

@@ -1,0 +1,174 @@
+"""Each button of the bench leads to the verdict that docs/rulebook.md asks for, and whoever then does what the table
+asks can play on."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from hw_sim.bench.buttons import BUTTONS
+from hw_sim.bench.hand import NotPossibleError
+from hw_sim.evening import repeatable
+from tests.hw_sim_bench.virtual import VirtualBench
+
+SEEDS = range(4)
+HELD_UP = 56
+"""Two words waited, the second only behind the first, and the table waited for the second for ever."""
+
+
+@pytest.fixture(params=SEEDS)
+def bench(request: pytest.FixtureRequest) -> VirtualBench:
+    made = VirtualBench(request.param)
+    made.until_handed_over()
+    assert "launch" in made.waits_for
+    return made
+
+
+def play_on(bench: VirtualBench) -> None:
+    """What is true of every button: the next ball can be launched, and its number is the one in which it rests."""
+    bench.make_ready()
+    bench.play.press("launch")
+    verdict = bench.until_verdict()
+    rested = [text for text in bench.truth if text.startswith("The ball rests in")][-1]
+    assert f"The ball rests in {verdict.removeprefix('result ')}." == rested
+    bench.make_ready()
+
+
+def test_a_launch_gives_the_number_in_which_the_ball_rests(bench: VirtualBench) -> None:
+    play_on(bench)
+
+
+def test_a_launch_with_the_rotor_is_void(bench: VirtualBench) -> None:
+    bench.play.press("same-direction")
+    assert bench.until_verdict() == "void same_direction"
+    play_on(bench)
+
+
+def test_a_weak_launch_is_void(bench: VirtualBench) -> None:
+    bench.play.press("weak-launch")
+    assert bench.until_verdict() == "void too_few_laps"
+    play_on(bench)
+
+
+def test_a_chip_while_the_ball_runs_is_void(bench: VirtualBench) -> None:
+    bench.play.press("launch")
+    bench.run(5)
+    bench.play.press("chip")
+    assert bench.until_verdict() == "void foreign_object"
+    play_on(bench)
+
+
+def test_a_stopped_rotor_is_void_while_the_ball_runs(bench: VirtualBench) -> None:
+    bench.play.press("launch")
+    bench.run(4)
+    bench.play.press("stop-rotor")
+    assert bench.until_verdict() == "void rotor_stopped_running"
+    play_on(bench)
+
+
+def test_a_launch_at_a_stopped_rotor_is_void(bench: VirtualBench) -> None:
+    bench.play.press("stop-rotor")
+    bench.run(5)
+    assert "The rotor stands still." in bench.play.press("launch")
+    assert bench.until_verdict() == "void rotor_stopped_running"
+    play_on(bench)
+
+
+@pytest.mark.parametrize("away_s", [4, 200])
+def test_an_unplugged_board_is_a_breakdown(bench: VirtualBench, away_s: float) -> None:
+    bench.play.press("launch")
+    bench.run(4)
+    bench.play.press("unplug")
+    assert bench.until_verdict() == "void breakdown"
+    bench.run(away_s)
+    play_on(bench)
+
+
+def test_noise_makes_no_verdict_and_spoils_none(bench: VirtualBench) -> None:
+    for _ in range(3):
+        bench.play.press("noise")
+        bench.run(4)
+    assert bench.verdicts == []
+    bench.play.press("launch")
+    bench.run(5)
+    bench.play.press("noise")
+    assert bench.until_verdict().startswith("result ")
+    play_on(bench)
+
+
+def test_a_hand_that_takes_the_running_ball_leaves_nobody_stuck(bench: VirtualBench) -> None:
+    bench.play.press("launch")
+    bench.run(5)
+    assert "which runs on the track, after" in bench.play.press("take-ball")
+    bench.run(20)
+    bench.play.press("rien-va")
+    assert bench.until_verdict() == "void chef"
+    play_on(bench)
+
+
+def test_the_chefs_word_is_a_void(bench: VirtualBench) -> None:
+    bench.play.press("launch")
+    bench.run(3)
+    bench.play.press("rien-ne-va-plus")
+    bench.run(2)
+    assert bench.waits_for == ["number"]
+    bench.play.press("rien-va")
+    assert bench.until_verdict() == "void chef"
+    play_on(bench)
+
+
+@pytest.mark.parametrize(
+    ("first", "pressed", "why"),
+    [
+        (["launch"], "launch", "The ball runs on the track already"),
+        (["launch"], "weak-launch", "The ball runs on the track already"),
+        (["launch"], "ball-back", "wait until it rests, or take it"),
+        (["take-ball"], "take-ball", "in his hand already"),
+        ([], "ball-back", "The ball lies in 17 already"),
+        ([], "chip-out", "no chip"),
+        (["chip"], "chip", "already"),
+        ([], "plug", "The cable is in"),
+        (["unplug"], "unplug", "out already"),
+        ([], "spin-rotor", "The rotor turns"),
+        (["stop-rotor"], "stop-rotor", "already"),
+        (["stop-rotor"], "same-direction", "stands still"),
+        ([], "by-hand", "You play by hand already"),
+    ],
+)
+def test_what_is_impossible_now_says_why_and_does_nothing(first: list[str], pressed: str, why: str) -> None:
+    bench = VirtualBench(0)
+    bench.until_handed_over()
+    for name in first:
+        bench.play.press(name)
+        bench.run(3)
+    before = bench.truth
+    with pytest.raises(NotPossibleError, match=why):
+        bench.play.press(pressed)
+    assert bench.truth == before
+
+
+def test_there_is_no_other_button() -> None:
+    bench = VirtualBench(0)
+    bench.until_handed_over()
+    with pytest.raises(KeyError):
+        bench.play.press("cheat")
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, HELD_UP])
+def test_whatever_was_pressed_before_one_can_play_on_and_so_can_the_people(seed: int) -> None:
+    bench, rng = VirtualBench(seed), repeatable(f"presses {seed}")
+    bench.until_handed_over()
+    for _ in range(25):
+        name = rng.choice(list(BUTTONS))
+        with suppress(NotPossibleError):
+            bench.play.press(name)
+        bench.run(rng.choice((0.25, 1, 4, 12)))
+    with suppress(NotPossibleError):
+        bench.play.press("spin-rotor")  # no table asks for that before a launch
+    play_on(bench)
+    bench.play.press(rng.choice(list(BUTTONS)[:3]))
+    bench.play.press("by-itself")
+    known = len(bench.verdicts)
+    while len(bench.verdicts) < known + 3:
+        bench.run(10)
