@@ -76,8 +76,10 @@ class Subscriber:
 def verdict_text(leaf: str, payload: Payload) -> str:
     """A result with its number, in digits and in words, and its laps; a void with its cause and its reason."""
     if leaf == "result":
-        number = f"{payload['number']} · {payload['announcement']}"
-        return f"{number} · {payload['laps']:g} laps, rotor {payload['rotor_rpm']:.1f} rpm"
+        laps, rpm = payload["laps"], payload["rotor_rpm"]
+        run = [] if laps is None else [f"{laps:g} laps"]  # what no sensor has proven is null
+        run += [] if rpm is None else [f"rotor {rpm:.1f} rpm"]
+        return " · ".join([str(payload["number"]), payload["announcement"], *([", ".join(run)] if run else [])])
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 
