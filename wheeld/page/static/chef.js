@@ -149,6 +149,7 @@ element("person").addEventListener("submit", (event) => {
 });
 element("change").addEventListener("click", () => {
   sessionStorage.removeItem("by");
+  element("by").value = "";
   showPerson();
 });
 
