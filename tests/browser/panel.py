@@ -49,4 +49,5 @@ async def answer(page: Page, before: int) -> str:
     await page.wait_for_function(
         "before => document.querySelectorAll('#answers li:not(.sent)').length > before", arg=before
     )
-    return await page.inner_text("#answers li:first-child")
+    text: str = await page.inner_text("#answers li:first-child")
+    return text

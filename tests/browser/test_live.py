@@ -106,6 +106,7 @@ async def test_a_void_stands_with_its_article_and_its_evidence(noted: Page, hous
     assert await noted.locator("#axis .mark.beam").count() >= 3
     assert len((await noted.get_attribute("#axis .speed", "points") or "").split()) >= 2
     assert await noted.is_hidden("#no-axis")
+    await house.wheel.play("valid")
     await house.subscriber.until_state("faites_vos_jeux")
 
 
@@ -117,7 +118,7 @@ async def test_what_changes_is_said_once(browser: Browser, house: House) -> None
             await page.goto(house.page.players + path)
             await page.wait_for_function("() => window.told >= 2")
             await changes(page)
-            await house.wheel.play("valid_few_laps", "same_direction")
+            await house.wheel.play("same_direction", "valid")
             await house.subscriber.until_state("faites_vos_jeux")
             after = await page.evaluate("window.told") + 3
             await page.wait_for_function("after => window.told >= after", arg=after)
