@@ -1,6 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; for the tests mosquitto and gcc; for test-consumers Node, a JDK and mosquitto-clients),
-# and those only where apt-get and the right to use it exist.
+# that are missing (python3-venv; for the tests mosquitto and gcc; for test-consumers Node, a JDK and mosquitto-clients; for
+# test-pages chromium), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -25,7 +25,7 @@ LIVE   = tests/live $(WAITS:%=--ignore=%)
 # core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
 # machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, a third of
 # their time.
-OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site
+OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site tests/browser
 # What `make test` leaves to targets of their own; it has five minutes.
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
@@ -68,7 +68,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -120,6 +120,13 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v javac >/dev/null || { $(call need,default-jdk-headless); }
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
+
+# They play in real seconds, as LIVE does: what failed is tried once more, alone.
+test-pages: $(VENV)/pages.stamp mosquitto chromium  ## the pages in a browser: languages, keyboard, axe, a whole evening at the chef's panel
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser || $(BIN)/python -m pytest $(AGAIN) tests/browser
+
+pictures: $(VENV)/pages.stamp mosquitto chromium  ## the pictures of the pages in docs/pictures
+	$(BIN)/python -m tests.browser.pictures docs/pictures
 
 .wheeld-consumers/stamp: docs/feed/package.json docs/feed/package-lock.json
 	@command -v npm >/dev/null || { $(call need,nodejs npm); }
@@ -188,6 +195,9 @@ test-install-arm64: $(VENV)/test.stamp  ## the package for arm64 in a Debian for
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }
+
+chromium:
+	@command -v chromium >/dev/null || { $(call need,chromium); }
 
 cc:  # what stands between SQLite and the disk in tests/faults is C
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }

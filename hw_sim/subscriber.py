@@ -89,9 +89,10 @@ class Subscriber:
 def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
     """A result with its number, in digits and in words, and its laps; a void with its cause and its reason."""
     if leaf == "result":
-        number = f"{payload['number']} · {payload['announcement']}"
-        laps, rpm = f"{payload['laps']:g}", f"{payload['rotor_rpm']:.1f}"
-        return words.say("{number} · {laps} laps, rotor {rpm} rpm", number=number, laps=laps, rpm=rpm)
+        laps, rpm = payload["laps"], payload["rotor_rpm"]
+        run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # what no sensor has proven is null
+        run += [] if rpm is None else [words.say("rotor {rpm} rpm", rpm=f"{rpm:.1f}")]
+        return " · ".join([str(payload["number"]), payload["announcement"], *([", ".join(run)] if run else [])])
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {"python": "python3-venv", "cc": "gcc libc6-dev"}
+PACKAGES = {"python": "python3-venv", "cc": "gcc libc6-dev", "chromium": "chromium"}
 
 
 def _program(directory: Path, name: str, script: str) -> None:

@@ -27,6 +27,9 @@ def test_verdicts_become_lines_with_what_decides() -> None:
     assert subscriber.take("result", result(1)) == (
         "seq     1  coup    3  RESULT  32 · Trente-deux · 7.5 laps, rotor 14.1 rpm"
     )
+    assert str(
+        Subscriber().take("result", message(1, number=0, announcement="Zéro", laps=None, rotor_rpm=None))
+    ).endswith("RESULT  0 · Zéro"), "by the chef's word: nothing was proven"
     assert subscriber.take("void", void(2, by="chef", reason="late bet")) == (
         "seq     2  coup    3  VOID    rien va: chef · N7 (chef: late bet)"
     )

@@ -11,8 +11,9 @@ from tests.page.evenings import watched
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import State
+from wheeld.core.law.offers import state_of
 from wheeld.core.observations import CommandName
-from wheeld.page.offers import Offer, offers, state_of, words_of
+from wheeld.page.offers import Offer, offers, words_of
 
 
 def running(evening: Evening) -> None:
@@ -107,8 +108,8 @@ def test_every_state_of_the_law_is_told_from_the_message() -> None:
         reach(evening)
         wheel, _ = watched(evening)
         assert wheel.table is not None
-        assert state_of(wheel.table) is evening.table._state.state
-        seen.add(state_of(wheel.table))
+        assert state_of(wheel.table.state, wheel.table.waiting_codes) is evening.table._state.state
+        seen.add(state_of(wheel.table.state, wheel.table.waiting_codes))
     assert len(seen) >= 9
 
 

@@ -181,23 +181,24 @@ class Fact(Named):
 
 @unique
 class Cause(Named):
-    """Why a coup is void: its name in messages."""
+    """Why a coup is void: its name in messages, and what it is in a few words, for a board."""
 
     rule: VoidRule
     """That voids it; the article is the house's (`houses.Profile`)."""
+    text: str
 
-    SAME_DIRECTION = "same_direction", "N1"
-    EARLY_LAUNCH = "early_launch", "N2"
-    TOO_FEW_LAPS = "too_few_laps", "N3"
-    ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "N4"
-    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop", "N5"
-    FOREIGN_OBJECT = "foreign_object", "N6"
-    CHEF = "chef", "N7"
-    BREAKDOWN = "breakdown", "N8"
+    SAME_DIRECTION = "same_direction", "N1", "the ball turned with the rotor"
+    EARLY_LAUNCH = "early_launch", "N2", "launched before the operations were done"
+    TOO_FEW_LAPS = "too_few_laps", "N3", "too few laps"
+    ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "N4", "the rotor stopped while the ball ran"
+    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop", "N5", "the rotor stopped before the ball fell"
+    FOREIGN_OBJECT = "foreign_object", "N6", "a foreign object in the cylinder"
+    CHEF = "chef", "N7", "declared by the chef"
+    BREAKDOWN = "breakdown", "N8", "a breakdown"
 
-    def __init__(self, name: str, rule: VoidRule) -> None:  # noqa: ARG002  see `Named`
-        """Beside its name: the rule."""
-        self.rule = rule
+    def __init__(self, name: str, rule: VoidRule, text: str) -> None:  # noqa: ARG002  see `Named`
+        """Beside its name: the rule, and what it is in plain words."""
+        self.rule, self.text = rule, text
 
 
 @unique

@@ -16,7 +16,7 @@ from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from wheeld.core.facts import Case, Trouble
+from wheeld.core.facts import Case, Cause, Trouble
 from wheeld.core.law import people
 from wheeld.core.law.late import LATE, LAUNCHES
 from wheeld.core.law.table import CLAUSES, GUARDS
@@ -65,6 +65,7 @@ def _texts_of_the_law() -> Iterator[str]:
             yield from (fact.text for fact in clause.facts)
     yield from (row.text for row in LATE.values() if row.void or row.notice)
     yield from (case.text for case in Case)
+    yield from (cause.text for cause in Cause)
     yield from (text for trouble in Trouble for text in (trouble.text, trouble.mend))
     yield from (fact.text for fact in (*GUARDS, *LAUNCHES))  # a notice names the fact as it was before its guard chose
 

@@ -14,6 +14,7 @@ import structlog
 
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFiles, TlsFilesError
+from wheeld.errors import WheeldError
 
 TIMEOUT_S = 5.0
 """A broker in the house answers in milliseconds."""
@@ -25,7 +26,7 @@ REFUSED = 0x80
 """A SUBACK's codes from here on are refusals (MQTT 3.1.1, 3.9.3)."""
 
 
-class NotSentError(Exception):
+class NotSentError(WheeldError):
     """The broker did not take it, or is not there."""
 
 

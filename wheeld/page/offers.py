@@ -7,10 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, translatable
-from wheeld.core.facts import Awaited, Fact, State
 from wheeld.core.houses import PROFILES, TOUT_VA
-from wheeld.core.law.rows import STAY, Row
-from wheeld.core.law.table import rule
+from wheeld.core.law.offers import row_of, state_of
+from wheeld.core.law.rows import Row
 from wheeld.core.messages.payloads import Table, Void
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import CommandName
@@ -52,17 +51,6 @@ class Offer(NamedTuple):
     without: tuple[str, ...] = ()
 
 
-def state_of(table: Table) -> State:
-    """The law's state: two of them have one name in messages, and what they wait for tells them apart."""
-    candidates = [state for state in State if state.wire_name == table.state]
-    if len(candidates) == 1:
-        return candidates[0]
-    codes = set(table.waiting_codes)
-    if table.state == "rien_ne_va_plus":
-        return State.BETS_CLOSED_EARLY if Awaited.LAUNCH in codes else State.RIEN_NE_VA_PLUS
-    return State.RIEN_VA_OPERATIONS_OWED if Awaited.OPERATIONS_DONE in codes else State.RIEN_VA
-
-
 def words_of(table: Table, void: Void | None) -> dict[str, str]:
     """The house's words for a void and after it: those of its last void coup, else those of its regulation."""
     profile = PROFILES.get((table.house, table.game))
@@ -74,10 +62,10 @@ def words_of(table: Table, void: Void | None) -> dict[str, str]:
 def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
     """The commands that the law does in this state, in order. `catalogue` knows the house's words; `sensors`: the
     failing ones, as people call them."""
-    state = state_of(table)
+    state = state_of(table.state, table.waiting_codes)
     for name in ORDER:
-        row = rule(state, Fact[name.upper()])
-        if name not in BY_NAME["chef"].commands or not _does_something(name, row, table):
+        row = row_of(name, state)
+        if row is None or name not in BY_NAME["chef"].commands or _is_so_already(name, table):
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
         plain = Offer(name, label, does, NEEDS.get(name), name in GRAVE)
@@ -88,12 +76,10 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
             yield plain
 
 
-def _does_something(name: CommandName, row: Row, table: Table) -> bool:
-    if row.refuse or (row.next is STAY and not row.acts):
-        return False
-    if name == "last_coup":
-        return table.last_coup is None
-    return name != "last_coup_off" or table.last_coup is not None
+def _is_so_already(name: CommandName, table: Table) -> bool:
+    """La dernière is announced once, and taken back where it was."""
+    is_announced = table.last_coup is not None
+    return (name == "last_coup" and is_announced) or (name == "last_coup_off" and not is_announced)
 
 
 def _does(row: Row, catalogue: Catalogue) -> str:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from wheeld.broker.payloads import Health
 from wheeld.core.catalogue import Catalogue, Language
-from wheeld.core.facts import Trouble
+from wheeld.core.facts import Cause, Trouble
 from wheeld.core.houses import PROFILES
 from wheeld.core.messages.payloads import Common, Result, Table, Void
 from wheeld.core.names import sensor_text
@@ -15,7 +15,7 @@ from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
 from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
-from wheeld.page.words import CAUSES, RITUAL
+from wheeld.page.words import RITUAL
 from wheeld.screen.describe import BETS, STATES
 from wheeld.screen.language import translation
 
@@ -133,7 +133,7 @@ class Snapshot:
         if board is None or board.last_void is None:
             return None
         last = board.last_void
-        causes = {cause.value: text for cause, text in CAUSES.items()}
+        causes = {cause.value: cause.text for cause in Cause}
         why = self._catalogue.say(causes[last.cause]) if last.cause in causes else last.cause
         cited = ", ".join(part for part in (last.rule, last.article) if part)
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
@@ -144,7 +144,7 @@ class Snapshot:
         if table is None or table.state != "rien_va" or not isinstance(void, Void):
             return ""
         cited = f"{void.article}: " if void.article else ""
-        return cited + self._catalogue.say(CAUSES[void.cause])
+        return cited + self._catalogue.say(void.cause.text)
 
     def _head(self) -> Shown | None:
         """The newest message of the feed that is known here."""

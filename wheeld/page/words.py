@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wheeld.core.catalogue import Catalogue, translatable
-from wheeld.core.facts import Case, Cause, StateName
+from wheeld.core.facts import Case, StateName
 
 RITUAL: Mapping[StateName, str] = {
     "closed": translatable("table closed"),
@@ -19,18 +19,6 @@ RITUAL: Mapping[StateName, str] = {
     "suspended": translatable("play suspended"),
 }
 """What players read in each state. The words that are said at the table are said in no other language."""
-
-CAUSES: Mapping[Cause, str] = {
-    Cause.SAME_DIRECTION: translatable("the ball turned with the rotor"),
-    Cause.EARLY_LAUNCH: translatable("launched before the operations were done"),
-    Cause.TOO_FEW_LAPS: translatable("too few laps"),
-    Cause.ROTOR_STOPPED_RUNNING: translatable("the rotor stopped while the ball ran"),
-    Cause.ROTOR_STOPPED_BEFORE_DROP: translatable("the rotor stopped before the ball fell"),
-    Cause.FOREIGN_OBJECT: translatable("a foreign object in the cylinder"),
-    Cause.CHEF: translatable("declared by the chef"),
-    Cause.BREAKDOWN: translatable("a breakdown"),
-}
-"""Why a coup was void, for the board: short."""
 
 WORDS = {
     "wheel": translatable("The wheel"),

@@ -114,12 +114,21 @@ function button(offer) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const told = given(offer, form);
-    if (offer.is_grave && !(await ask(`${offer.label}: ${offer.does}`))) return;
-    press.disabled = true;
+    if (press.ariaDisabled === "true") return; // pressed twice
+    if (offer.is_grave) {
+      const isSure = await ask(`${offer.label}: ${offer.does}`);
+      focusOffer(offer.name);
+      if (!isSure) return;
+    }
+    press.ariaDisabled = "true"; // a button that is disabled would lose the focus
     await send(offer, told);
-    press.disabled = false;
+    press.ariaDisabled = "false";
   });
   return form;
+}
+
+function focusOffer(name) {
+  (document.querySelector(`[data-command="${name}"]`) || document.querySelector("[data-command]"))?.focus();
 }
 
 function showOffers(offers) {
@@ -130,8 +139,7 @@ function showOffers(offers) {
   element("offers").replaceChildren(...offers.map(button));
   element("nothing").hidden = offers.length > 0;
   // Who works with the keyboard stays where he was, or at the first button.
-  const again = focused && (document.querySelector(`[data-command="${focused}"]`) || document.querySelector("[data-command]"));
-  if (again) again.focus();
+  if (focused) focusOffer(focused);
 }
 
 element("person").addEventListener("submit", (event) => {
@@ -141,6 +149,7 @@ element("person").addEventListener("submit", (event) => {
 });
 element("change").addEventListener("click", () => {
   sessionStorage.removeItem("by");
+  element("by").value = "";
   showPerson();
 });
 
@@ -148,7 +157,7 @@ follow("/chef/events", {
   wheel: (wheel) => {
     now = wheel;
     const isSame = wheel.ritual.toLowerCase() === wheel.state_words.toLowerCase();
-    element("ritual").textContent = isSame ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · ");
+    write("ritual", isSame ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · "));
     show("waiting", wheel.waiting);
     show("number", wheel.number?.number);
     element("number").className = `number ${wheel.number?.colour ?? ""}`;

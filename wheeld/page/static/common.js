@@ -4,6 +4,7 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const WORDS = DATA.words;
 const SILENT_MS = 6000; // three beats of the server
+const AGAIN_MS = 3000; // as often as browsers ask again for a stream that broke
 
 function say(key, parts = {}) {
   return WORDS[key].replace(/\{(\w+)\}/g, (place, name) => (name in parts ? String(parts[name]) : place));
@@ -13,10 +14,14 @@ function element(id) {
   return document.getElementById(id);
 }
 
-function show(id, text) {
+// A screen reader reads out again whatever is written into a live region, the same text too.
+function write(id, text) {
   const place = element(id);
-  const value = text === null || text === undefined || text === "" ? "–" : String(text);
-  if (place && place.textContent !== value) place.textContent = value; // unchanged text is not read out again
+  if (place.textContent !== text) place.textContent = text;
+}
+
+function show(id, text) {
+  write(id, text === null || text === undefined || text === "" ? "–" : String(text));
 }
 
 function pocket(tag, seen) {
@@ -34,6 +39,14 @@ function fill(id, items) {
 
 function showNumbers(wheel) {
   fill("numbers", wheel.numbers.map((seen) => pocket("li", seen)));
+}
+
+// A browser asks for a stream again that broke, but not for one that was refused, because there are too many viewers or a
+// token is asked for anew. The page begins again then, as soon as it can be had.
+async function begin() {
+  const page = await fetch(location.href).catch(() => null);
+  if (page?.ok) location.reload();
+  else setTimeout(begin, AGAIN_MS);
 }
 
 // `on` handles each kind of event. A page without a stream must say so at once: what stands on it is old.
@@ -64,6 +77,7 @@ function follow(path, on) {
   source.addEventListener("error", () => {
     heard = -SILENT_MS - 1;
     bar();
+    if (source.readyState === EventSource.CLOSED) setTimeout(begin, AGAIN_MS);
   });
   setInterval(bar, 500);
 }

@@ -16,14 +16,14 @@ follow("/display/events", {
     // While a coup runs the last number is that of the one before.
     const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
     number.className = `number ${isOut ? wheel.number.colour : ""} ${isPast ? "past" : ""}`;
-    element("announcement").textContent = isOut && wheel.state === "operations" ? wheel.announcement : "";
-    element("ritual").textContent = wheel.ritual;
-    element("cause").textContent = wheel.cause;
+    write("announcement", isOut && wheel.state === "operations" ? wheel.announcement : "");
+    write("ritual", wheel.ritual);
+    write("cause", wheel.cause);
     element("last").hidden = wheel.last_coup === null;
     showNumbers(wheel);
     fill("hot", wheel.hot.map(favourite));
     fill("cold", wheel.cold.map(favourite));
-    element("counted").textContent = say("of_last", { count: wheel.counted });
+    write("counted", say("of_last", { count: wheel.counted }));
   },
 });
 

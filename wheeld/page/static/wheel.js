@@ -114,7 +114,7 @@ function showFrame(frame) {
 }
 
 function showVoid(told) {
-  element("void").textContent = told === null ? WORDS.no_void : `${WORDS.coup} ${told.coup}: ${told.words} — ${told.why}`;
+  write("void", told === null ? WORDS.no_void : `${WORDS.coup} ${told.coup}: ${told.words} — ${told.why}`);
 }
 
 // One row for each sensor that saw something, one for the rotor's speed and one for words, on one axis of time.
@@ -180,7 +180,7 @@ function showWheel(wheel) {
   for (const id of ["state", "bets", "coup", "bouler", "waiting"]) {
     show(id, wheel[`${id}_words`] ?? wheel[id]);
   }
-  element("ritual").textContent = wheel.ritual;
+  write("ritual", wheel.ritual);
   showNumbers(wheel);
   showVoid(wheel.void);
   show("broker", wheel.reached ? WORDS.reached : WORDS.not_reached);

@@ -1,0 +1,53 @@
+"""The chef's panel as its people use it, by keyboard."""
+
+from __future__ import annotations
+
+from playwright.async_api import Page
+
+from tests.browser.browser import PATIENCE_MS
+from tests.browser.house import TOKEN
+from wheeld.page.offers import GRAVE
+
+
+async def enter(page: Page, by: str = "Anna") -> None:
+    """Give the token and the name, by keyboard."""
+    await page.focus("#token")
+    await page.keyboard.type(TOKEN)
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("#by")
+    await page.focus("#by")
+    await page.keyboard.type(by)
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("[data-command]")
+
+
+async def offered(page: Page, name: str, patience_ms: float = PATIENCE_MS) -> None:
+    """Return when the command can be given; raises Playwright's TimeoutError."""
+    await page.wait_for_selector(f"[data-command={name}]", timeout=patience_ms)
+
+
+async def press(page: Page, name: str) -> None:
+    """Go to the button of a command and press Enter."""
+    await offered(page, name)
+    await page.focus(f"[data-command={name}]")
+    await page.keyboard.press("Enter")
+
+
+async def give(page: Page, name: str) -> str:
+    """Press it, and say yes where the panel asks. Returns the wheel's answer as it stands on the page."""
+    before = await page.locator("#answers li:not(.sent)").count()
+    await press(page, name)
+    if name in GRAVE:
+        await page.wait_for_selector("#sure[open]")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+    return await answer(page, before)
+
+
+async def answer(page: Page, before: int) -> str:
+    """The newest answer, once there are more than `before`."""
+    await page.wait_for_function(
+        "before => document.querySelectorAll('#answers li:not(.sent)').length > before", arg=before
+    )
+    text: str = await page.inner_text("#answers li:first-child")
+    return text
