@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import Evening
+from wheeld.core.observations import Rotor
+from wheeld.core.tracking.head_rotor import HeadRotorState, RotorFromHead
+from wheeld.core.tracking.run import Run
 
 
 def apart_deg(first: float, second: float) -> float:
@@ -51,3 +54,14 @@ def test_an_object_in_the_cylinder_is_seen() -> None:
     evening = Evening().open()
     evening.drop()
     assert evening.table.glance().object == "present"
+
+
+def test_how_fast_a_rotor_turns_that_has_just_begun_is_not_known() -> None:
+    evening = Evening(rpm=20)
+    evening.observe(Rotor(1_000, 5, "cw"))
+    glance = evening.table.glance()
+    assert (glance.rotor_rpm, glance.rotor_deg) == (None, None)
+
+
+def test_a_head_reports_no_angle() -> None:
+    assert RotorFromHead(HeadRotorState(), Run()).angle_deg(0) is None
