@@ -36,8 +36,9 @@ class Places(NamedTuple):
 
     @property
     def monitor(self) -> Path:
-        """The socket on which the wheel tells its pages what the sensors see."""
-        return self.computer.at(f"run/wheeld/{self.name}.monitor")
+        """The socket on which the wheel tells its pages what the sensors see. It is made when the wheel runs, so it has
+        its place also where setup writes elsewhere; a longer path would name no socket."""
+        return Path(f"/run/wheeld/{self.name}.monitor")
 
     @property
     def certificate(self) -> Path:
