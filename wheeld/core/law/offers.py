@@ -1,4 +1,4 @@
-"""What a person's command would do in a state, read off the table: for panels, whose buttons must promise nothing else."""
+"""What a command of a person would do in a state, read off the table: panels promise nothing else."""
 
 from __future__ import annotations
 
