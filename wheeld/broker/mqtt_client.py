@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import aiomqtt
 from paho.mqtt.client import Client as PahoClient
@@ -42,6 +42,9 @@ READ_AGAIN_S = 0.05
 
 PASSWORD_BYTES_MAX = 4096
 """A long token fits. MQTT ends at 65,535 bytes, with an error that would end the daemon."""
+
+
+AnyClient = TypeVar("AnyClient", bound=aiomqtt.Client)
 
 
 class Listener(Protocol):
@@ -254,7 +257,7 @@ async def new_client(
         settings.port,
         identifier=settings.client_id,
         username=settings.username,
-        password=_read_password(settings.password_file),
+        password=read_password(settings.password_file),
         protocol=aiomqtt.ProtocolVersion.V5 if is_mqtt_5 else aiomqtt.ProtocolVersion.V311,
         will=will,
         keepalive=settings.keepalive_s,
@@ -267,7 +270,7 @@ async def new_client(
 
 
 @asynccontextmanager
-async def opened(client: MqttClient) -> AsyncIterator[MqttClient]:
+async def opened(client: AnyClient) -> AsyncIterator[AnyClient]:
     """The client, connected until this is left. Raises MqttError."""
     entering = asyncio.ensure_future(client.__aenter__())
     try:
@@ -299,7 +302,7 @@ async def unless_gone(work: Coroutine[Any, Any, None], client: MqttClient) -> No
         task.cancel()
 
 
-def _read_password(path: Path | None) -> str | None:
+def read_password(path: Path | None) -> str | None:
     """The password in the file; raises OSError, MqttError when it can be none. No error repeats what the file holds."""
     if path is None:
         return None

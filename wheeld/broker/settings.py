@@ -21,6 +21,10 @@ _Users: TypeAlias = Annotated[
 ]
 
 
+PLAIN_PORT, TLS_PORT = 1883, 8883
+"""Of MQTT without and with TLS, by its registration."""
+
+
 class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the broker is and how to connect to it. TLS is on when any of the three files is given."""
 

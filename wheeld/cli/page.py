@@ -7,14 +7,13 @@ import asyncio
 import sys
 
 from wheeld.broker.roles import BY_NAME
-from wheeld.broker.settings import MqttSettings
+from wheeld.broker.settings import PLAIN_PORT, TLS_PORT, MqttSettings
 from wheeld.broker.tls import common_name
 from wheeld.exits import Exit
-from wheeld.page.run import Address, ChefSetting, PageSetting, serve
+from wheeld.page.run import serve
+from wheeld.page.setting import ChefSetting, PageSetting
 from wheeld.service.logs import log_to_stderr
 
-PLAIN_PORT, TLS_PORT = 1883, 8883
-"""Of MQTT without and with TLS, by its registration."""
 TOKEN_CHARACTERS_MIN = 12
 """Five attempts a minute: guessing so long a token takes for ever."""
 
@@ -53,7 +52,10 @@ def _wrong(options: argparse.Namespace) -> str:
 def _wrong_token(options: argparse.Namespace) -> str:
     if options.token_file is None:
         return ""
-    token = options.token_file.read_text("utf-8").strip()
+    try:
+        token = options.token_file.read_text("utf-8").strip()
+    except UnicodeDecodeError:
+        return f"the token in {options.token_file} is no text that can be typed; openssl rand -hex 16 makes one"
     if len(token) < TOKEN_CHARACTERS_MIN:
         return f"the token is shorter than {TOKEN_CHARACTERS_MIN} characters; openssl rand -hex 16 makes one"
     return ""
@@ -65,11 +67,11 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         site=site,
         table=table,
         mqtt=_login(options, "", options.username or BY_NAME["page"].user(table)),
-        address=Address(*options.listen),
+        address=options.listen,
         socket=options.socket,
         state=options.state,
         frame_of=options.frame_of,
-        metrics=None if options.metrics is None else Address(*options.metrics),
+        metrics=options.metrics,
         chef=None if options.chef is None else _chef(options, table),
     )
 
@@ -80,7 +82,7 @@ def _chef(options: argparse.Namespace, table: str) -> ChefSetting:
     named = None if cert_file is None else common_name(cert_file)
     user = options.chef_username or named or BY_NAME["chef"].user(table)
     return ChefSetting(
-        address=Address(*options.chef),
+        address=options.chef,
         mqtt=_login(options, "chef_", user),
         user=user,
         token_file=options.token_file,

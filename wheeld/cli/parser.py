@@ -14,7 +14,7 @@ from wheeld.cli import journal as cli_journal
 from wheeld.cli import replay as cli_replay
 from wheeld.cli import report as cli_report
 from wheeld.cli.person import person
-from wheeld.cli.places import address, origin_here, secret_file
+from wheeld.cli.places import address, named_file, origin_here
 from wheeld.config.instance import journal_of
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
@@ -470,12 +470,15 @@ def _add_broker(command: argparse.ArgumentParser) -> None:
     command.add_argument("--host", default="localhost", help="the broker (default: localhost)")
     command.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
     command.add_argument("--username", metavar="NAME", help="for the broker")
-    command.add_argument("--password-file", metavar="FILE", type=secret_file, help="the file with the password")
+    command.add_argument("--password-file", metavar="FILE", type=named_file, help="the file with the password")
     command.add_argument(
-        "--ca-file", metavar="FILE", type=secret_file, help="the authority of the broker's certificate; turns TLS on"
+        "--ca-file",
+        metavar="FILE",
+        type=named_file,
+        help="the authority of the broker's certificate; turns TLS on",
     )
-    command.add_argument("--cert-file", metavar="FILE", type=secret_file, help="our certificate, with TLS")
-    command.add_argument("--key-file", metavar="FILE", type=secret_file, help="its key")
+    command.add_argument("--cert-file", metavar="FILE", type=named_file, help="our certificate, with TLS")
+    command.add_argument("--key-file", metavar="FILE", type=named_file, help="its key")
 
 
 def _add_page(commands: Commands[_Parser]) -> None:
@@ -504,14 +507,17 @@ def _add_page(commands: Commands[_Parser]) -> None:
     chef = page.add_argument_group("the chef's panel")
     chef.add_argument("--chef", metavar="ADDRESS:PORT", type=address, help="serve the panel there, and nowhere else")
     chef.add_argument("--chef-username", metavar="NAME", help="at the broker (default: chef-TABLE)")
-    chef.add_argument("--chef-password-file", metavar="FILE", type=secret_file, help="the file with its password")
-    chef.add_argument("--chef-cert-file", metavar="FILE", type=secret_file, help="its certificate for the broker")
-    chef.add_argument("--chef-key-file", metavar="FILE", type=secret_file, help="the key of that")
-    chef.add_argument("--token-file", metavar="FILE", type=secret_file, help="who gives this token may use the panel")
-    chef.add_argument("--panel-cert-file", metavar="FILE", type=secret_file, help="the panel's own, for HTTPS")
-    chef.add_argument("--panel-key-file", metavar="FILE", type=secret_file, help="the key of that")
+    chef.add_argument("--chef-password-file", metavar="FILE", type=named_file, help="the file with its password")
+    chef.add_argument("--chef-cert-file", metavar="FILE", type=named_file, help="its certificate for the broker")
+    chef.add_argument("--chef-key-file", metavar="FILE", type=named_file, help="the key of that")
+    chef.add_argument("--token-file", metavar="FILE", type=named_file, help="who gives this token may use the panel")
+    chef.add_argument("--panel-cert-file", metavar="FILE", type=named_file, help="the panel's own, for HTTPS")
+    chef.add_argument("--panel-key-file", metavar="FILE", type=named_file, help="the key of that")
     chef.add_argument(
-        "--panel-client-ca-file", metavar="FILE", type=secret_file, help="whoever has a certificate of it may use it"
+        "--panel-client-ca-file",
+        metavar="FILE",
+        type=named_file,
+        help="whoever has a certificate of it may use it",
     )
     page.set_defaults(do=_page)
 

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NamedTuple
 
 from wheeld.config.paths import given_by_systemd, resolve
-
-
-class Address(NamedTuple):
-    """Where a port is opened."""
-
-    host: str
-    port: int
-
-    @property
-    def is_here(self) -> bool:
-        """Whether only this computer reaches it."""
-        return self.host in ("127.0.0.1", "::1", "localhost")
+from wheeld.page.setting import Address
 
 
 def address(text: str) -> Address:
@@ -37,7 +25,7 @@ def origin_here(text: str) -> str:
     return text
 
 
-def secret_file(text: str) -> Path:
+def named_file(text: str) -> Path:
     """A file, or a credential that systemd gave; raises ArgumentTypeError."""
     try:
         return resolve(text, Path(), given_by_systemd)

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import sys
 
+from wheeld.broker.settings import PLAIN_PORT, TLS_PORT
 from wheeld.cli.failure import catalogue_of, fail, printable, warn
 from wheeld.cli.troubles import SILENCE_S, Troubles, wrong_files
 from wheeld.core.catalogue import Catalogue, Language, translatable
@@ -16,9 +17,6 @@ from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.seal import raw_public_key
 from wheeld.screen.describe import describe
 from wheeld.service.host_clock import SystemClock
-
-PLAIN_PORT, TLS_PORT = 1883, 8883
-"""Of MQTT without and with TLS, by its registration."""
 
 AGES = (
     (86_400, translatable("{count} days")),

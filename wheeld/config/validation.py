@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from wheeld.broker.roles import BY_NAME, users_at
-from wheeld.broker.settings import MqttSettings
+from wheeld.broker.settings import TLS_PORT, MqttSettings
 from wheeld.broker.tls import TlsFiles, TlsFilesError, common_name
 from wheeld.config.paths import SECRETS, trouble
 from wheeld.config.problems import Problem
@@ -21,9 +21,6 @@ from wheeld.config.validate_gpio import gpio_rules
 from wheeld.config.validate_head import head_rules
 from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
 from wheeld.monitor.setting import PATH_BYTES_MAX
-
-TLS_PORT = 8883
-"""Of MQTT with TLS, by its registration."""
 
 
 def problems_of(config: Config) -> list[Problem]:

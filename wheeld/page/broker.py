@@ -6,12 +6,12 @@ import asyncio
 import random
 import ssl
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import aiomqtt
 import structlog
 
+from wheeld.broker.mqtt_client import opened, read_password
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFiles, TlsFilesError
 from wheeld.errors import WheeldError
@@ -79,27 +79,15 @@ class Login:
             setting.host,
             setting.port,
             username=setting.username,
-            password=None if setting.password_file is None else setting.password_file.read_text("utf-8").rstrip("\r\n"),
+            password=read_password(setting.password_file),
             protocol=aiomqtt.ProtocolVersion.V5 if setting.protocol == "5" else aiomqtt.ProtocolVersion.V311,
             keepalive=setting.keepalive_s,
             timeout=TIMEOUT_S,
             tls_context=await asyncio.to_thread(self._context),
             max_queued_incoming_messages=INBOX_MAX,
         )
-        entering = asyncio.ensure_future(client.__aenter__())
-        try:
-            await asyncio.shield(entering)
-        except asyncio.CancelledError:
-            # aiomqtt cannot take back half a connection: wait until it is a whole one or has failed, then leave.
-            with suppress(aiomqtt.MqttError):
-                await entering
-                await client.__aexit__(None, None, None)
-            raise
-        try:
+        async with opened(client):
             await self._listen(client)
-        finally:
-            with suppress(aiomqtt.MqttError):
-                await client.__aexit__(None, None, None)
 
     async def _listen(self, client: aiomqtt.Client) -> None:
         codes: Sequence[Any] = await client.subscribe([(self._root + leaf, 1) for leaf in self._leaves])

@@ -8,67 +8,23 @@ import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
 import structlog
 from aiohttp import web
 
-from wheeld.broker.settings import MqttSettings
 from wheeld.page.broker import Login
 from wheeld.page.chef import Answers, Panel, Token
 from wheeld.page.metrics import application
 from wheeld.page.numbers import Numbers
 from wheeld.page.pages import Pages
 from wheeld.page.sensors import SensorReader
+from wheeld.page.setting import Address, ChefSetting, PageSetting
 from wheeld.page.wheel import TOPICS, Wheel
 
 TELL_S = 1.0
 """Ages are told again so often."""
 SHUTDOWN_S = 1.0
 """Streams never end by themselves."""
-
-
-class Address(NamedTuple):
-    """Where a port is opened."""
-
-    host: str
-    port: int
-
-
-class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """The chef's panel: where, as whom at the broker, and who may use it: with the token, or a certificate of
-    `client_ca_file`, which needs our own."""
-
-    address: Address
-    mqtt: MqttSettings
-    user: str
-    token_file: Path | None = None
-    cert_file: Path | None = None
-    key_file: Path | None = None
-    client_ca_file: Path | None = None
-
-
-class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
-    another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are
-    kept. `frame_of`: whose page may show ours in a frame."""
-
-    site: str
-    table: str
-    mqtt: MqttSettings
-    address: Address
-    socket: Path | None = None
-    state: Path | None = None
-    frame_of: str | None = None
-    metrics: Address | None = None
-    chef: ChefSetting | None = None
-
-    @property
-    def root(self) -> str:
-        """What the topics of the wheel begin with."""
-        return f"wheel/v1/{self.site}/{self.table}/"
 
 
 async def serve(setting: PageSetting) -> None:

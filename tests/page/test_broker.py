@@ -1,0 +1,94 @@
+"""The pages' login, at a real mosquitto."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiomqtt
+import pytest
+
+from tests.broker.world import working
+from tests.mosquitto import Mosquitto
+from wheeld.broker.settings import MqttSettings
+from wheeld.page.broker import Login, NotSentError
+
+ROOT = "wheel/v1/s/t/"
+
+
+class Page:
+    """Everything that a login told."""
+
+    def __init__(self, settings: MqttSettings) -> None:
+        self.taken: list[tuple[str, bytes, bool]] = []
+        self.states: list[str] = []
+        self._news = asyncio.Event()
+        self.login = Login(
+            settings,
+            ROOT,
+            ("board", "table"),
+            take=lambda *told: self._note(lambda: self.taken.append(told)),
+            reached=lambda: self._note(lambda: self.states.append("reached")),
+            lost=lambda: self._note(lambda: self.states.append("lost")),
+        )
+
+    def _note(self, note: Callable[[], None]) -> None:
+        note()
+        self._news.set()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not is_so():
+                self._news.clear()
+                await self._news.wait()
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path) -> Iterator[Mosquitto]:
+    with Mosquitto(tmp_path) as broker:
+        yield broker
+
+
+@asynccontextmanager
+async def logged_in(settings: MqttSettings) -> AsyncIterator[Page]:
+    page = Page(settings)
+    async with working(page.login.run()):
+        yield page
+
+
+async def test_it_reads_its_topics_and_publishes_below_the_same_root(mosquitto: Mosquitto) -> None:
+    async with aiomqtt.Client("127.0.0.1", mosquitto.port) as other:
+        await other.publish(f"{ROOT}board", b"kept", qos=1, retain=True)
+        await other.publish(f"{ROOT}health", b"not asked for", qos=1, retain=True)
+        await other.subscribe(f"{ROOT}cmd/#")
+        async with logged_in(MqttSettings(host="127.0.0.1", port=mosquitto.port)) as page:
+            await page.until(lambda: bool(page.taken))
+            await page.login.publish("cmd/x/open", b"{}")
+            message = await anext(other.messages)
+    assert page.taken == [("board", b"kept", True)]
+    assert (message.topic.value, message.payload) == (f"{ROOT}cmd/x/open", b"{}")
+
+
+async def test_a_broker_that_is_gone_is_told_and_found_again(
+    mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wheeld.page.broker.RETRY_S", 0.01)
+    monkeypatch.setattr("wheeld.page.broker.RETRY_S_MAX", 0.05)
+    async with logged_in(MqttSettings(host="127.0.0.1", port=mosquitto.port)) as page:
+        await page.until(lambda: page.states[-1:] == ["reached"])
+        mosquitto.kill()
+        await page.until(lambda: page.states[-1:] == ["lost"])
+        with pytest.raises(NotSentError):
+            await page.login.publish("cmd/x/open", b"{}")
+        mosquitto.start()
+        await page.until(lambda: page.states[-1:] == ["reached"])
+
+
+async def test_a_password_file_that_holds_none_ends_nothing(mosquitto: Mosquitto, tmp_path: Path) -> None:
+    password = tmp_path / "password"
+    password.write_bytes(b"\xff\xfe")
+    settings = MqttSettings(host="127.0.0.1", port=mosquitto.port, username="u", password_file=password)
+    async with logged_in(settings) as page:
+        await page.until(lambda: page.states[-1:] == ["lost"])
