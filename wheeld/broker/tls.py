@@ -32,6 +32,19 @@ _OF_US = {
 """What the broker's answers mean, by OpenSSL's names for them."""
 
 
+class Secured(ssl.SSLSocket):
+    """Closes itself when the handshake fails. paho leaves that socket to the garbage collector, and until then a broker
+    that refuses us would hold one of our files after each attempt."""
+
+    def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  as the base
+        """As in `ssl`; what it raises is unchanged."""
+        try:
+            super().do_handshake(block)
+        except BaseException:
+            self.close()
+            raise
+
+
 class TlsFilesError(WheeldError):
     """The files make no usable context. The text names the file and the cause, and never repeats its content."""
 
@@ -59,6 +72,7 @@ class TlsFiles(msgspec.Struct, frozen=True):
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.sslsocket_class = Secured
         if self.ca_file is None:
             context.load_default_certs()
         else:
