@@ -49,16 +49,24 @@ TAIL_S = 10.0
 """A table that nobody touches must say nothing more: so long at the end."""
 ROTOR_STEP_S = 0.1
 ROTOR_STOPS_REV_S = 0.001
+SAYS_US = 300_000
+"""From a hand that stops a running ball to the chef's word."""
 LAST = "valid"
 """What is played at the end: a table that is in order makes a result of it."""
 
 
 class WitnessedTable(SimTable):
-    """A table whose valid coups are noted."""
+    """A table whose valid coups are noted, and the balls that a hand stops."""
 
-    def watch(self, coup: Callable[[int, int, int], None]) -> None:
-        """`coup` is called with launch, rest and number of each."""
-        self._coup = coup
+    def watch(self, coup: Callable[[int, int, int], None], stopped: Callable[[int], None]) -> None:
+        """`coup` is called with launch, rest and number of each; `stopped` with the time at which a hand stops a
+        ball."""
+        self._coup, self._stopped = coup, stopped
+
+    def block_ball(self) -> None:
+        """A hand stops the running ball now and keeps it."""
+        self._stopped(us(self.now_s))
+        super().block_ball()
 
     def number_out(self, number: int) -> None:
         """The coup is valid."""
@@ -77,7 +85,7 @@ class House:
         self.live = LiveTable(layout, repeatable(f"{plan.seed} table"), FIRST_NUMBER)
         table = WitnessedTable(layout, self.live.table.rng, FIRST_NUMBER)
         table.pause_factor = PAUSE_FACTOR
-        table.watch(self._coup)
+        table.watch(self._coup, self._stopped)
         self.live.table = table
         self.round = -1
         self.computer = Computer(self.timeline, self.witness)
@@ -218,6 +226,9 @@ class House:
     def _coup(self, launch_us: int, rest_us: int, number: int) -> None:
         self._launched.add(launch_us)
         self.witness.coups.append(TrueCoup(self.round, launch_us, rest_us, number))
+
+    def _stopped(self, t_us: int) -> None:
+        self.timeline.at(t_us + SAYS_US, self.people.stopped_the_ball)
 
     # --- messages ----------------------------------------------------------------------------------------------------
 

@@ -46,6 +46,8 @@ STEPS = (
 """The codes of `waiting_codes` that people can do something about; the last four are commands."""
 WAITS = ("repair", "ball_at_rest", "object_level")
 """Those that end by themselves: people wait."""
+MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
+"""States in which the ball that runs may yet give a result."""
 LOOK, RESTART = "look", "restart_board"
 RESTARTS = ("clock_ran_back", "no_answer")
 """Troubles of a board that is switched off and on, as the notice says."""
@@ -109,6 +111,13 @@ class People:
 
     def __init__(self, house: House) -> None:
         self._house = house
+
+    def stopped_the_ball(self) -> None:
+        """A hand has stopped a running ball, and no panel shows that its coup is void: no sensor tells that hand from a
+        fall, so the chef says it (C11)."""
+        table = self._house.panel.table
+        if table is not None and table["state"] in MAY_COUNT:
+            self._house.panel.say("rien_va", reason="a hand stopped the ball")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
         """Everything up to where the next coup may be launched."""

@@ -31,6 +31,9 @@ DEAF_TOLD_US = 14_000_000
 """A standstill of a second is told; a board that has answered nothing for 10 s."""
 FORGETS = {"broker_forgot", "all_power"}
 OF_THE_BROKER = {"broker_restarted", "network_cut", "stall", "rien_va_in_a_stall"}
+TELLS_US = 8_000_000
+"""After a standstill a daemon hears people first, five seconds at most, and stores what it then tells on a disk that
+may take most of a second for each call. Who stops it sooner learns of the stop."""
 WINDOW_US = 10_000_000
 MESSAGES_MAX, LOG_LINES_MAX = 60, 100
 """In ten seconds: a coup makes some ten messages, people who fumble some more."""
@@ -195,7 +198,7 @@ def _untold(house: House) -> Iterator[str]:
         is_long = still.to_us - still.from_us > STALL_TOLD_US
         ready = (t_us for t_us, _, what in witness.logged if what == "daemon.ready" and t_us < still.from_us)
         ready_us = max(ready, default=0)
-        is_there = still.from_us > STARTED_US and not witness.was("down", ready_us, still.to_us + 5e6)
+        is_there = still.from_us > STARTED_US and not witness.was("down", ready_us, still.to_us + TELLS_US)
         until_us = still.to_us + ANSWER_US
         if (
             is_long
