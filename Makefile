@@ -13,18 +13,20 @@ DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py 
 # Evenings that are drawn: `make evenings`.
 PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
-    test_campaign.py test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
+    test_campaign.py hw_sim/test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
 # Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
-    test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py,$(call found,$(each)))
+    test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
+    test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py,$(call found,$(each))) tests/report
 # Tests of one part each that take long: `make coverage` runs them with all others of that kind.
-WAITS := tests/live/test_network_cut.py tests/live/test_demo_stopped.py tests/security/test_floods.py
+WAITS := tests/security/test_floods.py $(foreach each,network_cut demo_stopped older_copy bench_page standstill,\
+    $(call found,live/test_$(each).py))
 LIVE   = tests/live $(WAITS:%=--ignore=%)
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
 # core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
-# machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, a third of
-# their time.
+# machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, half of their
+# time.
 OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site tests/browser
 # What `make test` leaves to targets of their own; it has five minutes.
 SPEED  ?= 5

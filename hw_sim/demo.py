@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import fcntl
 import json
 import os
 import random
@@ -11,8 +12,8 @@ import secrets
 import signal
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -119,11 +120,27 @@ def run(args: argparse.Namespace) -> int:
     """Run the demo to its end. Returns the exit code. Raises DemoError, FileError."""
     with writing():
         args.state.mkdir(parents=True, exist_ok=True)
-        demo = Demo(args)
-        asyncio.run(demo.run())
+        with _held(args.state):
+            demo = Demo(args)
+            asyncio.run(demo.run())
     for line in demo.tally():
         sys.stdout.write(f"{line}\n")
     return 0
+
+
+@contextmanager
+def _held(state: Path) -> Iterator[None]:
+    """With the directory for us alone: the journal refuses a second daemon only after its demo has written its own
+    configuration over the first one's. Raises DemoError."""
+    directory = os.open(state, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DemoError(f"another demo uses {state}: end it, or name another directory with --state") from None
+        yield
+    finally:
+        os.close(directory)
 
 
 class Pages(NamedTuple):

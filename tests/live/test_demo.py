@@ -99,12 +99,15 @@ def test_ctrl_c_in_mid_coup_leaves_nothing_behind_and_the_next_run_recovers(tmp_
     assert re.search(r"coup +2  RESULT", text)
 
 
-def test_a_second_demo_in_the_same_directory_reports_the_journal_in_use(tmp_path: Path) -> None:
-    with demo(tmp_path) as first:
+def test_a_second_demo_in_the_same_directory_is_refused_and_leaves_the_first_alone(tmp_path: Path) -> None:
+    with demo(tmp_path, "--coups", "1") as first:
         assert first.stdout is not None
         assert first.stdout.readline()
+        before = (tmp_path / "wheeld.toml").read_bytes()
         with demo(tmp_path) as second:
             text = second.communicate(timeout=PATIENCE_S)[0]
             assert second.returncode == 69
-            assert "wheeld ended with exit code 73" in text
-            assert "another wheeld has it open" in text, text
+            assert "another demo uses" in text, text
+        assert (tmp_path / "wheeld.toml").read_bytes() == before
+        text = first.communicate(timeout=PATIENCE_S)[0]
+        assert first.returncode == 0, text
