@@ -169,6 +169,8 @@ class Evening:
     def observe(self, seen: Observation) -> Step:
         self.seen.append(seen)
         step = self.table.apply(seen)
+        due_us = self.table.next_deadline_us
+        assert due_us is None or due_us >= seen.t_us, f"time would never pass the deadline at {due_us}, after {seen}"
         self._keep(seen.t_us, step)
         return step
 
