@@ -209,7 +209,7 @@ class Demo:
         broker_ = ["--host", "127.0.0.1", "--port", str(served.port)]
         command = [sys.executable, "-m", "wheeld", *wheel, *broker_, "--frame-of", bench]
         async with (
-            listening(Server(self._bench, self._ledger, pages).application(), port),
+            listening(Server(self._bench, self._ledger, pages, self.subscriber.words).application(), port),
             child("wheeld page", command, log) as running,
         ):
             yield Pages(running, pages_port, f"{bench}/bench")

@@ -17,6 +17,7 @@ from hw_sim.events import End, ForeignObject, SensorState, SimEvent, TableComman
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import People
 from hw_sim.subscriber import Subscriber
+from hw_sim.words import Language, Words
 from wheeld.config.reading import parse
 from wheeld.core.observations import Level, Observation, TimePassed
 from wheeld.core.step import Step
@@ -47,15 +48,17 @@ PATIENCE = 60
 class VirtualBench:
     """A bench on virtual time. `verdicts`: number or cause of each coup."""
 
-    def __init__(self, seed: int, *, by_hand: bool = True) -> None:
+    def __init__(self, seed: int, *, by_hand: bool = True, language: Language = "en") -> None:
         rng = repeatable(f"virtual bench {seed}")
         self.live = LiveTable(LAYOUT, rng, None)
         self.live.table.pause_factor = QUICK_PAUSE_FACTOR
-        self.subscriber, self.ledger = Subscriber(), Ledger()
+        self.subscriber, self.ledger = Subscriber(words=Words(language)), Ledger()
         self.people = People(self.live, self.subscriber, look_s=2.0, on_scenario=lambda _: None)
         self.play = Play(self.live, self.people, self.subscriber, self.ledger, speed=SPEED, by_hand=by_hand)
         self._events = self.play.events(draw_scenarios(LAYOUT, rng))
-        wheel = sections(LAYOUT, site="demo", table="virtual", last_number=17, port=Path("none"), speed=1)
+        wheel = sections(
+            LAYOUT, site="demo", table="virtual", last_number=17, port=Path("none"), speed=1, language=language
+        )
         setting = parse(f'{wheel}[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
         self._table, begun = Table.start(setting, boot_id="b" * 32, started_utc_us=1_795_000_000_000_000)
         self._is_link_cut = self._has_object = False
