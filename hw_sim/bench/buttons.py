@@ -46,6 +46,13 @@ _ALL = (
     ),
     _says("open", "chef", "Faites vos jeux", "Opens the table, or the bets."),
     _says("rien_ne_va_plus", "chef", "Rien ne va plus", "Closes the bets."),
+    Button(
+        "confirm",
+        "The people",
+        "Confirm the number",
+        "When it awaits the chef: where the ball was seen to rest (R3b).",
+        Hand.confirm,
+    ),
     _says("operations_done", "table", "Operations done", "All is paid: the next coup may begin."),
     _says("rien_va", "chef", "Rien va", "The chef declares the coup void (N7)."),
     _says("tout_va", "chef", "Tout va", "After a void, when the ball lies in its pocket."),

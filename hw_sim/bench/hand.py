@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from hw_sim.events import BallPass, SensorState, SimEvent
 from hw_sim.live_table import LiveTable
+from hw_sim.subscriber import Subscriber
 from hw_sim.table import ROTOR_RPM, SimTable
 from hw_sim.wheel import POCKETS
-from hw_sim.words import Words
 from hw_sim.world import us
 
 IN_HAND_S = 0.8
@@ -51,22 +51,26 @@ class Ball(Enum):
     FALLING = "falls"
 
 
+class Seen(NamedTuple):
+    """Where everybody saw the ball come to rest, when there were so many verdicts."""
+
+    number: int
+    verdicts: int
+
+
 class NotPossibleError(Exception):
     """That cannot be done at the wheel now; the text says why."""
 
 
 class Hand:
-    """What a person can do at the wheel of `live`; each act returns what it did, in `words`, or raises
-    NotPossibleError.
+    """What a person can do at the wheel of `live`; each act returns what it did, in words, or raises NotPossibleError.
 
-    `last_number`: the pocket to which the ball belongs, None when there is none yet. `note` is called with everything
-    else that happens.
+    `subscriber` knows the table's messages, and the language. `note` is called with everything else that happens.
     """
 
-    def __init__(
-        self, live: LiveTable, words: Words, *, last_number: Callable[[], int | None], note: Callable[[str], None]
-    ) -> None:
-        self._live, self._say, self._last_number, self._note = live, words.say, last_number, note
+    def __init__(self, live: LiveTable, subscriber: Subscriber, *, note: Callable[[str], None]) -> None:
+        self._live, self._subscriber, self._note = live, subscriber, note
+        self._say = subscriber.words.say
         self.begin()
 
     def begin(self) -> None:
@@ -74,6 +78,7 @@ class Hand:
         self._ball = Ball.POCKET
         self._has_chip = self._is_unplugged = self._is_rotor_held = False
         self._let_go_s = self._rest_s = 0.0
+        self._seen: Seen | None = None
 
     def step(self, seconds: float) -> list[SimEvent]:
         """Let so much time pass. Returns the events of that time."""
@@ -102,6 +107,12 @@ class Hand:
         return self._live.table
 
     @property
+    def _last_number(self) -> int | None:
+        """The pocket to which the ball belongs; None when there is none yet."""
+        table = self._subscriber.table
+        return None if table is None else table["last_number"]
+
+    @property
     def _laps(self) -> str:
         return f"{self._table.run.laps:.2f}"
 
@@ -124,7 +135,10 @@ class Hand:
             self._note(self._say("The ball leaves the track after {laps} laps.", laps=self._laps))
         elif self._ball is Ball.FALLING and self._rest_s <= end_s:
             self._ball = Ball.POCKET
-            self._note(self._say("The ball rests in {number}.", number=table.world.stays[-1].number))
+            number = table.world.stays[-1].number
+            if self._number_seen is None:
+                self._seen = Seen(number, len(self._subscriber.verdicts))
+            self._note(self._say("The ball rests in {number}.", number=number))
 
     def _keep_rotor(self, table: SimTable) -> None:
         if self._is_rotor_held or self._is_running or table.now_s < self._let_go_s:
@@ -163,6 +177,8 @@ class Hand:
         run = table.launch(laps, with_rotor=with_rotor)
         table.now_s = now_s
         self._ball = Ball.TRACK
+        if self._subscriber.table and "launch" in self._subscriber.table["waiting_codes"]:
+            self._seen = None
         way = self._say("clockwise") if run.turning > 0 else self._say("counter-clockwise")
         launched = self._say(
             "The ball is launched {way}, {how}. Left alone it runs {laps} laps.", way=way, how=how, laps=self._laps
@@ -186,7 +202,7 @@ class Hand:
         """A hand lays the ball in the pocket of the last number."""
         if self._is_running:
             raise NotPossibleError(self._say("The ball {where}: wait until it rests, or take it.", where=self._where))
-        table, wanted = self._table, self._last_number()
+        table, wanted = self._table, self._last_number
         if self._ball is Ball.POCKET and table.ball_is_in(wanted):
             raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.world.stays[-1].number))
         number = table.rng.choice(POCKETS) if wanted is None else wanted
@@ -276,3 +292,18 @@ class Hand:
         """Somebody gives a command to the table, at a panel; on its button stands `label`."""
         self._table.command(name, by=by, reason=self._say("at the bench"))
         return self._say(SAYS[by], words=self._say(label).lower())
+
+    def confirm(self) -> str:
+        """The chef confirms the number in which everybody saw the ball rest; without one, whatever the table has."""
+        number = self._number_seen
+        self._table.confirm(number, reason=self._say("at the bench"))
+        if number is None:
+            return self._say("The chef confirms the number, without saying which.")
+        return self._say("The chef confirms {number}.", number=number)
+
+    @property
+    def _number_seen(self) -> int | None:
+        """The number of the coup, from its rest to its verdict: no hand changes what everybody saw, nor does a launch
+        that the table did not wait for."""
+        seen = self._seen
+        return None if seen is None or seen.verdicts != len(self._subscriber.verdicts) else seen.number

@@ -26,12 +26,12 @@ class Play:
     def __init__(
         self, live: LiveTable, people: People, subscriber: Subscriber, ledger: Ledger, *, speed: float, by_hand: bool
     ) -> None:
-        self._live, self._people, self._subscriber, self._ledger = live, people, subscriber, ledger
+        self._live, self._people, self._ledger = live, people, ledger
         self._words, self._say = subscriber.words, subscriber.words.say
         self._step_s = STEP_S * speed
         self._by_hand = by_hand
         self._is_handed_over = False
-        self._hand = Hand(live, self._words, last_number=self._last_number, note=self._note)
+        self._hand = Hand(live, subscriber, note=self._note)
 
     def events(self, scenarios: Iterator[Scenario]) -> Iterator[SimEvent]:
         """The events, from before the table's first message on; people play `scenarios`. Raises TableStuckError."""
@@ -92,10 +92,6 @@ class Play:
             yield scenario
             for outcome in truth[known:]:  # asked for the next one, its events are over
                 self._note(self._say("What was true: {outcome}.", outcome=outcome_text(outcome, words)))
-
-    def _last_number(self) -> int | None:
-        table = self._subscriber.table
-        return None if table is None else table["last_number"]
 
     def _note(self, text: str) -> None:
         self._ledger.write("truth", text)

@@ -159,6 +159,12 @@ TEXTS: Mapping[str, str] = {
     "The chef says “{words}”.": "Le chef de table dit « {words} ».",
     "The table says “{words}”.": "La table dit « {words} ».",
     "The direction says “{words}”.": "La direction dit « {words} ».",
+    "Confirm the number": "Confirmer le numéro",
+    "When it awaits the chef: where the ball was seen to rest (R3b).": (
+        "Quand il attend le chef de table : là où on a vu la bille s'arrêter (R3b)."
+    ),
+    "The chef confirms the number, without saying which.": "Le chef de table confirme le numéro, sans dire lequel.",
+    "The chef confirms {number}.": "Le chef de table confirme le {number}.",
     "The people of the demo play by themselves.": "Les personnes de la démo jouent seules.",
     "The people finish what they do; then it is your turn.": (
         "Les personnes finissent ce qu'elles font ; puis c'est à vous."

@@ -155,6 +155,12 @@ TEXTS: Mapping[str, str] = {
     "The chef says “{words}”.": "Il capo tavolo dice «{words}».",
     "The table says “{words}”.": "Il tavolo dice «{words}».",
     "The direction says “{words}”.": "La direzione dice «{words}».",
+    "Confirm the number": "Confermare il numero",
+    "When it awaits the chef: where the ball was seen to rest (R3b).": (
+        "Quando attende il capo tavolo: dove si è vista fermarsi la pallina (R3b)."
+    ),
+    "The chef confirms the number, without saying which.": "Il capo tavolo conferma il numero, senza dire quale.",
+    "The chef confirms {number}.": "Il capo tavolo conferma il {number}.",
     "The people of the demo play by themselves.": "Le persone della demo giocano da sole.",
     "The people finish what they do; then it is your turn.": "Le persone finiscono ciò che fanno; poi tocca a voi.",
     "The people of the demo play. Press “By hand” first.": "Le persone della demo giocano. Premere prima «A mano».",

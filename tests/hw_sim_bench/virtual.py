@@ -36,7 +36,7 @@ REMEDIES = {
     "operations_done": "operations-done",
     "open": "open",
     "resume": "resume",
-    "confirm": "rien-va",
+    "confirm": "confirm",
 }
 """What a person presses when the table waits for that; for all else he waits."""
 LOOK_S = 4.0
@@ -130,6 +130,10 @@ class VirtualBench:
                 self._take(self._table.apply(self._observed(event)))
                 if ok:
                     self._tell_level(event.t_us)
+            case TableCommand(coup=int()):  # a panel means the coup that it shows
+                assert self.subscriber.table is not None
+                shown = msgspec.structs.replace(event, coup=self.subscriber.table["coup"])
+                self._take(self._table.apply(self._observed(shown)))
             case TableCommand() | End():
                 self._take(self._table.apply(self._observed(event)))
             case _ if not self._is_link_cut:

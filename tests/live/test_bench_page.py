@@ -28,6 +28,7 @@ REMEDIES = {
     "end of operations": "operations-done",
     "opening of the table": "open",
     "resumption": "resume",
+    "confirmation by the chef": "confirm",
 }
 """What a person presses when the table waits for that, in the table's words."""
 LOOKS, LOOK_S = 60, 0.5
