@@ -45,6 +45,7 @@ def play_on(bench: VirtualBench) -> None:
 
 def test_a_launch_gives_the_number_in_which_the_ball_rests(bench: VirtualBench) -> None:
     play_on(bench)
+    assert bench.strays == 0
 
 
 def test_a_launch_with_the_rotor_is_void(bench: VirtualBench) -> None:
@@ -93,15 +94,37 @@ def test_an_unplugged_board_is_a_breakdown(bench: VirtualBench, away_s: float) -
     play_on(bench)
 
 
-def test_noise_makes_no_verdict_and_spoils_none(bench: VirtualBench) -> None:
-    for _ in range(3):
+def test_noise_is_counted_and_makes_no_verdict(bench: VirtualBench) -> None:
+    for pressed in range(1, 6):
         bench.play.press("noise")
         bench.run(4)
+        # The first pulse of each might be a ball's first pass; the second comes sooner than any ball.
+        assert bench.strays == pressed
     assert bench.verdicts == []
-    bench.play.press("launch")
-    bench.run(5)
-    bench.play.press("noise")
-    assert bench.until_verdict().startswith("result ")
+    assert "launch" in bench.waits_for
+    play_on(bench)
+
+
+@pytest.mark.parametrize(
+    ("launch", "cause"), [("launch", None), ("same-direction", "same_direction"), ("weak-launch", "too_few_laps")]
+)
+def test_noise_all_along_a_coup_is_counted_and_changes_no_verdict(
+    bench: VirtualBench, launch: str, cause: str | None
+) -> None:
+    bench.play.press(launch)
+    bench.run(1)
+    assert bench.strays == 0
+    pressed = 0
+    while not bench.truth[-1].startswith("The ball rests in"):
+        bench.play.press("noise")
+        pressed += 1
+        bench.run(2)
+    number = bench.truth[-1].removeprefix("The ball rests in ").removesuffix(".")
+    if not bench.verdicts:
+        bench.until_verdict()
+    assert bench.strays >= 2 * pressed - 1, "one may come as the ball might have"
+    bench.make_ready()
+    assert bench.verdicts == [f"result {number}" if cause is None else f"void {cause}"]
     play_on(bench)
 
 

@@ -75,6 +75,12 @@ class VirtualBench:
         return list(self.subscriber.table["waiting_codes"])
 
     @property
+    def strays(self) -> int:
+        """Pulses of beams that the daemon counted and took for no pass of the ball."""
+        counters = self._table.counters
+        return counters["stray_pulses"] + counters["double_pulses"]
+
+    @property
     def truth(self) -> list[str]:
         return [entry.text for entry in self.entries if entry.kind == "truth"]
 
