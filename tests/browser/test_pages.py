@@ -11,6 +11,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page
 
 from tests.browser.browser import SIZES, looking
+from tests.browser.english import english_on
 from tests.browser.house import House
 from tests.browser.panel import enter
 from wheeld.core.catalogue import Catalogue, Language
@@ -29,6 +30,8 @@ ROW_NAMES = "#axis text.row[x='0']"
 PLOT = "#axis :is(.mark, .speed:not([points='']), .ground, .tick)"
 APART_PX = 5
 """Between the name of a row and what is drawn in it: less looks like one."""
+NEITHER = "de"
+"""Of the browser: a page keeps the language that is asked for by its address, whatever is done there."""
 SERIOUS = ("serious", "critical")
 
 
@@ -36,12 +39,14 @@ SERIOUS = ("serious", "critical")
 async def test_a_page(browser: Browser, house: House, path: str, language: Language, size: str) -> None:
     is_chefs = path in ("/chef", "token")
     address = f"{house.page.chefs}/chef" if is_chefs else f"{house.page.players}{path}"
-    async with looking(browser, f"{address}?lang={language}", SIZES[size], locale=language) as look:
+    async with looking(browser, f"{address}?lang={language}", SIZES[size], locale=NEITHER) as look:
         if path == "/chef":
             await enter(look.page)
         elif not is_chefs:
             await look.page.wait_for_selector(WHOLE[path], state="attached")
         await its_words_are_of_the_language(look.page, path, language)
+        if language != "en":
+            assert await english_on(look.page, language) == []
         if path == "/":
             await the_names_of_the_axis_stand_beside_what_is_drawn(look.page)
             assert await look.page.inner_text("#state") == Catalogue(language).say(STATES[house.subscriber.state])
