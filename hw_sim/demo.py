@@ -226,7 +226,7 @@ class Demo:
         broker_ = ["--host", "127.0.0.1", "--port", str(served.port)]
         command = [sys.executable, "-m", "wheeld", *wheel, *broker_, "--frame-of", bench]
         async with (
-            listening(Server(self._bench, self._ledger, pages).application(), port),
+            listening(Server(self._bench, self._ledger, pages, self.subscriber.words).application(), port),
             child("wheeld page", command, log) as running,
         ):
             yield Pages(running, pages_port, f"{bench}/bench")
@@ -287,10 +287,17 @@ class Demo:
     async def _use_panel(self, client: aiomqtt.Client) -> None:
         while True:
             command = await self._panel.get()
-            payload = {"id": f"panel-{secrets.token_hex(4)}", "by": command.by, "reason": command.reason or "as usual"}
-            who = {} if command.who is None else {"who": command.who}
             leaf = command_leaf(command.by, command.name, TABLE)
-            await client.publish(ROOT + leaf, json.dumps(payload | who), qos=1)
+            await client.publish(ROOT + leaf, json.dumps(self._payload(command)), qos=1)
+
+    def _payload(self, command: TableCommand) -> dict[str, object]:
+        """As a panel sends it. Who answers for a coup means the one that he sees at his panel: the journal has coups of
+        earlier demos, which the simulator does not count."""
+        common = {"id": f"panel-{secrets.token_hex(4)}", "by": command.by, "reason": command.reason or "as usual"}
+        table = self.subscriber.table
+        coup = None if command.coup is None or table is None else table["coup"]
+        own = {"who": command.who, "coup": coup, "number": command.number}
+        return common | {name: value for name, value in own.items() if value is not None}
 
     def _show_scenario(self, scenario: Scenario) -> None:
         assert self._view is not None

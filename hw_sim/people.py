@@ -34,7 +34,7 @@ class People:
         self, live: LiveTable, subscriber: Subscriber, *, look_s: float, on_scenario: Callable[[Scenario], None]
     ) -> None:
         self._live = live
-        self._subscriber = subscriber
+        self._subscriber, self._words = subscriber, subscriber.words
         self._look_s = look_s
         self._on_scenario = on_scenario
         self._known = (0, 0)
@@ -91,12 +91,12 @@ class People:
             case "rien_va":
                 return live.command("tout_va")
             case "suspended":
-                return live.command("resume", by="direction", reason="the wheel is in order")
+                return live.command("resume", by="direction", reason=self._words.say("the wheel is in order"))
             case state if state in READY:
                 live.table.last_number = table["last_number"]  # somebody else may have played meanwhile
                 return None
             case _:
-                return live.command("rien_va", by="chef", reason="nobody can say where the ball is")
+                return live.command("rien_va", by="chef", reason=self._words.say("nobody can say where the ball is"))
 
 
 def outcome_name(outcome: Outcome) -> str:

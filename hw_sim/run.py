@@ -22,6 +22,7 @@ from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import SCENARIOS, Scenario
 from hw_sim.table import Outcome, SimTable
 from hw_sim.wheel import Layout
+from hw_sim.words import ENGLISH, Words
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -173,11 +174,11 @@ def _played(live: LiveTable, scenario: Scenario, print_line: Print, memory: Memo
         print_line(f"{live.table.now_s:9.1f} s  truth {outcome_text(outcome)}")
 
 
-def outcome_text(outcome: Outcome) -> str:
+def outcome_text(outcome: Outcome, words: Words = ENGLISH) -> str:
     """The truth of one coup, in a line."""
     if outcome["kind"] == "result":
-        return f"result {outcome['number']}, {outcome['laps']:g} laps"
-    return f"void {outcome['cause']}"
+        return words.say("result {number}, {laps} laps", number=outcome["number"], laps=f"{outcome['laps']:g}")
+    return words.say("void {cause}", cause=outcome["cause"])
 
 
 def _wait_at_the_end(table: SimTable) -> None:

@@ -125,10 +125,10 @@ class SimTable:
         """A person gives a command now, and perhaps presses twice."""
         self._press(TableCommand(us(self.now_s), name, by, reason, who))
 
-    def confirm(self, number: int | None = None) -> None:
+    def confirm(self, number: int | None = None, reason: str = "all saw it") -> None:
         """The chef confirms the number of the coup at hand, or gives another one."""
         coup = len(self.truth) + 1
-        self._press(TableCommand(us(self.now_s), "confirm", "chef", "all saw it", coup=coup, number=number))
+        self._press(TableCommand(us(self.now_s), "confirm", "chef", reason, coup=coup, number=number))
 
     def _press(self, command: TableCommand) -> None:
         self.world.direct_events.append(command)

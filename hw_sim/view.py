@@ -48,7 +48,7 @@ class Lines:
 
     def show_address(self, address: str) -> None:
         """Print the address."""
-        self.show_message(f"bench page: {address}")
+        self.show_message(f"{self._words.say('bench page')}: {address}")
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Print the scenario."""
@@ -107,7 +107,7 @@ class Screen:
         rows = [*self._of_table(), ("last numbers", numbers_text(subscriber.numbers, self._words))]
         shown = [(f"{say(name):<{NAME_WIDTH}}", (value, "bold" if name == "state" else "")) for name, value in rows]
         return Group(
-            Text(f"{'bench page':<{NAME_WIDTH}}{self._address}"),
+            Text(f"{say('bench page'):<{NAME_WIDTH}}{self._address}"),
             Text(f"{say('the wheel plays')}  {self._playing}", "dim"),
             *(Text.assemble(*row) for row in shown),
             Text(f"{say('last notice'):<{NAME_WIDTH}}{subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),

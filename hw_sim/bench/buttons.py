@@ -1,11 +1,12 @@
-"""The buttons of the bench page: for each its name, its group, what stands on it, what it does."""
+"""The buttons of the bench page: for each its name, its group, what stands on it, what it does. The texts are English;
+`hw_sim.words` translates them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from hw_sim.bench.hand import Hand
+from hw_sim.bench.hand import Hand, Speaker
 
 Group: TypeAlias = Literal["The ball", "The people", "The wheel and its sensors"]
 Press: TypeAlias = Callable[[Hand], str]
@@ -21,9 +22,8 @@ class Button(NamedTuple):
     press: Press
 
 
-def _says(name: str, by: str, label: str, about: str) -> Button:
-    words = f"{'The table' if by == 'table' else f'The {by}'} says “{label.lower()}”."
-    return Button(name.replace("_", "-"), "The people", label, about, lambda hand: hand.say(name, by, words))
+def _says(name: str, by: Speaker, label: str, about: str) -> Button:
+    return Button(name.replace("_", "-"), "The people", label, about, lambda hand: hand.command(name, by, label))
 
 
 _ALL = (
@@ -46,6 +46,13 @@ _ALL = (
     ),
     _says("open", "chef", "Faites vos jeux", "Opens the table, or the bets."),
     _says("rien_ne_va_plus", "chef", "Rien ne va plus", "Closes the bets."),
+    Button(
+        "confirm",
+        "The people",
+        "Confirm the number",
+        "When it awaits the chef: where the ball was seen to rest (R3b).",
+        Hand.confirm,
+    ),
     _says("operations_done", "table", "Operations done", "All is paid: the next coup may begin."),
     _says("rien_va", "chef", "Rien va", "The chef declares the coup void (N7)."),
     _says("tout_va", "chef", "Tout va", "After a void, when the ball lies in its pocket."),

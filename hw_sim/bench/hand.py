@@ -6,11 +6,13 @@ track falls into a pocket. All else is done by whoever plays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
+from typing import Literal, NamedTuple, TypeAlias
 
 from hw_sim.events import BallPass, SensorState, SimEvent
 from hw_sim.live_table import LiveTable
+from hw_sim.subscriber import Subscriber
 from hw_sim.table import ROTOR_RPM, SimTable
 from hw_sim.wheel import POCKETS
 from hw_sim.world import us
@@ -31,13 +33,29 @@ PROOF_S = 15.0
 """From rest to a proven number: more than two turns of the slowest rotor that is left alone."""
 
 
+Speaker: TypeAlias = Literal["chef", "table", "direction"]
+SAYS: Mapping[Speaker, str] = {
+    "chef": "The chef says “{words}”.",
+    "table": "The table says “{words}”.",
+    "direction": "The direction says “{words}”.",
+}
+"""Whole sentences: other languages have other articles."""
+
+
 class Ball(Enum):
-    """Where the ball is."""
+    """Where the ball is, as a part of a sentence."""
 
     POCKET = "lies in a pocket"
     HAND = "is in the bouler's hand"
     TRACK = "runs on the track"
     FALLING = "falls"
+
+
+class Seen(NamedTuple):
+    """Where everybody saw the ball come to rest, when there were so many verdicts."""
+
+    number: int
+    verdicts: int
 
 
 class NotPossibleError(Exception):
@@ -47,12 +65,12 @@ class NotPossibleError(Exception):
 class Hand:
     """What a person can do at the wheel of `live`; each act returns what it did, in words, or raises NotPossibleError.
 
-    `last_number`: the pocket to which the ball belongs, None when there is none yet. `note` is called with everything
-    else that happens.
+    `subscriber` knows the table's messages, and the language. `note` is called with everything else that happens.
     """
 
-    def __init__(self, live: LiveTable, *, last_number: Callable[[], int | None], note: Callable[[str], None]) -> None:
-        self._live, self._last_number, self._note = live, last_number, note
+    def __init__(self, live: LiveTable, subscriber: Subscriber, *, note: Callable[[str], None]) -> None:
+        self._live, self._subscriber, self._note = live, subscriber, note
+        self._say = subscriber.words.say
         self.begin()
 
     def begin(self) -> None:
@@ -60,6 +78,7 @@ class Hand:
         self._ball = Ball.POCKET
         self._has_chip = self._is_unplugged = self._is_rotor_held = False
         self._let_go_s = self._rest_s = 0.0
+        self._seen: Seen | None = None
 
     def step(self, seconds: float) -> list[SimEvent]:
         """Let so much time pass. Returns the events of that time."""
@@ -88,6 +107,20 @@ class Hand:
         return self._live.table
 
     @property
+    def _last_number(self) -> int | None:
+        """The pocket to which the ball belongs; None when there is none yet."""
+        table = self._subscriber.table
+        return None if table is None else table["last_number"]
+
+    @property
+    def _laps(self) -> str:
+        return f"{self._table.run.laps:.2f}"
+
+    @property
+    def _where(self) -> str:
+        return self._say(self._ball.value)
+
+    @property
     def _is_running(self) -> bool:
         return self._ball in (Ball.TRACK, Ball.FALLING)
 
@@ -99,10 +132,13 @@ class Hand:
             table.fall()
             self._rest_s, table.now_s = table.now_s, now_s
             self._ball = Ball.FALLING
-            self._note(f"The ball leaves the track after {table.run.laps:.2f} laps.")
+            self._note(self._say("The ball leaves the track after {laps} laps.", laps=self._laps))
         elif self._ball is Ball.FALLING and self._rest_s <= end_s:
             self._ball = Ball.POCKET
-            self._note(f"The ball rests in {table.world.stays[-1].number}.")
+            number = table.world.stays[-1].number
+            if self._number_seen is None:
+                self._seen = Seen(number, len(self._subscriber.verdicts))
+            self._note(self._say("The ball rests in {number}.", number=number))
 
     def _keep_rotor(self, table: SimTable) -> None:
         if self._is_rotor_held or self._is_running or table.now_s < self._let_go_s:
@@ -119,21 +155,21 @@ class Hand:
 
     def launch(self) -> str:
         """Against the rotor, hard enough."""
-        return self._launch(None, "against the rotor")
+        return self._launch(None, self._say("against the rotor"))
 
     def launch_with_rotor(self) -> str:
         """In the rotor's own direction."""
         if not self._speed():
-            raise NotPossibleError("The rotor stands still: it has no direction to launch in.")
-        return self._launch(None, "in the rotor's own direction", with_rotor=True)
+            raise NotPossibleError(self._say("The rotor stands still: it has no direction to launch in."))
+        return self._launch(None, self._say("in the rotor's own direction"), with_rotor=True)
 
     def launch_weakly(self) -> str:
         """Against the rotor, for fewer than three laps."""
-        return self._launch(self._table.rng.uniform(*WEAK_LAPS), "against the rotor, weakly")
+        return self._launch(self._table.rng.uniform(*WEAK_LAPS), self._say("against the rotor, weakly"))
 
     def _launch(self, laps: float | None, how: str, *, with_rotor: bool = False) -> str:
         if self._is_running:
-            raise NotPossibleError(f"The ball {self._ball.value} already: there is only one.")
+            raise NotPossibleError(self._say("The ball {where} already: there is only one.", where=self._where))
         table = self._table
         now_s = table.now_s
         table.lift_ball()
@@ -141,29 +177,34 @@ class Hand:
         run = table.launch(laps, with_rotor=with_rotor)
         table.now_s = now_s
         self._ball = Ball.TRACK
-        way = "clockwise" if run.turning > 0 else "counter-clockwise"
-        stands = "" if self._speed() else " The rotor stands still."
-        return f"The ball is launched {way}, {how}. Left alone it runs {run.laps:.2f} laps.{stands}"
+        if self._subscriber.table and "launch" in self._subscriber.table["waiting_codes"]:
+            self._seen = None
+        way = self._say("clockwise") if run.turning > 0 else self._say("counter-clockwise")
+        launched = self._say(
+            "The ball is launched {way}, {how}. Left alone it runs {laps} laps.", way=way, how=how, laps=self._laps
+        )
+        return launched if self._speed() else f"{launched} {self._say('The rotor stands still.')}"
 
     def take_ball(self) -> str:
         """A hand takes the ball, wherever it is."""
-        was = self._ball
+        was, where = self._ball, self._where
         if was is Ball.HAND:
-            raise NotPossibleError("The bouler has the ball in his hand already.")
+            raise NotPossibleError(self._say("The bouler has the ball in his hand already."))
         if was is Ball.TRACK:
             self._table.block_ball()
         self._table.lift_ball()
         self._ball, self._rest_s = Ball.HAND, 0.0
-        run = f", after {self._table.run.laps:.2f} laps" if was is Ball.TRACK else ""
-        return f"A hand takes the ball, which {was.value}{run}."
+        if was is Ball.TRACK:
+            return self._say("A hand takes the ball, which {where}, after {laps} laps.", where=where, laps=self._laps)
+        return self._say("A hand takes the ball, which {where}.", where=where)
 
     def put_ball_back(self) -> str:
         """A hand lays the ball in the pocket of the last number."""
         if self._is_running:
-            raise NotPossibleError(f"The ball {self._ball.value}: wait until it rests, or take it.")
-        table, wanted = self._table, self._last_number()
+            raise NotPossibleError(self._say("The ball {where}: wait until it rests, or take it.", where=self._where))
+        table, wanted = self._table, self._last_number
         if self._ball is Ball.POCKET and table.ball_is_in(wanted):
-            raise NotPossibleError(f"The ball lies in {table.world.stays[-1].number} already.")
+            raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.world.stays[-1].number))
         number = table.rng.choice(POCKETS) if wanted is None else wanted
         now_s = table.now_s
         table.lift_ball()
@@ -171,28 +212,31 @@ class Hand:
         table.put_ball_in(number)
         table.now_s = now_s
         self._ball = Ball.POCKET
-        stands = "" if self._speed() else " The rotor stands still, so no reader can see it there."
-        return f"A hand lays the ball in {number}.{stands}"
+        laid = self._say("A hand lays the ball in {number}.", number=number)
+        if self._speed():
+            return laid
+        return f"{laid} {self._say('The rotor stands still, so no reader can see it there.')}"
 
     # the rotor
 
     def stop_rotor(self) -> str:
         """A hand stops the rotor and holds it."""
         if self._is_rotor_held:
-            raise NotPossibleError("A hand holds the rotor already.")
+            raise NotPossibleError(self._say("A hand holds the rotor already."))
         table = self._table
         if self._speed():
             self._let_go_s = table.world.rotor.order(table.now_s, 0.0, BRAKE_REV_S2)
         self._is_rotor_held = True
-        return "A hand stops the rotor."
+        return self._say("A hand stops the rotor.")
 
     def spin_rotor(self) -> str:
         """A hand pushes the rotor."""
         if not self._is_rotor_held:
-            raise NotPossibleError(f"The rotor turns, {abs(self._speed()) * 60:.0f} turns a minute.")
+            rpm = f"{abs(self._speed()) * 60:.0f}"
+            raise NotPossibleError(self._say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
         self._is_rotor_held = False
         self._push(self._table)
-        return "The bouler pushes the rotor."
+        return self._say("The bouler pushes the rotor.")
 
     def _speed(self) -> float:
         return self._table.world.rotor.speed_at(self._table.now_s)
@@ -202,36 +246,37 @@ class Hand:
     def drop_chip(self) -> str:
         """A chip falls in the cylinder."""
         if self._has_chip:
-            raise NotPossibleError("A chip lies in the cylinder already.")
+            raise NotPossibleError(self._say("A chip lies in the cylinder already."))
         self._has_chip = True
         self._table.foreign_object(present=True)
-        return "A chip falls in the cylinder."
+        return self._say("A chip falls in the cylinder.")
 
     def take_chip_out(self) -> str:
         """A hand takes the chip out."""
         if not self._has_chip:
-            raise NotPossibleError("There is no chip in the cylinder.")
+            raise NotPossibleError(self._say("There is no chip in the cylinder."))
         self._has_chip = False
         self._table.foreign_object(present=False)
-        return "A hand takes the chip out."
+        return self._say("A hand takes the chip out.")
 
     def unplug(self) -> str:
         """The cable between board and computer is pulled out."""
         if self._is_unplugged:
-            raise NotPossibleError("The cable is out already.")
+            raise NotPossibleError(self._say("The cable is out already."))
         self._is_unplugged = True
-        return self._set_link(ok=False, words="The cable of the sensor board is pulled out.")
+        self._set_link(ok=False)
+        return self._say("The cable of the sensor board is pulled out.")
 
     def plug(self) -> str:
         """The cable is plugged in again."""
         if not self._is_unplugged:
-            raise NotPossibleError("The cable is in.")
+            raise NotPossibleError(self._say("The cable is in."))
         self._is_unplugged = False
-        return self._set_link(ok=True, words="The cable of the sensor board is plugged in.")
+        self._set_link(ok=True)
+        return self._say("The cable of the sensor board is plugged in.")
 
-    def _set_link(self, *, ok: bool, words: str) -> str:
+    def _set_link(self, *, ok: bool) -> None:
         self._table.world.direct_events.append(SensorState(us(self._table.now_s), "link", ok))
-        return words
 
     def make_noise(self) -> str:
         """A beam pulses twice without a ball."""
@@ -239,11 +284,26 @@ class Hand:
         beam = table.rng.randrange(len(table.layout.beams_deg))
         pulses = [BallPass(us(table.now_s + after_s), beam) for after_s in (0.0, NOISE_GAP_S)]
         table.world.direct_events += pulses
-        return f"Beam {beam + 1} pulses twice, and no ball is there."
+        return self._say("Beam {beam} pulses twice, and no ball is there.", beam=beam + 1)
 
     # people
 
-    def say(self, command: str, by: str, words: str) -> str:
-        """Somebody gives a command to the table, at a panel."""
-        self._table.command(command, by=by, reason="at the bench")
-        return words
+    def command(self, name: str, by: Speaker, label: str) -> str:
+        """Somebody gives a command to the table, at a panel; on its button stands `label`."""
+        self._table.command(name, by=by, reason=self._say("at the bench"))
+        return self._say(SAYS[by], words=self._say(label).lower())
+
+    def confirm(self) -> str:
+        """The chef confirms the number in which everybody saw the ball rest; without one, whatever the table has."""
+        number = self._number_seen
+        self._table.confirm(number, reason=self._say("at the bench"))
+        if number is None:
+            return self._say("The chef confirms the number, without saying which.")
+        return self._say("The chef confirms {number}.", number=number)
+
+    @property
+    def _number_seen(self) -> int | None:
+        """The number of the coup, from its rest to its verdict: no hand changes what everybody saw, nor does a launch
+        that the table did not wait for."""
+        seen = self._seen
+        return None if seen is None or seen.verdicts != len(self._subscriber.verdicts) else seen.number

@@ -20,16 +20,18 @@ BY_ITSELF, BY_HAND = "by-itself", "by-hand"
 
 
 class Play:
-    """The events of a wheel without an end. `speed`: simulated seconds in a real one. `by_hand`: who begins."""
+    """The events of a wheel without an end. `speed`: simulated seconds in a real one. `by_hand`: who begins. It speaks
+    the language of `subscriber`."""
 
     def __init__(
         self, live: LiveTable, people: People, subscriber: Subscriber, ledger: Ledger, *, speed: float, by_hand: bool
     ) -> None:
-        self._live, self._people, self._subscriber, self._ledger = live, people, subscriber, ledger
+        self._live, self._people, self._ledger = live, people, ledger
+        self._words, self._say = subscriber.words, subscriber.words.say
         self._step_s = STEP_S * speed
         self._by_hand = by_hand
         self._is_handed_over = False
-        self._hand = Hand(live, last_number=self._last_number, note=self._note)
+        self._hand = Hand(live, subscriber, note=self._note)
 
     def events(self, scenarios: Iterator[Scenario]) -> Iterator[SimEvent]:
         """The events, from before the table's first message on; people play `scenarios`. Raises TableStuckError."""
@@ -37,7 +39,7 @@ class Play:
             if self._by_hand:
                 yield from self._play_by_hand()
             else:
-                self._tell(BY_ITSELF, "The people of the demo play by themselves.")
+                self._tell(BY_ITSELF, self._say("The people of the demo play by themselves."))
                 yield from self._people.events(self._while_by_itself(scenarios))
 
     def press(self, name: str) -> str:
@@ -48,48 +50,48 @@ class Play:
         button = BUTTONS[name]
         if not self._is_handed_over:
             raise NotPossibleError(
-                "The people finish what they do; then it is your turn."
+                self._say("The people finish what they do; then it is your turn.")
                 if self._by_hand
-                else "The people of the demo play. Press “By hand” first."
+                else self._say("The people of the demo play. Press “By hand” first.")
             )
         done = button.press(self._hand)
         self._note(done)
         return done
 
     def _hand_over(self, *, by_hand: bool) -> str:
+        say = self._say
         if by_hand is self._by_hand:
-            raise NotPossibleError("You play by hand already." if by_hand else "The people play by themselves already.")
+            raise NotPossibleError(
+                say("You play by hand already.") if by_hand else say("The people play by themselves already.")
+            )
         self._by_hand = by_hand
         if by_hand:
-            return "The people finish their coup; then it is your turn."
-        return "The people put the wheel in order and go on playing."
+            return say("The people finish their coup; then it is your turn.")
+        return say("The people put the wheel in order and go on playing.")
 
     def _play_by_hand(self) -> Iterator[SimEvent]:
-        self._tell("", "The people make the table ready.")
+        self._tell("", self._say("The people make the table ready."))
         yield from self._people.make_ready()
         self._hand.begin()
         self._is_handed_over = True
-        self._tell(BY_HAND, "It is your turn.")
+        self._tell(BY_HAND, self._say("It is your turn."))
         while self._by_hand:
             yield from self._hand.step(self._step_s)
         self._is_handed_over = False
-        self._tell("", "The people put the wheel in order.")
+        self._tell("", self._say("The people put the wheel in order."))
         while not self._hand.tidy():
             yield from self._hand.step(self._step_s)
 
     def _while_by_itself(self, scenarios: Iterator[Scenario]) -> Iterator[Scenario]:
-        truth = self._live.table.truth
+        truth, words = self._live.table.truth, self._words
         while not self._by_hand:
             known = len(truth)
             scenario = next(scenarios)
-            self._note(f"The people play {scenario.name}: {scenario.about}")
+            about = words.about(scenario)
+            self._note(self._say("The people play {name}: {about}", name=scenario.name, about=about))
             yield scenario
             for outcome in truth[known:]:  # asked for the next one, its events are over
-                self._note(f"What was true: {outcome_text(outcome)}.")
-
-    def _last_number(self) -> int | None:
-        table = self._subscriber.table
-        return None if table is None else table["last_number"]
+                self._note(self._say("What was true: {outcome}.", outcome=outcome_text(outcome, words)))
 
     def _note(self, text: str) -> None:
         self._ledger.write("truth", text)

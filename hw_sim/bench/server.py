@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import resources
@@ -14,9 +15,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from hw_sim.bench.buttons import BUTTONS, Button
+from hw_sim.bench.captions import CAPTIONS
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
+from hw_sim.subscriber import NAMES
+from hw_sim.words import Words
 
 HOST = "127.0.0.1"
 READERS_MAX = 20
@@ -27,10 +31,11 @@ TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 class Server:
-    """Serves the page of `play` and `ledger`, with the pages of the wheel at `pages` (an origin) in a frame."""
+    """Serves the page of `play` and `ledger` in `words`, with the pages of the wheel at `pages` (an origin) in a
+    frame."""
 
-    def __init__(self, play: Play, ledger: Ledger, pages: str) -> None:
-        self._play, self._ledger, self._pages = play, ledger, pages
+    def __init__(self, play: Play, ledger: Ledger, pages: str, words: Words) -> None:
+        self._play, self._ledger, self._pages, self._words = play, ledger, pages, words
         self._readers = 0
 
     def application(self) -> web.Application:
@@ -47,8 +52,7 @@ class Server:
         raise web.HTTPFound("/bench")
 
     async def _page(self, _: web.Request) -> web.Response:
-        page = Template(_static("bench.html")).substitute(pages=html.escape(self._pages), buttons=_buttons())
-        return web.Response(text=page, content_type="text/html")
+        return web.Response(text=_page(self._pages, self._words), content_type="text/html")
 
     async def _file(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -122,16 +126,30 @@ def _guard(pages: str) -> Middleware:
     return guarded
 
 
-def _buttons() -> str:
+def _page(pages: str, words: Words) -> str:
+    texts = {key: html.escape(words.say(caption)) for key, caption in CAPTIONS.items()}
+    names = {kind: words.say(name).capitalize() for kind, name in NAMES.items()}
+    data = {"names": names, "coup": words.say("coup"), "no_answer": words.say(CAPTIONS["no_answer"])}
+    return Template(_static("bench.html")).substitute(
+        texts,
+        language=words.language,
+        pages=html.escape(pages),
+        buttons=_buttons(words),
+        data=json.dumps(data).replace("</", "<\\/"),  # a script element ends at "</", whatever it holds
+    )
+
+
+def _buttons(words: Words) -> str:
     """A fieldset for each group."""
     return "\n".join(
-        f"<fieldset><legend>{html.escape(group)}</legend>\n{''.join(map(_button, buttons))}</fieldset>"
+        f"<fieldset><legend>{html.escape(words.say(group))}</legend>\n"
+        f"{''.join(_button(button, words) for button in buttons)}</fieldset>"
         for group, buttons in groupby(BUTTONS.values(), lambda button: button.group)
     )
 
 
-def _button(button: Button) -> str:
-    name, label, about = button.name, html.escape(button.label), html.escape(button.about)
+def _button(button: Button, words: Words) -> str:
+    name, label, about = button.name, html.escape(words.say(button.label)), html.escape(words.say(button.about))
     return (
         f'<div class="act"><button id="do-{name}" type="button" data-do="{name}" aria-describedby="about-{name}">'
         f'{label}</button><p id="about-{name}">{about}</p></div>\n'

@@ -1,5 +1,5 @@
-"""What the demo shows of its own, in the language of its viewer: English texts as they stand in the code, or their
-translations in `fr` and `it`. The daemon's sentences come in that language from the daemon.
+"""What the demo and the bench page show of their own, in the language of their viewer: English texts as they stand in
+the code, or their translations in `fr` and `it`. The daemon's sentences come in that language from the daemon.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
 class Words:
-    """Says the demo's texts in one language."""
+    """Says these texts in one language."""
 
     def __init__(self, language: Language) -> None:
+        self.language = language
         translations = TRANSLATIONS.get(language)
         self._texts: Mapping[str, str] = getattr(translations, "TEXTS", {})
         self._codes: Mapping[str, str] = getattr(translations, "CODES", {})

@@ -1,4 +1,4 @@
-"""What the demo shows, in French."""
+"""What the demo and the bench page show, in French."""
 
 from __future__ import annotations
 
@@ -47,6 +47,142 @@ TEXTS: Mapping[str, str] = {
     "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)": (
         "gardé : {journal} (wheeld journal verify le lit ; la prochaine démo le continue)"
     ),
+    "bench page": "page du banc",
+    "result {number}, {laps} laps": "résultat {number}, {laps} tours",
+    "void {cause}": "nul {cause}",
+    "the wheel is in order": "la roulette est en ordre",
+    "nobody can say where the ball is": "personne ne sait dire où est la bille",
+    "The bench": "Le banc d'essai",
+    "Skip to the buttons": "Aller aux boutons",
+    "The bench: a simulated wheel and the real daemon": "Le banc d'essai : une roulette simulée et le vrai service",
+    "Pages of this wheel": "Pages de cette roulette",
+    "Live page": "Page en direct",
+    "Players’ display": "Afficheur des joueurs",
+    "The bench has ended. What stands here is old.": "Le banc d'essai est terminé. Ce qui est affiché ici est ancien.",
+    "The wheel, as its daemon sees it": "La roulette, comme son service la voit",
+    "The live page of the wheel": "La page en direct de la roulette",
+    "What happens at the wheel": "Ce qui se passe à la roulette",
+    "By hand": "À la main",
+    "Play by itself": "Jeu automatique",
+    "What the daemon says": "Ce que dit le service",
+    "What is true": "Ce qui est vrai",
+    "Nothing was done: the bench does not answer.": "Rien n'a été fait : le banc d'essai ne répond pas.",
+    "The ball": "La bille",
+    "The people": "Les personnes",
+    "The wheel and its sensors": "La roulette et ses capteurs",
+    "Launch": "Lancer",
+    "A good push, against the rotor.": "Un bon élan, contre le sens du cylindre.",
+    "Launch with the rotor": "Lancer dans le sens du cylindre",
+    "The ball runs in the rotor's own direction (N1).": "La bille tourne dans le sens du cylindre (N1).",
+    "Launch weakly": "Lancer faiblement",
+    "Too little push for three laps (N3).": "Trop peu d'élan pour trois tours (N3).",
+    "Take the ball": "Prendre la bille",
+    "A hand takes it, even off the track.": "Une main la prend, même sur la piste.",
+    "Put the ball back": "Remettre la bille",
+    "After a void: in the pocket of the last number.": "Après un coup nul : dans la case du dernier numéro.",
+    "Faites vos jeux": "Faites vos jeux",
+    "Opens the table, or the bets.": "Ouvre la table, ou les mises.",
+    "Rien ne va plus": "Rien ne va plus",
+    "Closes the bets.": "Ferme les mises.",
+    "Operations done": "Opérations terminées",
+    "All is paid: the next coup may begin.": "Tout est payé : le coup suivant peut commencer.",
+    "Rien va": "Rien va",
+    "The chef declares the coup void (N7).": "Le chef de table déclare le coup nul (N7).",
+    "Tout va": "Tout va",
+    "After a void, when the ball lies in its pocket.": "Après un coup nul, quand la bille est dans sa case.",
+    "Resume play": "Reprise du jeu",
+    "After a breakdown, when the wheel is in order.": "Après une avarie, quand la roulette est en ordre.",
+    "Stop the rotor": "Arrêter le cylindre",
+    "A hand holds it (N4, N5).": "Une main le tient (N4, N5).",
+    "Spin the rotor": "Lancer le cylindre",
+    "A hand pushes it again.": "Une main le pousse de nouveau.",
+    "Drop a chip": "Laisser tomber un jeton",
+    "It falls in the cylinder (N6).": "Il tombe dans le cylindre (N6).",
+    "Take the chip out": "Enlever le jeton",
+    "The cylinder is clear again.": "Le cylindre est de nouveau libre.",
+    "Unplug the board": "Débrancher la carte",
+    "The daemon sees nothing any more (N8).": "Le service ne voit plus rien (N8).",
+    "Plug the board in": "Rebrancher la carte",
+    "The daemon sees again.": "Le service voit de nouveau.",
+    "Noise on a beam": "Parasite sur un faisceau",
+    "A beam pulses and no ball is there: nothing is decided by that.": (
+        "Un faisceau donne des impulsions sans bille : cela ne décide rien."
+    ),
+    "lies in a pocket": "est dans une case",
+    "is in the bouler's hand": "est dans la main du bouleur",
+    "runs on the track": "tourne sur la piste",
+    "falls": "tombe",
+    "The ball leaves the track after {laps} laps.": "La bille quitte la piste après {laps} tours.",
+    "The ball rests in {number}.": "La bille s'arrête dans le {number}.",
+    "against the rotor": "contre le sens du cylindre",
+    "in the rotor's own direction": "dans le sens du cylindre",
+    "against the rotor, weakly": "faiblement, contre le sens du cylindre",
+    "clockwise": "en sens horaire",
+    "counter-clockwise": "en sens antihoraire",
+    "The ball is launched {way}, {how}. Left alone it runs {laps} laps.": (
+        "La bille est lancée {way}, {how}. Si personne n'y touche, elle fait {laps} tours."
+    ),
+    "The rotor stands still.": "Le cylindre est immobile.",
+    "The rotor stands still: it has no direction to launch in.": (
+        "Le cylindre est immobile : il n'a pas de sens dans lequel lancer."
+    ),
+    "The ball {where} already: there is only one.": "La bille {where} : il n'y en a qu'une.",
+    "The bouler has the ball in his hand already.": "Le bouleur a déjà la bille dans la main.",
+    "A hand takes the ball, which {where}.": "Une main prend la bille, qui {where}.",
+    "A hand takes the ball, which {where}, after {laps} laps.": (
+        "Une main prend la bille, qui {where}, après {laps} tours."
+    ),
+    "The ball {where}: wait until it rests, or take it.": (
+        "La bille {where} : attendre qu'elle s'arrête, ou la prendre."
+    ),
+    "The ball lies in {number} already.": "La bille est déjà dans le {number}.",
+    "A hand lays the ball in {number}.": "Une main pose la bille dans le {number}.",
+    "The rotor stands still, so no reader can see it there.": (
+        "Le cylindre est immobile, donc aucun lecteur ne peut l'y voir."
+    ),
+    "A hand holds the rotor already.": "Une main tient déjà le cylindre.",
+    "A hand stops the rotor.": "Une main arrête le cylindre.",
+    "The rotor turns, {rpm} turns a minute.": "Le cylindre tourne, {rpm} tours par minute.",
+    "The bouler pushes the rotor.": "Le bouleur pousse le cylindre.",
+    "A chip lies in the cylinder already.": "Un jeton est déjà dans le cylindre.",
+    "A chip falls in the cylinder.": "Un jeton tombe dans le cylindre.",
+    "There is no chip in the cylinder.": "Il n'y a pas de jeton dans le cylindre.",
+    "A hand takes the chip out.": "Une main enlève le jeton.",
+    "The cable is out already.": "Le câble est déjà débranché.",
+    "The cable of the sensor board is pulled out.": "Le câble de la carte des capteurs est débranché.",
+    "The cable is in.": "Le câble est branché.",
+    "The cable of the sensor board is plugged in.": "Le câble de la carte des capteurs est rebranché.",
+    "Beam {beam} pulses twice, and no ball is there.": (
+        "Le faisceau {beam} donne deux impulsions, et aucune bille n'est là."
+    ),
+    "at the bench": "au banc d'essai",
+    "The chef says “{words}”.": "Le chef de table dit « {words} ».",
+    "The table says “{words}”.": "La table dit « {words} ».",
+    "The direction says “{words}”.": "La direction dit « {words} ».",
+    "Confirm the number": "Confirmer le numéro",
+    "When it awaits the chef: where the ball was seen to rest (R3b).": (
+        "Quand il attend le chef de table : là où on a vu la bille s'arrêter (R3b)."
+    ),
+    "The chef confirms the number, without saying which.": "Le chef de table confirme le numéro, sans dire lequel.",
+    "The chef confirms {number}.": "Le chef de table confirme le {number}.",
+    "The people of the demo play by themselves.": "Les personnes de la démo jouent seules.",
+    "The people finish what they do; then it is your turn.": (
+        "Les personnes finissent ce qu'elles font ; puis c'est à vous."
+    ),
+    "The people of the demo play. Press “By hand” first.": (
+        "Les personnes de la démo jouent. Appuyer d'abord sur « À la main »."
+    ),
+    "You play by hand already.": "Vous jouez déjà à la main.",
+    "The people play by themselves already.": "Les personnes jouent déjà seules.",
+    "The people finish their coup; then it is your turn.": "Les personnes finissent leur coup ; puis c'est à vous.",
+    "The people put the wheel in order and go on playing.": (
+        "Les personnes mettent la roulette en ordre et continuent à jouer."
+    ),
+    "The people make the table ready.": "Les personnes préparent la table.",
+    "It is your turn.": "C'est à vous.",
+    "The people put the wheel in order.": "Les personnes mettent la roulette en ordre.",
+    "The people play {name}: {about}": "Les personnes jouent {name} : {about}",
+    "What was true: {outcome}.": "Ce qui était vrai : {outcome}.",
 }
 """By the English text of the code."""
 

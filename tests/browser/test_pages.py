@@ -11,6 +11,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page
 
 from tests.browser.browser import SIZES, looking
+from tests.browser.english import english_on
 from tests.browser.house import House
 from tests.browser.panel import enter
 from wheeld.core.catalogue import Catalogue, Language
@@ -25,6 +26,12 @@ WHOLE = {"/": "#axis .mark", "/display": "#numbers .pocket"}
 """What comes last."""
 LABELS = "h1, h2, h3, dt, label, .note:not([hidden]), main button:not([data-command]):not([hidden])"
 FOCUSABLE = "a[href], button, input, select, [tabindex='0']"
+ROW_NAMES = "#axis text.row[x='0']"
+PLOT = "#axis :is(.mark, .speed:not([points='']), .ground, .tick)"
+APART_PX = 5
+"""Between the name of a row and what is drawn in it: less looks like one."""
+NEITHER = "de"
+"""Of the browser: a page keeps the language that is asked for by its address, whatever is done there."""
 SERIOUS = ("serious", "critical")
 
 
@@ -32,13 +39,16 @@ SERIOUS = ("serious", "critical")
 async def test_a_page(browser: Browser, house: House, path: str, language: Language, size: str) -> None:
     is_chefs = path in ("/chef", "token")
     address = f"{house.page.chefs}/chef" if is_chefs else f"{house.page.players}{path}"
-    async with looking(browser, f"{address}?lang={language}", SIZES[size], locale=language) as look:
+    async with looking(browser, f"{address}?lang={language}", SIZES[size], locale=NEITHER) as look:
         if path == "/chef":
             await enter(look.page)
         elif not is_chefs:
             await look.page.wait_for_selector(WHOLE[path], state="attached")
         await its_words_are_of_the_language(look.page, path, language)
+        if language != "en":
+            assert await english_on(look.page, language) == []
         if path == "/":
+            await the_names_of_the_axis_stand_beside_what_is_drawn(look.page)
             assert await look.page.inner_text("#state") == Catalogue(language).say(STATES[house.subscriber.state])
         await nothing_is_wider_than_the_screen(look.page)
         await everything_is_reached_and_seen_by_keyboard(look.page)
@@ -57,6 +67,13 @@ async def its_words_are_of_the_language(page: Page, path: str, language: Languag
     seen = [text.strip() for text in await page.locator(LABELS).all_inner_texts()]
     assert seen
     assert [text for text in seen if text and text not in known] == []
+
+
+async def the_names_of_the_axis_stand_beside_what_is_drawn(page: Page) -> None:
+    names, plot = [await page.locator(each).evaluate_all(_SIDES) for each in (ROW_NAMES, PLOT)]
+    assert len(names) >= 4
+    assert len(plot) >= 4
+    assert max(right for _, right in names) + APART_PX <= min(left for left, _ in plot)
 
 
 async def nothing_is_wider_than_the_screen(page: Page) -> None:
@@ -113,6 +130,7 @@ async def test_the_drawing_and_the_axis_have_names(browser: Browser, house: Hous
         assert await look.page.get_by_role("img", name=say(WORDS["evidence"])).count() == 1
 
 
+_SIDES = "nodes => nodes.map((node) => node.getBoundingClientRect()).map(({ left, right }) => [left, right])"
 _REACHABLE = """selector => [...document.querySelectorAll(selector)]
   .map((node, index) => ({ index, html: node.outerHTML.slice(0, 80), node }))
   .filter(({ node }) => node.checkVisibility() && !node.disabled).map(({ index, html }) => ({ index, html }))"""

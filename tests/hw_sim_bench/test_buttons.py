@@ -3,6 +3,7 @@ asks can play on."""
 
 from __future__ import annotations
 
+import random
 from contextlib import suppress
 
 import pytest
@@ -10,11 +11,18 @@ import pytest
 from hw_sim.bench.buttons import BUTTONS
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.evening import repeatable
-from tests.hw_sim_bench.virtual import VirtualBench
+from tests.hw_sim_bench.virtual import PATIENCE, REMEDIES, VirtualBench
+from wheeld.core.facts import SENSED, Awaited
 
 SEEDS = range(4)
 HELD_UP = 56
-"""Two words waited, the second only behind the first, and the table waited for the second for ever."""
+"""Two words waited, the second only behind the first, and the table waited for the second for ever. Drawn from the
+buttons that there were then."""
+SINCE = {"confirm"}
+"""Buttons that came later."""
+BY_ITSELF = {each.value for each in SENSED} | {"no_launch", "start_wheel"}
+"""What a table may wait for and no button gives: sensors, operations that end, and the game of a wheel head, which the
+bench has not."""
 
 
 @pytest.fixture(params=SEEDS)
@@ -37,6 +45,7 @@ def play_on(bench: VirtualBench) -> None:
 
 def test_a_launch_gives_the_number_in_which_the_ball_rests(bench: VirtualBench) -> None:
     play_on(bench)
+    assert bench.strays == 0
 
 
 def test_a_launch_with_the_rotor_is_void(bench: VirtualBench) -> None:
@@ -85,15 +94,37 @@ def test_an_unplugged_board_is_a_breakdown(bench: VirtualBench, away_s: float) -
     play_on(bench)
 
 
-def test_noise_makes_no_verdict_and_spoils_none(bench: VirtualBench) -> None:
-    for _ in range(3):
+def test_noise_is_counted_and_makes_no_verdict(bench: VirtualBench) -> None:
+    for pressed in range(1, 6):
         bench.play.press("noise")
         bench.run(4)
+        # The first pulse of each might be a ball's first pass; the second comes sooner than any ball.
+        assert bench.strays == pressed
     assert bench.verdicts == []
-    bench.play.press("launch")
-    bench.run(5)
-    bench.play.press("noise")
-    assert bench.until_verdict().startswith("result ")
+    assert "launch" in bench.waits_for
+    play_on(bench)
+
+
+@pytest.mark.parametrize(
+    ("launch", "cause"), [("launch", None), ("same-direction", "same_direction"), ("weak-launch", "too_few_laps")]
+)
+def test_noise_all_along_a_coup_is_counted_and_changes_no_verdict(
+    bench: VirtualBench, launch: str, cause: str | None
+) -> None:
+    bench.play.press(launch)
+    bench.run(1)
+    assert bench.strays == 0
+    pressed = 0
+    while not bench.truth[-1].startswith("The ball rests in"):
+        bench.play.press("noise")
+        pressed += 1
+        bench.run(2)
+    number = bench.truth[-1].removeprefix("The ball rests in ").removesuffix(".")
+    if not bench.verdicts:
+        bench.until_verdict()
+    assert bench.strays >= 2 * pressed - 1, "one may come as the ball might have"
+    bench.make_ready()
+    assert bench.verdicts == [f"result {number}" if cause is None else f"void {cause}"]
     play_on(bench)
 
 
@@ -116,6 +147,59 @@ def test_the_chefs_word_is_a_void(bench: VirtualBench) -> None:
     bench.play.press("rien-va")
     assert bench.until_verdict() == "void chef"
     play_on(bench)
+
+
+def until_a_number_awaits_the_chef(bench: VirtualBench) -> int:
+    """A hand stops the rotor as the ball comes to rest, before readers have proven its number. Returns the number."""
+    bench.play.press("launch")
+    while not bench.truth[-1].startswith("The ball rests in"):
+        bench.run(0.25)
+    rested = bench.truth[-1]
+    bench.play.press("stop-rotor")
+    for _ in range(PATIENCE):
+        if bench.waits_for == ["confirm"]:
+            break
+        bench.run(1)
+    assert bench.waits_for == ["confirm"]
+    assert bench.verdicts == []
+    return int(rested.removeprefix("The ball rests in ").removesuffix("."))
+
+
+@pytest.mark.parametrize("said", ["confirm", "rien-va"])
+def test_the_chef_answers_for_a_number_that_no_sensor_has_proven(bench: VirtualBench, said: str) -> None:
+    number = until_a_number_awaits_the_chef(bench)
+    words = bench.play.press(said)
+    assert bench.until_verdict() == (f"result {number}" if said == "confirm" else "void chef")
+    assert words == (f"The chef confirms {number}." if said == "confirm" else "The chef says “rien va”.")
+    bench.play.press("spin-rotor")
+    play_on(bench)
+
+
+def test_he_confirms_what_everybody_saw_whatever_a_hand_does_then(bench: VirtualBench) -> None:
+    number = until_a_number_awaits_the_chef(bench)
+    for name in ("spin-rotor", "take-ball", "launch"):
+        bench.play.press(name)
+        bench.run(2)
+    assert bench.play.press("confirm") == f"The chef confirms {number}."
+    assert bench.until_verdict() == f"result {number}"
+
+
+def test_he_cannot_confirm_what_is_not_out(bench: VirtualBench) -> None:
+    assert bench.play.press("confirm") == "The chef confirms the number, without saying which."
+    bench.play.press("launch")
+    bench.run(3)
+    bench.play.press("confirm")
+    assert bench.until_verdict().startswith("result ")
+    number = bench.verdicts[0].removeprefix("result ")
+    bench.play.press("confirm")
+    bench.run(2)
+    assert bench.verdicts == [f"result {number}"]
+    play_on(bench)
+
+
+def test_each_thing_that_a_table_waits_for_has_a_button_or_comes_by_itself() -> None:
+    assert {*REMEDIES, "launch", "rien_ne_va_plus"} | BY_ITSELF == {each.value for each in Awaited}
+    assert set(REMEDIES.values()) <= set(BUTTONS)
 
 
 @pytest.mark.parametrize(
@@ -155,20 +239,34 @@ def test_there_is_no_other_button() -> None:
         bench.play.press("cheat")
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, HELD_UP])
-def test_whatever_was_pressed_before_one_can_play_on_and_so_can_the_people(seed: int) -> None:
-    bench, rng = VirtualBench(seed), repeatable(f"presses {seed}")
-    bench.until_handed_over()
-    for _ in range(25):
-        name = rng.choice(list(BUTTONS))
+def press_at_random(bench: VirtualBench, rng: random.Random, names: list[str], count: int) -> None:
+    for _ in range(count):
         with suppress(NotPossibleError):
-            bench.play.press(name)
+            bench.play.press(rng.choice(names))
         bench.run(rng.choice((0.25, 1, 4, 12)))
     with suppress(NotPossibleError):
         bench.play.press("spin-rotor")  # no table asks for that before a launch
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, HELD_UP])
+def test_whatever_was_pressed_before_one_can_play_on_and_so_can_the_people(seed: int) -> None:
+    bench, rng = VirtualBench(seed), repeatable(f"presses {seed}")
+    names = [name for name in BUTTONS if seed != HELD_UP or name not in SINCE]
+    bench.until_handed_over()
+    press_at_random(bench, rng, names, 25)
     play_on(bench)
     bench.play.press(rng.choice(list(BUTTONS)[:3]))
     bench.play.press("by-itself")
     known = len(bench.verdicts)
     while len(bench.verdicts) < known + 3:
         bench.run(10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nor_is_anybody_held_up_by_a_number_that_awaits_the_chef(seed: int) -> None:
+    bench, rng = VirtualBench(seed), repeatable(f"presses at a number {seed}")
+    bench.until_handed_over()
+    until_a_number_awaits_the_chef(bench)
+    press_at_random(bench, rng, [name for name in BUTTONS if name not in ("confirm", "rien-va")], 6)
+    press_at_random(bench, rng, list(BUTTONS), 6)
+    play_on(bench)

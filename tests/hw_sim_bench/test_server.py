@@ -24,7 +24,7 @@ Client = TestClient[web.Request, web.Application]
 
 @asynccontextmanager
 async def served(bench: VirtualBench) -> AsyncIterator[Client]:
-    app = Server(bench.play, bench.ledger, PAGES).application()
+    app = Server(bench.play, bench.ledger, PAGES, bench.subscriber.words).application()
     async with TestClient(TestServer(app)) as client:
         yield client
 

@@ -17,6 +17,7 @@ from hw_sim.events import End, ForeignObject, SensorState, SimEvent, TableComman
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import People
 from hw_sim.subscriber import Subscriber
+from hw_sim.words import Language, Words
 from wheeld.config.reading import parse
 from wheeld.core.observations import Level, Observation, TimePassed
 from wheeld.core.step import Step
@@ -35,7 +36,7 @@ REMEDIES = {
     "operations_done": "operations-done",
     "open": "open",
     "resume": "resume",
-    "confirm": "rien-va",
+    "confirm": "confirm",
 }
 """What a person presses when the table waits for that; for all else he waits."""
 LOOK_S = 4.0
@@ -47,15 +48,17 @@ PATIENCE = 60
 class VirtualBench:
     """A bench on virtual time. `verdicts`: number or cause of each coup."""
 
-    def __init__(self, seed: int, *, by_hand: bool = True) -> None:
+    def __init__(self, seed: int, *, by_hand: bool = True, language: Language = "en") -> None:
         rng = repeatable(f"virtual bench {seed}")
         self.live = LiveTable(LAYOUT, rng, None)
         self.live.table.pause_factor = QUICK_PAUSE_FACTOR
-        self.subscriber, self.ledger = Subscriber(), Ledger()
+        self.subscriber, self.ledger = Subscriber(words=Words(language)), Ledger()
         self.people = People(self.live, self.subscriber, look_s=2.0, on_scenario=lambda _: None)
         self.play = Play(self.live, self.people, self.subscriber, self.ledger, speed=SPEED, by_hand=by_hand)
         self._events = self.play.events(draw_scenarios(LAYOUT, rng))
-        wheel = sections(LAYOUT, site="demo", table="virtual", last_number=17, port=Path("none"), speed=1)
+        wheel = sections(
+            LAYOUT, site="demo", table="virtual", last_number=17, port=Path("none"), speed=1, language=language
+        )
         setting = parse(f'{wheel}[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
         self._table, begun = Table.start(setting, boot_id="b" * 32, started_utc_us=1_795_000_000_000_000)
         self._is_link_cut = self._has_object = False
@@ -70,6 +73,12 @@ class VirtualBench:
     def waits_for(self) -> list[str]:
         assert self.subscriber.table is not None
         return list(self.subscriber.table["waiting_codes"])
+
+    @property
+    def strays(self) -> int:
+        """Pulses of beams that the daemon counted and took for no pass of the ball."""
+        counters = self._table.counters
+        return counters["stray_pulses"] + counters["double_pulses"]
 
     @property
     def truth(self) -> list[str]:
@@ -127,6 +136,10 @@ class VirtualBench:
                 self._take(self._table.apply(self._observed(event)))
                 if ok:
                     self._tell_level(event.t_us)
+            case TableCommand(coup=int()):  # a panel means the coup that it shows
+                assert self.subscriber.table is not None
+                shown = msgspec.structs.replace(event, coup=self.subscriber.table["coup"])
+                self._take(self._table.apply(self._observed(shown)))
             case TableCommand() | End():
                 self._take(self._table.apply(self._observed(event)))
             case _ if not self._is_link_cut:

@@ -1,4 +1,5 @@
-"""The demo in three languages: nothing of its own stays English, and the daemon is asked for the same language."""
+"""The demo and the bench page in three languages: nothing of their own stays English, and the daemon is asked for the
+same language."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ from string import Formatter
 
 import pytest
 
-from hw_sim import demo, subscriber, view
+from hw_sim import demo, people, run, subscriber, view
+from hw_sim.bench import hand, play, server
+from hw_sim.bench.buttons import BUTTONS
+from hw_sim.bench.captions import CAPTIONS
+from hw_sim.bench.hand import SAYS, Ball
 from hw_sim.broker import Broker
 from hw_sim.cli import parser
 from hw_sim.demo import Demo
@@ -36,13 +41,21 @@ VARIABLES = {
 }
 
 
+OF_BENCH = {
+    *(text for button in BUTTONS.values() for text in (button.group, button.label, button.about)),
+    *CAPTIONS.values(),
+    *SAYS.values(),
+    *(where.value for where in Ball),
+}
+
+
 def said() -> set[str]:
     """Every literal that a call of `say` has."""
     calls = (
         node
-        for module in (demo, subscriber, view)
+        for module in (demo, people, run, subscriber, view, hand, play, server)
         for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "say"
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("say", "_say")
     )
     return {str(call.args[0].value) for call in calls if isinstance(call.args[0], ast.Constant)}
 
@@ -54,11 +67,11 @@ def parts(text: str) -> list[str]:
 @pytest.mark.parametrize("language", TRANSLATIONS)
 def test_every_text_is_translated_and_every_translation_is_used(language: Language) -> None:
     translations = TRANSLATIONS[language]
-    assert set(translations.TEXTS) == said() | NAMES | VARIABLES | set(KINDS.values())
+    assert set(translations.TEXTS) == said() | NAMES | VARIABLES | set(KINDS.values()) | OF_BENCH
     assert all(parts(text) == parts(translation) for text, translation in translations.TEXTS.items())
     assert set(translations.ABOUT) == set(SCENARIOS)
     assert set(translations.CODES) == {f"state {code}" for code in STATES} | {f"bets {code}" for code in BETS}
-    assert max(len(translations.TEXTS[name]) for name in NAMES | {"last notice"}) < NAME_WIDTH
+    assert max(len(translations.TEXTS[name]) for name in NAMES | {"last notice", "bench page"}) < NAME_WIDTH
 
 
 def test_they_are_the_languages_of_a_table_chosen_as_wheeld_does() -> None:
@@ -72,6 +85,7 @@ def test_they_are_the_languages_of_a_table_chosen_as_wheeld_does() -> None:
 def lines(words: Words) -> str:
     out, seen = io.StringIO(), Subscriber(words=words)
     with view_of(seen, out) as shown:
+        shown.show_address("http://127.0.0.1:1/bench")
         shown.show_scenario(SCENARIOS["foreign_object"])
         shown.show_message(seen.take("result", result(1)))
         shown.show_message(seen.take("void", void(2)))
@@ -85,6 +99,7 @@ def lines(words: Words) -> str:
 def test_lines() -> None:
     french = lines(Words("fr"))
     for text in (
+        "page du banc: http://127.0.0.1:1/bench",
         "--- la roulette joue foreign_object : Une pièce tombe dans le cylindre",
         "RÉSULTAT 32 · Trente-deux · 7.5 tours, cylindre 14.1 tours/min",
         "NUL     rien va: chef · N7",
@@ -96,6 +111,7 @@ def test_lines() -> None:
     italian = lines(Words("it"))
     assert "tavolo chiuso, puntate chiuse, in attesa: ouverture" in italian
     assert "RISULTATO 32" in italian
+    assert "pagina del banco: http" in italian
 
 
 def test_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:

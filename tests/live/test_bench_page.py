@@ -28,6 +28,7 @@ REMEDIES = {
     "end of operations": "operations-done",
     "opening of the table": "open",
     "resumption": "resume",
+    "confirmation by the chef": "confirm",
 }
 """What a person presses when the table waits for that, in the table's words."""
 LOOKS, LOOK_S = 60, 0.5
@@ -96,7 +97,20 @@ async def bench(state: Path, command: str = "bench") -> AsyncIterator[tuple[asyn
     """The program and its page; ended when the block ends."""
     environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", PROGRAM, command, "--speed", "8", "--seed", "1", "--state", str(state)),
+        *(
+            sys.executable,
+            "-c",
+            PROGRAM,
+            command,
+            "--speed",
+            "8",
+            "--seed",
+            "1",
+            "--state",
+            str(state),
+            "--language",
+            "en",
+        ),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         env=environment,

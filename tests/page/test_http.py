@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -137,6 +138,17 @@ async def test_without_the_token_nothing_can_be_seen_or_done() -> None:
             assert 'name="token"' in text
             assert "offers" not in text
     assert house.sent == []
+
+
+async def test_the_token_s_form_keeps_the_language_that_was_asked_for() -> None:
+    async with at_panel(House(), token=None) as client:
+        headers = {"Accept-Language": "de"}
+        text = await (await client.get("/chef?lang=it", headers=headers)).text()
+        form = re.findall(r'<form method="post" action="([^"]+)"', text)[0]
+        for token in ("wrong", TOKEN):
+            answer = await client.post(form, data={"token": token}, headers=headers)
+            assert '<html lang="it">' in await answer.text()
+        assert "offers" in await answer.text()
 
 
 async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute() -> None:

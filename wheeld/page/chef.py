@@ -159,12 +159,12 @@ class Panel:
         """Take the token, from the page's own form."""
         if self._token is None:
             raise web.HTTPFound("/chef")
-        given = str((await request.post()).get("token", ""))
+        given, language = str((await request.post()).get("token", "")), self._language(request)
         session = self._token.session(given)
         if session is None:
             why = "wait_token" if self._token.is_locked else "wrong_token"
-            raise web.HTTPFound(f"/chef?lang={self._language(request)}&why={why}")
-        answer = web.HTTPFound("/chef")
+            raise web.HTTPFound(f"/chef?lang={language}&why={why}")
+        answer = web.HTTPFound(f"/chef?lang={language}")
         answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict", secure=request.secure, path="/")
         raise answer
 

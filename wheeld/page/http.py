@@ -66,7 +66,7 @@ def page(request: web.Request, name: str, language: Language, **values: str) -> 
     """The page of this name: its `$words` in one language, and `values`."""
     texts = {key: html.escape(text) for key, text in words(language).items()}
     template = Template(_file("page.html"))
-    content = Template(_file(f"{name}.html")).substitute(texts, **values)
+    content = Template(_file(f"{name}.html")).substitute(texts, lang=language, **values)
     # A script element ends at "</", whatever it holds.
     data = json.dumps({"words": dict(words(language)), "language": language, **values}).replace("</", "<\\/")
     text = template.substitute(

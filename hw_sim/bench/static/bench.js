@@ -2,7 +2,7 @@
 "use strict";
 
 const LINES_MAX = 100; // on the page, in each list
-const NAMES = { result: "Result", void: "Void", table: "Table", board: "Numbers", notice: "Notice", reply: "Reply" };
+const WORDS = JSON.parse(document.getElementById("data").textContent);
 
 function element(id) {
   return document.getElementById(id);
@@ -25,8 +25,8 @@ function showPlay(entry) {
 }
 
 function showMessage(entry) {
-  const coup = entry.coup === null ? "" : `, coup ${entry.coup}`;
-  addLine(element("messages"), entry, `${NAMES[entry.name]}${coup}: ${entry.text}`);
+  const coup = entry.coup === null ? "" : `, ${WORDS.coup} ${entry.coup}`;
+  addLine(element("messages"), entry, `${WORDS.names[entry.name]}${coup}: ${entry.text}`);
 }
 
 function showEntry(entry) {
@@ -43,7 +43,7 @@ async function press(button) {
     answer.textContent = told.words;
     answer.classList.toggle("refused", !told.done);
   } catch (error) {
-    answer.textContent = "Nothing was done: the bench does not answer.";
+    answer.textContent = WORDS.no_answer;
     answer.classList.add("refused");
   }
 }

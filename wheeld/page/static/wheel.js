@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LIT_MS = 250; // a beam that fired stays lit so long, for eyes
+const LABEL_GAP = 12; // between the names of the rows and what is drawn of them
 const bowl = element("bowl");
 let about = null;
 let rotor = null; // the turning group
@@ -127,31 +128,33 @@ function showAxis(axis) {
   };
   const label = (kind, number) => (kind === "object" ? WORDS.object : say(kind, { number: number + 1 }));
   [...axis.marks].sort((a, b) => a[1].localeCompare(b[1]) || a[2] - b[2]).forEach(([, kind, number]) => row(label(kind, number)));
-  const left = 90;
   const width = 640;
   const span = Math.max(1, axis.to_us - axis.from_us);
-  const x = (us) => left + ((us - axis.from_us) / span) * width;
-  svg.replaceChildren();
   const speeds = rows.length;
   const words = speeds + 3;
   const height = (words + 1 + axis.notes.length) * 18 + 30;
-  svg.setAttribute("viewBox", `0 0 ${left + width + 20} ${height}`);
+  const most = Math.max(10, ...axis.rpm.map(([, rpm]) => Math.abs(rpm)));
+  const base = (speeds + 2) * 18;
+  svg.replaceChildren();
+  svg.removeAttribute("hidden"); // what is not shown has no width
   draw("title", {}, svg, `${WORDS.coup} ${axis.coup}: ${WORDS.evidence}`);
-  rows.forEach((name, index) => draw("text", { x: 0, y: index * 18 + 16, class: "row" }, svg, name));
+  const labels = rows.map((name, index) => [name, index * 18 + 16]);
+  labels.push([`${WORDS.rotor} (${Math.round(most)})`, base], [WORDS.seconds, base + 20]);
+  const drawn = labels.map(([name, y]) => draw("text", { x: 0, y, class: "row" }, svg, name));
+  // As wide as the longest, in whatever language and letters.
+  const left = Math.ceil(Math.max(...drawn.map((node) => node.getComputedTextLength()))) + LABEL_GAP;
+  const x = (us) => left + ((us - axis.from_us) / span) * width;
+  svg.setAttribute("viewBox", `0 0 ${left + width + 20} ${height}`);
   for (const [us, kind, number] of axis.marks) {
     const y = row(label(kind, number)) * 18 + 6;
     draw("line", { x1: x(us), x2: x(us), y1: y, y2: y + 12, class: `mark ${kind}` }, svg);
   }
-  const most = Math.max(10, ...axis.rpm.map(([, rpm]) => Math.abs(rpm)));
-  const base = (speeds + 2) * 18;
-  draw("text", { x: 0, y: base, class: "row" }, svg, `${WORDS.rotor} (${Math.round(most)})`);
   const line = axis.rpm.map(([us, rpm]) => `${x(us)},${base - (Math.abs(rpm) / most) * 30}`).join(" ");
   draw("polyline", { points: line, class: "speed" }, svg);
   draw("line", { x1: left, x2: left + width, y1: base + 4, y2: base + 4, class: "ground" }, svg);
   for (let second = 0; second * 1e6 <= span; second += Math.max(1, Math.round(span / 10e6))) {
     draw("text", { x: x(axis.from_us + second * 1e6), y: base + 20, class: "tick" }, svg, String(second));
   }
-  draw("text", { x: 0, y: base + 20, class: "row" }, svg, WORDS.seconds);
   axis.notes.forEach(([us, kind, text], index) => {
     const y = base + 40 + index * 18;
     draw("line", { x1: x(us), x2: x(us), y1: 4, y2: y - 4, class: "note-line" }, svg);
@@ -159,7 +162,6 @@ function showAxis(axis) {
     const isLate = x(us) > left + width / 2;
     draw("text", { x: x(us) + (isLate ? -4 : 4), y, class: "row", "text-anchor": isLate ? "end" : "start" }, svg, told);
   });
-  svg.removeAttribute("hidden");
   element("no-axis").hidden = true;
 }
 
