@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from tests.core.evening import Evening
 from tests.page.evenings import watched
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.page.broker import Login, NotSentError
+from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, Answers, Panel, Token
 from wheeld.page.pages import Pages
 
@@ -31,7 +31,7 @@ class House:
         self.wheel, self.numbers = watched(self.evening)
         self.sent: list[tuple[str, dict[str, Any]]] = []
         self.replies: list[ReplyPayload] = []
-        self.is_broker_there = True
+        self.is_broker_there = self.confirms = True
         self.now_s = 0.0
         self.wanted: list[bool] = []
         self.answers = Answers(USER)
@@ -50,6 +50,8 @@ class House:
             id_ = body["id"] if reply.id == "yours" else reply.id
             told = ReplyPayload("reply/1", id_, reply.name, "Rossi", reply.user, done=reply.done, why=reply.why)
             self.answers.take(json.dumps({**_plain(told)}).encode())
+        if not self.confirms:
+            raise NotConfirmedError("Operation timed out")
 
 
 def _plain(reply: ReplyPayload) -> dict[str, Any]:
@@ -106,6 +108,19 @@ async def test_a_command_that_could_not_be_sent_says_so() -> None:
     async with at_panel(house) as client:
         answer = await (await command(client, "open")).json()
     assert answer == {"done": None, "unsent": "the broker is not reached"}
+
+
+@pytest.mark.parametrize(
+    ("replies", "answer"), [([], {"done": None}), ([reply("open", why="open")], {"done": True, "why": "open"})]
+)
+async def test_a_command_that_the_broker_has_not_confirmed_is_not_called_unsent(
+    replies: list[ReplyPayload], answer: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wheeld.page.chef.ANSWER_S_MAX", 0.05)
+    house = House()
+    house.confirms, house.replies = False, replies
+    async with at_panel(house) as client:
+        assert await (await command(client, "open")).json() == answer
 
 
 @pytest.mark.parametrize("name", ["resend", "inspect", "program", "anything"])

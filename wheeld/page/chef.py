@@ -8,6 +8,7 @@ import hmac
 import secrets
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, Name, Sentence
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Language
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.page.broker import Login, NotSentError
+from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
@@ -197,8 +198,10 @@ class Panel:
         id_ = str(msgspec.json.decode(payload)["id"])
         answer = self._answers.expect(id_, name)
         try:
-            await self._login.publish(f"cmd/{self._user}/{name}", payload)
             async with asyncio.timeout(ANSWER_S_MAX):
+                # Who is told "not sent" says it again, and then it may be done twice.
+                with suppress(NotConfirmedError):
+                    await self._login.publish(f"cmd/{self._user}/{name}", payload)
                 reply = await answer
         except NotSentError as wrong:
             return {"done": None, "unsent": str(wrong)}
