@@ -167,6 +167,38 @@ async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute() -> None:
         assert (await command(client, "open")).status == 200
 
 
+async def test_who_cannot_wait_does_not_make_the_minute_longer() -> None:
+    house = House()
+    async with at_panel(house, token=None) as client:
+        for _ in range(ATTEMPTS):
+            await client.post("/chef/token", data={"token": "wrong"})
+        for _ in range(ATTEMPTS + 1):
+            house.now_s += ATTEMPTS_S / ATTEMPTS
+            await client.post("/chef/token", data={"token": TOKEN})
+        assert (await client.get("/chef/events")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "data"),
+    [
+        ({}, b"token=\xff\xfe"),
+        ({"Content-Type": "application/x-www-form-urlencoded; charset=none"}, b"token=%ED%A0%80"),
+        ({"Content-Type": "multipart/form-data"}, b"x"),
+    ],
+)
+async def test_what_is_no_form_is_refused_and_is_no_error_of_ours(headers: dict[str, str], data: bytes) -> None:
+    async with at_panel(House(), token=None) as client:
+        headers = {"Content-Type": "application/x-www-form-urlencoded"} | headers
+        assert (await client.post("/chef/token", data=data, headers=headers)).status == 400
+
+
+def test_a_cookie_that_is_no_text_is_no_session() -> None:
+    token = House().token
+    assert token.session(TOKEN)
+    assert not token.knows("\udcff\udcfe")
+    assert token.session("\udcff") is None
+
+
 async def test_another_site_cannot_send_commands_through_the_chef_s_browser() -> None:
     house = House()
     async with at_panel(house) as client:

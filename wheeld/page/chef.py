@@ -34,6 +34,8 @@ says that there was no answer."""
 BODY_BYTES_MAX = 4_096
 ATTEMPTS, ATTEMPTS_S = 5, 60.0
 """So many wrong tokens in so many seconds, from everybody together; then nobody is asked for a while."""
+UNREADABLE_FORM = (ValueError, LookupError, web.RequestPayloadError)
+"""What reading a form may raise: bytes that are no text, a character set that nobody knows, a part without an end."""
 COOKIE = "wheeld-chef"
 SESSIONS_MAX = 20
 """Browsers that have given the token; the oldest has to give it again."""
@@ -90,8 +92,11 @@ class Token:
         return len(self._wrong) == ATTEMPTS and self._now_s() - self._wrong[0] < ATTEMPTS_S
 
     def session(self, given: str) -> str | None:
-        """A new session for the right token; None for a wrong one."""
-        if self.is_locked or not hmac.compare_digest(hashlib.sha256(given.encode()).digest(), self._digest):
+        """A new session for the right token; None for a wrong one, and while nobody is asked: what is given then does
+        not count, so that the minute ends also for who cannot wait."""
+        if self.is_locked:
+            return None
+        if not hmac.compare_digest(hashlib.sha256(_bytes(given)).digest(), self._digest):
             self._wrong.append(self._now_s())
             return None
         self._sessions.append(secrets.token_urlsafe(32))
@@ -99,7 +104,12 @@ class Token:
 
     def knows(self, session: str) -> bool:
         """Whether this browser has given it."""
-        return any(hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions)
+        return any(hmac.compare_digest(_bytes(session), known.encode()) for known in self._sessions)
+
+
+def _bytes(given: str) -> bytes:
+    """Of a text from outside, which may hold what is no character."""
+    return given.encode(errors="replace")
 
 
 class Panel:
@@ -160,7 +170,10 @@ class Panel:
         """Take the token, from the page's own form."""
         if self._token is None:
             raise web.HTTPFound("/chef")
-        given = str((await request.post()).get("token", ""))
+        try:
+            given = str((await request.post()).get("token", ""))
+        except UNREADABLE_FORM:
+            raise web.HTTPBadRequest(text="this is no form of the panel") from None
         session = self._token.session(given)
         if session is None:
             why = "wait_token" if self._token.is_locked else "wrong_token"
