@@ -6,25 +6,30 @@ import asyncio
 import signal
 import ssl
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
-import structlog
 from aiohttp import web
 
 from wheeld.page.broker import Login
 from wheeld.page.chef import Answers, Panel, Token
+from wheeld.page.listening import listening
 from wheeld.page.metrics import application
 from wheeld.page.numbers import Numbers
 from wheeld.page.pages import Pages
 from wheeld.page.sensors import SensorReader
 from wheeld.page.setting import Address, ChefSetting, PageSetting
+from wheeld.page.viewers import VIEWERS_MAX
 from wheeld.page.wheel import TOPICS, Wheel
 
 TELL_S = 1.0
 """Ages are told again so often."""
-SHUTDOWN_S = 1.0
-"""Streams never end by themselves."""
+VIEWED_MAX = 2 * VIEWERS_MAX + 100
+"""Connections to the pages: a stream for each viewer of either page, and what loads a page."""
+PANEL_MAX = 100
+"""To the panel: a browser has six at most, and few people act at one table."""
+METRICS_MAX = 20
+"""To the metrics: one program asks, or a few do."""
 
 
 async def serve(setting: PageSetting) -> None:
@@ -87,27 +92,21 @@ class Program:
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """With its ports open. Raises OSError."""
-        served: list[tuple[web.Application, Address, ssl.SSLContext | None]] = [
-            (self._pages.application(), self._setting.address, None)
-        ]
+        async with AsyncExitStack() as opened:
+            for app, address, tls, connections_max in self._ports():
+                await opened.enter_async_context(
+                    listening(app, address, tls=tls, connections_max=connections_max),
+                )
+            yield
+
+    def _ports(self) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int]]:
+        """What is served where, and for how many connections at a time."""
+        yield self._pages.application(), self._setting.address, None, VIEWED_MAX
         if self._panel is not None and (chef := self._setting.chef) is not None:
-            served.append((self._panel.application(), chef.address, _tls(chef)))
+            yield self._panel.application(), chef.address, _tls(chef), PANEL_MAX
         if (metrics := self._setting.metrics) is not None:
             app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
-            served.append((app, metrics, None))
-        runners: list[web.AppRunner] = []
-        try:
-            for app, address, tls in served:
-                runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
-                runners.append(runner)
-                await runner.setup()
-                await web.TCPSite(runner, address.host, address.port, ssl_context=tls).start()
-                scheme = "http" if tls is None else "https"
-                structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")
-            yield
-        finally:
-            for runner in runners:
-                await runner.cleanup()
+            yield app, metrics, None, METRICS_MAX
 
     def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  a callback
         if self._sensors is not None:
