@@ -16,8 +16,9 @@ from tests.core.evening import Evening
 from tests.page.evenings import watched
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import Login, NotConfirmedError, NotSentError
-from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, Answers, Panel, Token
+from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Answers, Panel, Token
 from wheeld.page.pages import Pages
+from wheeld.page.words import WORDS
 
 USER = "chef-campione-03"
 TOKEN = "correct horse battery"
@@ -38,7 +39,10 @@ class House:
         self.pages = Pages(self.wheel, self.numbers, now_s=lambda: self.now_s, want=self.wanted.append)
         self.token = Token(TOKEN, lambda: self.now_s)
         login = cast("Login", self)
-        self.panel = Panel(self.wheel, self.numbers, login, self.answers, user=USER, token=self.token)
+        self.panel = Panel(
+            self.wheel, self.numbers, login, self.answers, user=USER, token=self.token, now_s=lambda: self.now_s
+        )
+        self.panel.is_reached = True
 
     async def publish(self, leaf: str, payload: bytes) -> None:
         """As `Login` does it; the answer comes at once."""
@@ -70,8 +74,12 @@ async def at_panel(house: House, *, token: str | None = TOKEN) -> AsyncIterator[
         yield client
 
 
+PRESS = "0123456789abcdef" * 2
+
+
 async def command(client: TestClient[Any, Any], name: str, **more: object) -> ClientResponse:
-    return await client.post(f"/chef/commands/{name}", json={"by": "Rossi", "reason": "as usual", **more})
+    asked = {"press": PRESS, "seen_s": 0, "coup": 1, "by": "Rossi", "reason": "as usual", **more}
+    return await client.post(f"/chef/commands/{name}", json=asked)
 
 
 async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_comes_back() -> None:
@@ -83,7 +91,9 @@ async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_come
     ((leaf, body),) = house.sent
     assert leaf == f"cmd/{USER}/rien_ne_va_plus"
     assert (body["by"], body["reason"]) == ("Rossi", "as usual")
+    assert (body["id"], body["coup"]) == (PRESS, 1)
     assert "at" in body
+    assert "seen_s" not in body
 
 
 @pytest.mark.parametrize(
@@ -107,7 +117,50 @@ async def test_a_command_that_could_not_be_sent_says_so() -> None:
     house.is_broker_there = False
     async with at_panel(house) as client:
         answer = await (await command(client, "open")).json()
-    assert answer == {"done": None, "unsent": "the broker is not reached"}
+    assert answer == {"done": None, "unsent": WORDS["broker_away"]}
+
+
+@pytest.mark.parametrize(("since_s", "is_sent"), [(SEEN_S_MAX, True), (SEEN_S_MAX + 0.1, False), (-0.1, False)])
+async def test_a_press_that_its_connection_kept_back_is_not_sent(since_s: float, is_sent: bool) -> None:
+    house = House()
+    house.replies = [reply("open")]
+    async with at_panel(house) as client:
+        house.now_s = 100.0
+        answer = await (await command(client, "open", seen_s=100.0 - since_s)).json()
+    assert (len(house.sent) == 1) is (answer["done"] is True) is is_sent
+    assert is_sent or "10 s old" in answer["unsent"]
+
+
+async def test_a_press_that_a_browser_sends_again_is_done_once_and_answered_twice() -> None:
+    house = House()
+    house.replies = [reply("open", why="open")]
+    async with at_panel(house) as client:
+        answers = [await (await command(client, "open")).json() for _ in range(2)]
+        assert answers == [{"done": True, "why": "open"}] * 2
+        assert len(house.sent) == 1
+        await command(client, "open", press="f" * 32)
+    assert len(house.sent) == 2
+
+
+async def test_answers_are_kept_for_so_many_presses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.page.chef.PRESSES_MAX", 1)
+    house = House()
+    house.replies = [reply("open")]
+    async with at_panel(house) as client:
+        for press in ("a" * 32, "b" * 32, "a" * 32):
+            await command(client, "open", press=press)
+    assert len(house.sent) == 3
+
+
+async def test_a_panel_that_the_broker_does_not_let_in_says_so_and_offers_nothing() -> None:
+    house = House()
+    async with at_panel(house) as client:
+        seen = []
+        for house.panel.is_reached in (True, False):
+            async with client.get("/chef/events") as answer:
+                seen.append(json.loads((await _data(answer)).removeprefix("data: ")))
+    assert [(each["mute"], bool(each["offers"])) for each in seen] == [(False, True), (True, False)]
+    assert (seen[0]["coup"], seen[0]["seen_s"]) == (house.wheel.coup, 0)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +186,16 @@ async def test_what_is_no_chef_s_command_does_not_exist(name: str) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [{"by": ""}, {"by": "a\nb"}, {"reason": ""}, {"id": "mine"}, {"coup": -1}, {"number": "7"}, {"case": "no case"}],
+    [
+        {"by": ""},
+        {"by": "a\nb"},
+        {"reason": ""},
+        {"id": "mine"},
+        {"press": "x"},
+        {"coup": -1},
+        {"number": "7"},
+        {"case": "no case"},
+    ],
 )
 async def test_what_the_wheel_would_not_take_is_not_sent(more: dict[str, object]) -> None:
     house = House()
@@ -202,7 +264,7 @@ def test_a_cookie_that_is_no_text_is_no_session() -> None:
 async def test_another_site_cannot_send_commands_through_the_chef_s_browser() -> None:
     house = House()
     async with at_panel(house) as client:
-        body = {"by": "x", "reason": "y"}
+        body = {"press": PRESS, "seen_s": 0, "coup": 1, "by": "x", "reason": "y"}
         for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
             assert (await client.post("/chef/commands/open", json=body, headers=headers)).status == 403
         # A form of another page can send this type, and no JSON.
@@ -269,6 +331,13 @@ async def test_a_name_in_the_address_is_not_taken_for_html() -> None:
     async with TestClient(TestServer(House().pages.application())) as client:
         text = await (await client.get("/", params={"lang": "<script>alert(1)</script>"})).text()
     assert "alert(1)" not in text
+
+
+async def _data(answer: ClientResponse) -> str:
+    async with asyncio.timeout(10):
+        while not (line := (await answer.content.readline()).decode()).startswith("data: "):
+            pass
+    return line
 
 
 async def _events(answer: ClientResponse, count: int) -> list[str]:

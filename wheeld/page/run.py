@@ -72,13 +72,13 @@ class Program:
             self._setting.root,
             ("reply",),
             take=lambda _leaf, payload, _retained: answers.take(payload),
-            reached=lambda: None,
-            lost=lambda: None,
+            reached=lambda: self._reach_chef(is_reached=True),
+            lost=lambda: self._reach_chef(is_reached=False),
         )
         token = None
         if chef.token_file is not None:
             token = Token(chef.token_file.read_text("utf-8").strip(), time.monotonic)
-        return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token)
+        return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token, now_s=time.monotonic)
 
     def works(self) -> list[asyncio._CoroutineLike[None]]:
         """What runs."""
@@ -125,6 +125,11 @@ class Program:
 
     def _lost(self) -> None:
         self._wheel.is_reached = False
+        self._news.set()
+
+    def _reach_chef(self, *, is_reached: bool) -> None:
+        if self._panel is not None:
+            self._panel.is_reached = is_reached
         self._news.set()
 
     async def _tell(self) -> None:
