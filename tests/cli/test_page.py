@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
 
+from tests.mosquitto import free_port
 from wheeld.cli.main import main
 from wheeld.cli.page import _setting
 from wheeld.cli.parser import parser
@@ -18,6 +20,7 @@ TOKEN = "correct horse battery"
 def token(tmp_path: Path) -> str:
     path = tmp_path / "token"
     path.write_text(f"{TOKEN}\n")
+    path.chmod(0o600)
     return str(path)
 
 
@@ -48,6 +51,57 @@ def test_a_token_that_protects_nothing_is_refused(
     Path(token).write_bytes(content)
     assert main(["page", "s/t", "--chef", "127.0.0.1:8401", "--token-file", token]) == Exit.USAGE
     assert why in capsys.readouterr().err
+
+
+@pytest.fixture
+def unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of the whole process stays as it is."""
+    monkeypatch.setattr("wheeld.cli.page.log_to_stderr", lambda _: None)
+
+
+CHEF = "--chef 127.0.0.1:8401 --token-file {token}"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("--chef 127.0.0.1:8401 --token-file none", "--token-file: cannot be read: No such file or directory"),
+        ("--chef 127.0.0.1:8401 --token-file {opened}", "--token-file: is open to everyone on this computer"),
+        ("--state {token}", "--state: {token} is no directory in which this user may write"),
+        ("--state none", "--state: none is no directory"),
+        ("--ca-file none", "--ca-file: none cannot be read"),
+        ("--ca-file {opened}", "holds no certificate in PEM"),
+        ("--key-file {token}", "--key-file needs --cert-file"),
+        ("--username x --password-file {opened}", "--password-file: is open to everyone"),
+        (f"{CHEF} --chef-cert-file none --chef-key-file {{token}}", "--chef-cert-file: none cannot be read"),
+        (f"{CHEF} --chef-cert-file {{opened}} --chef-key-file {{token}}", "not a certificate and its key in PEM"),
+        (f"{CHEF} --panel-cert-file {{opened}} --panel-key-file {{token}}", "not a certificate and its key in PEM"),
+    ],
+)
+@pytest.mark.usefixtures("unlogged")
+def test_a_file_that_cannot_be_used_is_named(
+    options: str, why: str, token: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = tmp_path / "opened"
+    opened.write_text(TOKEN)
+    opened.chmod(0o644)
+    words = options.format(token=token, opened=opened).split()
+    assert main(["page", "s/t", "--listen", f"127.0.0.1:{free_port()}", *words]) == Exit.NO_INPUT
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert why.format(token=token) in said
+    assert TOKEN not in said
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [("127.0.0.1", "another program has this port"), ("192.0.2.1", "this computer has no such address")],
+)
+@pytest.mark.usefixtures("unlogged")
+def test_a_port_that_cannot_be_opened_is_named(host: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert main(["page", "s/t", "--listen", f"{host}:{port}"]) == Exit.IO_FAILED
+    assert f"wheeld: {host}:{port} cannot be opened: {why}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["8400", "127.0.0.1", "127.0.0.1:x", ":8400", "127.0.0.1:70000"])

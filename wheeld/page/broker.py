@@ -52,7 +52,7 @@ class Login:
         self._settings, self._root, self._leaves = settings, root, leaves
         self._take, self._reached, self._lost = take, reached, lost
         self._client: aiomqtt.Client | None = None
-        self._told = ""
+        self._told: str | None = None
         self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}")
 
     async def run(self) -> NoReturn:

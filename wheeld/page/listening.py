@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,6 +19,13 @@ IDLE_S_MAX = 30.0
 """A connection on which nobody has asked anything for so long is closed; a browser opens another when it needs one."""
 HANDSHAKE_S_MAX = 10.0
 """A handshake of TLS takes a few hundredths of a second, on a bad radio link a few seconds."""
+
+TROUBLES = {
+    errno.EADDRINUSE: "another program has this port: end that, or give another port",
+    errno.EADDRNOTAVAIL: "this computer has no such address: give one of its own",
+    errno.EACCES: "only root may open a port below 1024: give a higher one",
+}
+"""What is wrong with an address, and what to do."""
 
 
 class _Refused(asyncio.Protocol):
@@ -39,13 +47,17 @@ async def listening(
     await runner.setup()
     try:
         assert runner.server is not None
-        server = await asyncio.get_running_loop().create_server(
-            _limited(runner.server, connections_max),
-            address.host,
-            address.port,
-            ssl=tls,
-            ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
-        )
+        try:
+            server = await asyncio.get_running_loop().create_server(
+                _limited(runner.server, connections_max),
+                address.host,
+                address.port,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
+            )
+        except OSError as wrong:
+            why = TROUBLES.get(wrong.errno or 0, str(wrong))
+            raise OSError(f"{address.host}:{address.port} cannot be opened: {why}") from None
         try:
             scheme = "http" if tls is None else "https"
             structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 
+from wheeld.broker.tls import load_authorities, load_own
 from wheeld.page.broker import Login
 from wheeld.page.chef import Answers, Panel, Token
 from wheeld.page.listening import listening
@@ -33,7 +34,7 @@ METRICS_MAX = 20
 
 
 async def serve(setting: PageSetting) -> None:
-    """Until SIGTERM or SIGINT; raises OSError where a port cannot be opened."""
+    """Until SIGTERM or SIGINT; raises OSError where a port cannot be opened, TlsFilesError."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -91,7 +92,7 @@ class Program:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """With its ports open. Raises OSError."""
+        """With its ports open. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
             for app, address, tls, connections_max in self._ports():
                 await opened.enter_async_context(
@@ -147,13 +148,13 @@ class Program:
 
 
 def _tls(chef: ChefSetting) -> ssl.SSLContext | None:
-    """Our certificate, and the authority of those whom we let in."""
+    """Our certificate, and the authority of those whom we let in. Raises TlsFilesError."""
     if chef.cert_file is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(chef.cert_file, chef.key_file)
+    load_own(context, chef.cert_file, chef.key_file)
     if chef.client_ca_file is not None:
-        context.load_verify_locations(chef.client_ca_file)
+        load_authorities(context, chef.client_ca_file)
         context.verify_mode = ssl.CERT_REQUIRED
     return context
