@@ -12,6 +12,7 @@ from wheeld.cli.main import main
 from wheeld.cli.page import _setting
 from wheeld.cli.parser import parser
 from wheeld.exits import Exit
+from wheeld.page.setting import Address
 
 TOKEN = "correct horse battery"
 
@@ -32,7 +33,8 @@ def token(tmp_path: Path) -> str:
         ("--chef [2001:db8::1]:8401 --token-file {token}", "would cross it in clear"),
         ("--chef 127.0.0.1:8401 --panel-client-ca-file {token}", "needs --panel-cert-file"),
         ("--chef 127.0.0.1:8401 --token-file {token} --panel-cert-file {token}", "go together"),
-        ("--chef 127.0.0.1:8400 --token-file {token}", "never on the players' port"),
+        ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen are the same"),
+        ("--display 127.0.0.1:9 --metrics 127.0.0.1:9", "--display and --metrics are the same"),
     ],
 )
 def test_a_panel_that_is_open_to_others_is_not_served(
@@ -121,7 +123,8 @@ def test_pages_and_chef_log_in_under_the_names_of_their_roles(token: str) -> Non
 
 def test_options_can_stand_in_a_file(tmp_path: Path) -> None:
     options = tmp_path / "options"
-    options.write_text("campione/campione-03\n--listen=[::1]:9\n--metrics=127.0.0.1:9000\n")
+    options.write_text("campione/campione-03\n--listen=[::1]:9\n--metrics=127.0.0.1:9000\n--display=10.0.0.7:8402\n")
     setting = _setting(parser().parse_args(["page", f"@{options}"]))
     assert (setting.root, setting.address.host) == ("wheel/v1/campione/campione-03/", "::1")
     assert setting.metrics is not None
+    assert setting.display == Address("10.0.0.7", 8402)

@@ -244,7 +244,7 @@ async def test_who_cannot_wait_does_not_make_the_minute_longer() -> None:
     ("headers", "data"),
     [
         ({}, b"token=\xff\xfe"),
-        ({"Content-Type": "application/x-www-form-urlencoded; charset=none"}, b"token=%ED%A0%80"),
+        ({"Content-Type": "application/x-www-form-urlencoded; charset=none"}, b"token=%ED%FF"),
         ({"Content-Type": "multipart/form-data"}, b"x"),
     ],
 )
@@ -299,6 +299,20 @@ async def test_the_players_port_has_nothing_of_the_chef() -> None:
             assert (await client.get(path)).status == 404
         for path in ("/chef/token", "/chef/commands/open", "/", "/display"):
             assert (await client.post(path, json={})).status in (404, 405)
+
+
+async def test_the_display_s_own_port_shows_the_board_and_not_how_ball_and_rotor_turn() -> None:
+    house = House()
+    house.pages.take_line("frame", b'{"line":"frame"}')
+    async with TestClient(TestServer(house.pages.display_application())) as client:
+        for path in ("/events", "/chef", "/chef/events", "/metrics"):
+            assert (await client.get(path)).status == 404
+        page = await client.get("/")
+        assert (page.status, page.url.path) == (200, "/display")
+        async with client.get("/display/events") as answer:
+            shown = json.loads((await _data(answer)).removeprefix("data: "))
+    assert house.wanted == []
+    assert shown.keys().isdisjoint({"frame", "bouler", "health", "result"})
 
 
 @pytest.mark.parametrize("path", ["/", "/display", "/files/style.css", "/files/none.js", "/files/..%2fwheel.py", "/x"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from itertools import combinations
 
 from wheeld.broker.roles import BY_NAME
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT, MqttSettings
@@ -42,6 +43,20 @@ def page(options: argparse.Namespace) -> Exit:
 
 def _wrong(options: argparse.Namespace) -> str:
     """What cannot be served so; empty when all can."""
+    return _same_port(options) or _wrong_panel(options)
+
+
+def _same_port(options: argparse.Namespace) -> str:
+    """Two that would be served at the same place."""
+    for first, second in combinations(("chef", "listen", "display", "metrics"), 2):
+        address = vars(options)[first]
+        if address is not None and address.port and address == vars(options)[second]:
+            return f"--{first} and --{second} are the same: each needs a port of its own"
+    return ""
+
+
+def _wrong_panel(options: argparse.Namespace) -> str:
+    """Why the chef's panel would be open to others; empty when it would not."""
     if options.chef is None:
         return ""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
@@ -56,8 +71,6 @@ def _wrong(options: argparse.Namespace) -> str:
         return "--panel-cert-file and --panel-key-file go together"
     if asks_certificate and not has_tls:
         return "--panel-client-ca-file needs --panel-cert-file and --panel-key-file"
-    if options.chef == options.listen and options.chef.port:
-        return "--chef and --listen are the same: the panel is never on the players' port"
     return ""
 
 
@@ -95,6 +108,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         socket=options.socket,
         state=options.state,
         frame_of=options.frame_of,
+        display=options.display,
         metrics=options.metrics,
         chef=None if options.chef is None else _chef(options, table),
     )

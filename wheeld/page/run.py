@@ -27,6 +27,8 @@ TELL_S = 1.0
 """Ages are told again so often."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
 """Connections to the pages: a stream for each viewer of either page, and what loads a page."""
+DISPLAYS_MAX = VIEWERS_MAX + 100
+"""To the display on a port of its own."""
 PANEL_MAX = 100
 """To the panel: a browser has six at most, and few people act at one table."""
 METRICS_MAX = 20
@@ -103,6 +105,8 @@ class Program:
     def _ports(self) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int]]:
         """What is served where, and for how many connections at a time."""
         yield self._pages.application(), self._setting.address, None, VIEWED_MAX
+        if (display := self._setting.display) is not None:
+            yield self._pages.display_application(), display, None, DISPLAYS_MAX
         if self._panel is not None and (chef := self._setting.chef) is not None:
             yield self._panel.application(), chef.address, _tls(chef), PANEL_MAX
         if (metrics := self._setting.metrics) is not None:
