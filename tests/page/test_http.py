@@ -271,7 +271,7 @@ async def test_another_site_cannot_send_commands_through_the_chef_s_browser() ->
         assert (
             await client.post("/chef/commands/open", data="{}", headers={"Content-Type": "text/plain"})
         ).status == 404
-        cookie = client.session.cookie_jar.filter_cookies(client.make_url("/"))["wheeld-chef"]
+        (cookie,) = client.session.cookie_jar.filter_cookies(client.make_url("/")).values()
         assert cookie.value not in (TOKEN, "")
     assert house.sent == []
 
@@ -283,6 +283,17 @@ async def test_the_cookie_is_for_this_panel_s_own_pages_alone() -> None:
         said = answer.headers["Set-Cookie"]
     assert "HttpOnly" in said
     assert "SameSite=Strict" in said
+
+
+async def test_who_enters_the_panel_of_another_wheel_of_the_computer_stays_in_both() -> None:
+    async with (
+        TestClient(TestServer(House().panel.application())) as one,
+        TestClient(TestServer(House().panel.application()), cookie_jar=one.session.cookie_jar) as other,
+    ):
+        for client in (one, other):
+            await client.post("/chef/token", data={"token": TOKEN})
+        for client in (one, other):
+            assert (await client.get("/chef/events")).status == 200
 
 
 async def test_a_body_that_is_too_large_is_refused() -> None:

@@ -172,7 +172,7 @@ class Panel:
         return response
 
     def _is_known(self, request: web.Request) -> bool:
-        return self._token is None or self._token.knows(request.cookies.get(COOKIE, ""))
+        return self._token is None or self._token.knows(request.cookies.get(_cookie(request), ""))
 
     def _language(self, request: web.Request) -> Language:
         return language_of(request, "en" if self._wheel.table is None else self._wheel.table.language)
@@ -196,7 +196,7 @@ class Panel:
             why = "wait_token" if self._token.is_locked else "wrong_token"
             raise web.HTTPFound(f"/chef?lang={self._language(request)}&why={why}")
         answer = web.HTTPFound("/chef")
-        answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict", secure=request.secure, path="/")
+        answer.set_cookie(_cookie(request), session, httponly=True, samesite="Strict", secure=request.secure, path="/")
         raise answer
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
@@ -258,6 +258,13 @@ class Panel:
         if table is None or table.language == language:
             return text
         return translation(table.language, language).of(text)
+
+
+def _cookie(request: web.Request) -> str:
+    """A browser gives a cookie to every port of a computer, and each wheel of one has its panel on a port of its own:
+    with one name for all, who enters one panel would leave the other."""
+    _, port, *_ = request.get_extra_info("sockname")
+    return f"{COOKIE}-{port}"
 
 
 def _unsent(why: str, language: Language, **parts: object) -> dict[str, object]:
