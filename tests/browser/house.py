@@ -31,6 +31,7 @@ class Page:
         self.players, self.chefs = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
         token = directory / "token"
         token.write_text(TOKEN)
+        token.chmod(0o600)
         self._log = directory / "page.log"
         self._process: asyncio.subprocess.Process | None = None
         self._command = [

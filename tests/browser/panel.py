@@ -23,7 +23,7 @@ async def enter(page: Page, by: str = "Anna") -> None:
 
 async def offered(page: Page, name: str, patience_ms: float = PATIENCE_MS) -> None:
     """Return when the command can be given; raises Playwright's TimeoutError."""
-    await page.wait_for_selector(f"[data-command={name}]", timeout=patience_ms)
+    await page.wait_for_selector(f"[data-command={name}]:not([aria-disabled=true])", timeout=patience_ms)
 
 
 async def press(page: Page, name: str) -> None:

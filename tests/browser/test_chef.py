@@ -96,7 +96,7 @@ async def test_a_command_is_answered_and_its_person_stands_in_the_journal(panel:
     # Who works with the keyboard keeps a place: the button has gone, another is chosen.
     assert await panel.evaluate("document.activeElement.dataset.command")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
-    commands = [("Anna", "last_coup", "the last of tonight"), ("Anna", "last_coup_off", "the last of tonight")]
+    commands = [("Anna", "last_coup", "the last of tonight"), ("Anna", "last_coup_off", WORDS["reason_default"])]
     assert given(own) == commands
     await panel.focus("#change")
     await panel.keyboard.press("Enter")
@@ -132,6 +132,32 @@ async def test_the_question_keeps_the_keyboard_and_escape_leaves_it(panel: Page,
     await panel.wait_for_selector("#sure[open]")
     await panel.keyboard.press("Enter")  # no
     await panel.wait_for_selector("#sure", state="hidden")
+    assert SAY(WORDS["done"]) in await give(panel, "last_coup")
+    assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
+    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+
+
+async def test_a_key_that_is_held_gives_one_command(panel: Page, own: House) -> None:
+    """ "la dernière" has another button in its place as soon as it is done, and that would take it back."""
+    replies = len(own.subscriber.of("reply"))
+    await panel.wait_for_selector("[data-command=last_coup]:not([aria-disabled=true])")
+    await panel.focus("[data-command=last_coup]")
+    await panel.keyboard.down("Enter")
+    await panel.wait_for_selector("[data-command=last_coup_off]:not([aria-disabled=true])")
+    await panel.focus("[data-command=last_coup_off]")
+    await panel.keyboard.down("Enter")  # the key was not let go, so this is one more of it
+    await panel.keyboard.up("Enter")
+    assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
+    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+
+
+async def test_a_button_takes_no_press_as_soon_as_it_appears(panel: Page, own: House) -> None:
+    """The second touch of two, which was meant for the button before."""
+    await panel.evaluate(
+        """() => new MutationObserver(() => document.querySelector("[data-command=last_coup_off]")?.click())
+        .observe(document.getElementById("offers"), { childList: true })"""
+    )
+    replies = len(own.subscriber.of("reply"))
     assert SAY(WORDS["done"]) in await give(panel, "last_coup")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
     assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]

@@ -60,7 +60,7 @@ class PanelPeople:
     def __init__(self, page: Page, board: SimBoard) -> None:
         self._page, self._board = page, board
         self._said: asyncio.Queue[TableCommand] = asyncio.Queue()
-        self._by, self._reason = PEOPLE["chef"], "as usual"
+        self._by = PEOPLE["chef"]
         self._waiting: list[str] = []
         self.given = 0
         self.not_offered: list[str] = []
@@ -88,10 +88,8 @@ class PanelPeople:
         page, button = self._page, f"[data-command={command.name}]"
         await self._be(PEOPLE[command.by])
         reason = command.reason or "as usual"
-        if reason != self._reason:
-            await page.fill("#reason", reason)
-            self._reason = reason
         await offered(page, command.name, OFFERED_MS)
+        await page.fill("#reason", reason)  # after a command that was done it is the usual one again
         if command.who is not None:
             await page.fill("#offers [name=who]", command.who)
         if command.number is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
 
+from tests.mosquitto import free_port
 from wheeld.cli.main import main
 from wheeld.cli.page import _setting
 from wheeld.cli.parser import parser
 from wheeld.exits import Exit
+from wheeld.page.setting import Address
 
 TOKEN = "correct horse battery"
 
@@ -18,6 +21,7 @@ TOKEN = "correct horse battery"
 def token(tmp_path: Path) -> str:
     path = tmp_path / "token"
     path.write_text(f"{TOKEN}\n")
+    path.chmod(0o600)
     return str(path)
 
 
@@ -29,7 +33,8 @@ def token(tmp_path: Path) -> str:
         ("--chef [2001:db8::1]:8401 --token-file {token}", "would cross it in clear"),
         ("--chef 127.0.0.1:8401 --panel-client-ca-file {token}", "needs --panel-cert-file"),
         ("--chef 127.0.0.1:8401 --token-file {token} --panel-cert-file {token}", "go together"),
-        ("--chef 127.0.0.1:8400 --token-file {token}", "never on the players' port"),
+        ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen are the same"),
+        ("--display 127.0.0.1:9 --metrics 127.0.0.1:9", "--display and --metrics are the same"),
     ],
 )
 def test_a_panel_that_is_open_to_others_is_not_served(
@@ -50,6 +55,57 @@ def test_a_token_that_protects_nothing_is_refused(
     assert why in capsys.readouterr().err
 
 
+@pytest.fixture
+def unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of the whole process stays as it is."""
+    monkeypatch.setattr("wheeld.cli.page.log_to_stderr", lambda _: None)
+
+
+CHEF = "--chef 127.0.0.1:8401 --token-file {token}"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("--chef 127.0.0.1:8401 --token-file none", "--token-file: cannot be read: No such file or directory"),
+        ("--chef 127.0.0.1:8401 --token-file {opened}", "--token-file: is open to everyone on this computer"),
+        ("--state {token}", "--state: {token} is no directory in which this user may write"),
+        ("--state none", "--state: none is no directory"),
+        ("--ca-file none", "--ca-file: none cannot be read"),
+        ("--ca-file {opened}", "holds no certificate in PEM"),
+        ("--key-file {token}", "--key-file needs --cert-file"),
+        ("--username x --password-file {opened}", "--password-file: is open to everyone"),
+        (f"{CHEF} --chef-cert-file none --chef-key-file {{token}}", "--chef-cert-file: none cannot be read"),
+        (f"{CHEF} --chef-cert-file {{opened}} --chef-key-file {{token}}", "not a certificate and its key in PEM"),
+        (f"{CHEF} --panel-cert-file {{opened}} --panel-key-file {{token}}", "not a certificate and its key in PEM"),
+    ],
+)
+@pytest.mark.usefixtures("unlogged")
+def test_a_file_that_cannot_be_used_is_named(
+    options: str, why: str, token: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = tmp_path / "opened"
+    opened.write_text(TOKEN)
+    opened.chmod(0o644)
+    words = options.format(token=token, opened=opened).split()
+    assert main(["page", "s/t", "--listen", f"127.0.0.1:{free_port()}", *words]) == Exit.NO_INPUT
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert why.format(token=token) in said
+    assert TOKEN not in said
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [("127.0.0.1", "another program has this port"), ("192.0.2.1", "this computer has no such address")],
+)
+@pytest.mark.usefixtures("unlogged")
+def test_a_port_that_cannot_be_opened_is_named(host: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert main(["page", "s/t", "--listen", f"{host}:{port}"]) == Exit.IO_FAILED
+    assert f"wheeld: {host}:{port} cannot be opened: {why}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("place", ["8400", "127.0.0.1", "127.0.0.1:x", ":8400", "127.0.0.1:70000"])
 def test_what_is_no_address_is_named(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -67,7 +123,8 @@ def test_pages_and_chef_log_in_under_the_names_of_their_roles(token: str) -> Non
 
 def test_options_can_stand_in_a_file(tmp_path: Path) -> None:
     options = tmp_path / "options"
-    options.write_text("campione/campione-03\n--listen=[::1]:9\n--metrics=127.0.0.1:9000\n")
+    options.write_text("campione/campione-03\n--listen=[::1]:9\n--metrics=127.0.0.1:9000\n--display=10.0.0.7:8402\n")
     setting = _setting(parser().parse_args(["page", f"@{options}"]))
     assert (setting.root, setting.address.host) == ("wheel/v1/campione/campione-03/", "::1")
     assert setting.metrics is not None
+    assert setting.display == Address("10.0.0.7", 8402)

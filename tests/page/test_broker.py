@@ -13,7 +13,7 @@ import pytest
 from tests.broker.world import working
 from tests.mosquitto import Mosquitto
 from wheeld.broker.settings import MqttSettings
-from wheeld.page.broker import Login, NotSentError
+from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 
 ROOT = "wheel/v1/s/t/"
 
@@ -92,3 +92,22 @@ async def test_a_password_file_that_holds_none_ends_nothing(mosquitto: Mosquitto
     settings = MqttSettings(host="127.0.0.1", port=mosquitto.port, username="u", password_file=password)
     async with logged_in(settings) as page:
         await page.until(lambda: page.states[-1:] == ["lost"])
+
+
+async def test_what_the_broker_has_not_confirmed_may_arrive_all_the_same(
+    mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        aiomqtt.Client("127.0.0.1", mosquitto.port) as other,
+        logged_in(MqttSettings(host="127.0.0.1", port=mosquitto.port)) as page,
+    ):
+        await other.subscribe(f"{ROOT}cmd/#")
+        await page.until(lambda: page.states[-1:] == ["reached"])
+        monkeypatch.setattr("wheeld.page.broker.TIMEOUT_S", 0.05)
+        mosquitto.pause()
+        with pytest.raises(NotConfirmedError):
+            await page.login.publish("cmd/x/open", b"{}")
+        mosquitto.resume()
+        async with asyncio.timeout(30):
+            message = await anext(other.messages)
+    assert message.topic.value == f"{ROOT}cmd/x/open"

@@ -16,9 +16,10 @@ from aiohttp.test_utils import TestClient, TestServer
 from tests.core.evening import Evening
 from tests.page.evenings import watched
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.page.broker import Login, NotSentError
-from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, Answers, Panel, Token
+from wheeld.page.broker import Login, NotConfirmedError, NotSentError
+from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Answers, Panel, Token
 from wheeld.page.pages import Pages
+from wheeld.page.words import WORDS
 
 USER = "chef-campione-03"
 TOKEN = "correct horse battery"
@@ -32,14 +33,17 @@ class House:
         self.wheel, self.numbers = watched(self.evening)
         self.sent: list[tuple[str, dict[str, Any]]] = []
         self.replies: list[ReplyPayload] = []
-        self.is_broker_there = True
+        self.is_broker_there = self.confirms = True
         self.now_s = 0.0
         self.wanted: list[bool] = []
         self.answers = Answers(USER)
         self.pages = Pages(self.wheel, self.numbers, now_s=lambda: self.now_s, want=self.wanted.append)
         self.token = Token(TOKEN, lambda: self.now_s)
         login = cast("Login", self)
-        self.panel = Panel(self.wheel, self.numbers, login, self.answers, user=USER, token=self.token)
+        self.panel = Panel(
+            self.wheel, self.numbers, login, self.answers, user=USER, token=self.token, now_s=lambda: self.now_s
+        )
+        self.panel.is_reached = True
 
     async def publish(self, leaf: str, payload: bytes) -> None:
         """As `Login` does it; the answer comes at once."""
@@ -51,6 +55,8 @@ class House:
             id_ = body["id"] if reply.id == "yours" else reply.id
             told = ReplyPayload("reply/1", id_, reply.name, "Rossi", reply.user, done=reply.done, why=reply.why)
             self.answers.take(json.dumps({**_plain(told)}).encode())
+        if not self.confirms:
+            raise NotConfirmedError("Operation timed out")
 
 
 def _plain(reply: ReplyPayload) -> dict[str, Any]:
@@ -69,8 +75,12 @@ async def at_panel(house: House, *, token: str | None = TOKEN) -> AsyncIterator[
         yield client
 
 
+PRESS = "0123456789abcdef" * 2
+
+
 async def command(client: TestClient[Any, Any], name: str, **more: object) -> ClientResponse:
-    return await client.post(f"/chef/commands/{name}", json={"by": "Rossi", "reason": "as usual", **more})
+    asked = {"press": PRESS, "seen_s": 0, "coup": 1, "by": "Rossi", "reason": "as usual", **more}
+    return await client.post(f"/chef/commands/{name}", json=asked)
 
 
 async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_comes_back() -> None:
@@ -82,7 +92,9 @@ async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_come
     ((leaf, body),) = house.sent
     assert leaf == f"cmd/{USER}/rien_ne_va_plus"
     assert (body["by"], body["reason"]) == ("Rossi", "as usual")
+    assert (body["id"], body["coup"]) == (PRESS, 1)
     assert "at" in body
+    assert "seen_s" not in body
 
 
 @pytest.mark.parametrize(
@@ -106,7 +118,63 @@ async def test_a_command_that_could_not_be_sent_says_so() -> None:
     house.is_broker_there = False
     async with at_panel(house) as client:
         answer = await (await command(client, "open")).json()
-    assert answer == {"done": None, "unsent": "the broker is not reached"}
+    assert answer == {"done": None, "unsent": WORDS["broker_away"]}
+
+
+@pytest.mark.parametrize(("since_s", "is_sent"), [(SEEN_S_MAX, True), (SEEN_S_MAX + 0.1, False), (-0.1, False)])
+async def test_a_press_that_its_connection_kept_back_is_not_sent(since_s: float, is_sent: bool) -> None:
+    house = House()
+    house.replies = [reply("open")]
+    async with at_panel(house) as client:
+        house.now_s = 100.0
+        answer = await (await command(client, "open", seen_s=100.0 - since_s)).json()
+    assert (len(house.sent) == 1) is (answer["done"] is True) is is_sent
+    assert is_sent or "10 s old" in answer["unsent"]
+
+
+async def test_a_press_that_a_browser_sends_again_is_done_once_and_answered_twice() -> None:
+    house = House()
+    house.replies = [reply("open", why="open")]
+    async with at_panel(house) as client:
+        answers = [await (await command(client, "open")).json() for _ in range(2)]
+        assert answers == [{"done": True, "why": "open"}] * 2
+        assert len(house.sent) == 1
+        await command(client, "open", press="f" * 32)
+    assert len(house.sent) == 2
+
+
+async def test_answers_are_kept_for_so_many_presses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.page.chef.PRESSES_MAX", 1)
+    house = House()
+    house.replies = [reply("open")]
+    async with at_panel(house) as client:
+        for press in ("a" * 32, "b" * 32, "a" * 32):
+            await command(client, "open", press=press)
+    assert len(house.sent) == 3
+
+
+async def test_a_panel_that_the_broker_does_not_let_in_says_so_and_offers_nothing() -> None:
+    house = House()
+    async with at_panel(house) as client:
+        seen = []
+        for house.panel.is_reached in (True, False):
+            async with client.get("/chef/events") as answer:
+                seen.append(json.loads((await _data(answer)).removeprefix("data: ")))
+    assert [(each["mute"], bool(each["offers"])) for each in seen] == [(False, True), (True, False)]
+    assert (seen[0]["coup"], seen[0]["seen_s"]) == (house.wheel.coup, 0)
+
+
+@pytest.mark.parametrize(
+    ("replies", "answer"), [([], {"done": None}), ([reply("open", why="open")], {"done": True, "why": "open"})]
+)
+async def test_a_command_that_the_broker_has_not_confirmed_is_not_called_unsent(
+    replies: list[ReplyPayload], answer: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wheeld.page.chef.ANSWER_S_MAX", 0.05)
+    house = House()
+    house.confirms, house.replies = False, replies
+    async with at_panel(house) as client:
+        assert await (await command(client, "open")).json() == answer
 
 
 @pytest.mark.parametrize("name", ["resend", "inspect", "program", "anything"])
@@ -119,7 +187,16 @@ async def test_what_is_no_chef_s_command_does_not_exist(name: str) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [{"by": ""}, {"by": "a\nb"}, {"reason": ""}, {"id": "mine"}, {"coup": -1}, {"number": "7"}, {"case": "no case"}],
+    [
+        {"by": ""},
+        {"by": "a\nb"},
+        {"reason": ""},
+        {"id": "mine"},
+        {"press": "x"},
+        {"coup": -1},
+        {"number": "7"},
+        {"case": "no case"},
+    ],
 )
 async def test_what_the_wheel_would_not_take_is_not_sent(more: dict[str, object]) -> None:
     house = House()
@@ -164,17 +241,49 @@ async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute() -> None:
         assert (await command(client, "open")).status == 200
 
 
+async def test_who_cannot_wait_does_not_make_the_minute_longer() -> None:
+    house = House()
+    async with at_panel(house, token=None) as client:
+        for _ in range(ATTEMPTS):
+            await client.post("/chef/token", data={"token": "wrong"})
+        for _ in range(ATTEMPTS + 1):
+            house.now_s += ATTEMPTS_S / ATTEMPTS
+            await client.post("/chef/token", data={"token": TOKEN})
+        assert (await client.get("/chef/events")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "data"),
+    [
+        ({}, b"token=\xff\xfe"),
+        ({"Content-Type": "application/x-www-form-urlencoded; charset=none"}, b"token=%ED%FF"),
+        ({"Content-Type": "multipart/form-data"}, b"x"),
+    ],
+)
+async def test_what_is_no_form_is_refused_and_is_no_error_of_ours(headers: dict[str, str], data: bytes) -> None:
+    async with at_panel(House(), token=None) as client:
+        headers = {"Content-Type": "application/x-www-form-urlencoded"} | headers
+        assert (await client.post("/chef/token", data=data, headers=headers)).status == 400
+
+
+def test_a_cookie_that_is_no_text_is_no_session() -> None:
+    token = House().token
+    assert token.session(TOKEN)
+    assert not token.knows("\udcff\udcfe")
+    assert token.session("\udcff") is None
+
+
 async def test_another_site_cannot_send_commands_through_the_chef_s_browser() -> None:
     house = House()
     async with at_panel(house) as client:
-        body = {"by": "x", "reason": "y"}
+        body = {"press": PRESS, "seen_s": 0, "coup": 1, "by": "x", "reason": "y"}
         for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
             assert (await client.post("/chef/commands/open", json=body, headers=headers)).status == 403
         # A form of another page can send this type, and no JSON.
         assert (
             await client.post("/chef/commands/open", data="{}", headers={"Content-Type": "text/plain"})
         ).status == 404
-        cookie = client.session.cookie_jar.filter_cookies(client.make_url("/"))["wheeld-chef"]
+        (cookie,) = client.session.cookie_jar.filter_cookies(client.make_url("/")).values()
         assert cookie.value not in (TOKEN, "")
     assert house.sent == []
 
@@ -186,6 +295,17 @@ async def test_the_cookie_is_for_this_panel_s_own_pages_alone() -> None:
         said = answer.headers["Set-Cookie"]
     assert "HttpOnly" in said
     assert "SameSite=Strict" in said
+
+
+async def test_who_enters_the_panel_of_another_wheel_of_the_computer_stays_in_both() -> None:
+    async with (
+        TestClient(TestServer(House().panel.application())) as one,
+        TestClient(TestServer(House().panel.application()), cookie_jar=one.session.cookie_jar) as other,
+    ):
+        for client in (one, other):
+            await client.post("/chef/token", data={"token": TOKEN})
+        for client in (one, other):
+            assert (await client.get("/chef/events")).status == 200
 
 
 async def test_a_body_that_is_too_large_is_refused() -> None:
@@ -202,6 +322,20 @@ async def test_the_players_port_has_nothing_of_the_chef() -> None:
             assert (await client.get(path)).status == 404
         for path in ("/chef/token", "/chef/commands/open", "/", "/display"):
             assert (await client.post(path, json={})).status in (404, 405)
+
+
+async def test_the_display_s_own_port_shows_the_board_and_not_how_ball_and_rotor_turn() -> None:
+    house = House()
+    house.pages.take_line("frame", b'{"line":"frame"}')
+    async with TestClient(TestServer(house.pages.display_application())) as client:
+        for path in ("/events", "/chef", "/chef/events", "/metrics"):
+            assert (await client.get(path)).status == 404
+        page = await client.get("/")
+        assert (page.status, page.url.path) == (200, "/display")
+        async with client.get("/display/events") as answer:
+            shown = json.loads((await _data(answer)).removeprefix("data: "))
+    assert house.wanted == []
+    assert shown.keys().isdisjoint({"frame", "bouler", "health", "result"})
 
 
 @pytest.mark.parametrize("path", ["/", "/display", "/files/style.css", "/files/none.js", "/files/..%2fwheel.py", "/x"])
@@ -234,6 +368,13 @@ async def test_a_name_in_the_address_is_not_taken_for_html() -> None:
     async with TestClient(TestServer(House().pages.application())) as client:
         text = await (await client.get("/", params={"lang": "<script>alert(1)</script>"})).text()
     assert "alert(1)" not in text
+
+
+async def _data(answer: ClientResponse) -> str:
+    async with asyncio.timeout(10):
+        while not (line := (await answer.content.readline()).decode()).startswith("data: "):
+            pass
+    return line
 
 
 async def _events(answer: ClientResponse, count: int) -> list[str]:

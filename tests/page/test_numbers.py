@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import structlog
+
 from wheeld.page.numbers import NUMBERS_MAX, Numbers
 
 ORDER = tuple(range(37))
@@ -48,6 +50,17 @@ def test_a_file_that_is_none_of_ours_counts_as_nothing(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.json"
         path.write_bytes(content)
         assert Numbers(path).newest_first == []
+
+
+def test_a_disk_that_takes_nothing_is_told_once_and_the_numbers_are_shown(tmp_path: Path) -> None:
+    with structlog.testing.capture_logs() as said:
+        numbers = Numbers(tmp_path / "gone" / "n.json")
+        numbers.take([5])
+        numbers.take([6, 5])
+        assert [each["event"] for each in said] == ["numbers.not_stored"]
+        (tmp_path / "gone").mkdir()
+        numbers.take([7, 6, 5])
+    assert numbers.newest_first == [7, 6, 5] == Numbers(tmp_path / "gone" / "n.json").newest_first
 
 
 def test_hot_and_cold() -> None:

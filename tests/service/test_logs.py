@@ -111,3 +111,18 @@ def test_a_stream_that_was_redirected_is_not_the_journal(stream: str) -> None:
 
 def test_a_closed_stream_is_not_the_journal() -> None:
     assert not is_journal(-1, {"JOURNAL_STREAM": "1:1"})
+
+
+SECRET = """
+from wheeld.service.logs import log_to_stderr
+log_to_stderr("info")
+def login(password):
+    raise OSError("no")
+login("".join(("correct ", "horse")))
+"""
+
+
+def test_an_error_does_not_tell_the_values_of_variables() -> None:
+    (said,) = lines("here", SECRET, code=1)
+    assert json.loads(said)["exception"][0]["frames"][-1]["name"] == "login"
+    assert "correct horse" not in said

@@ -76,9 +76,9 @@ class TlsFiles(msgspec.Struct, frozen=True):
         if self.ca_file is None:
             context.load_default_certs()
         else:
-            _load_authorities(context, self.ca_file)
+            load_authorities(context, self.ca_file)
         if self.cert_file is not None:
-            _load_own(context, self.cert_file, self.key_file)
+            load_own(context, self.cert_file, self.key_file)
         return context
 
 
@@ -117,7 +117,8 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
+def load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
+    """The authorities whose certificates the other side may have. Raises TlsFilesError."""
     try:
         context.load_verify_locations(ca_file)
     except ssl.SSLError:
@@ -126,7 +127,8 @@ def _load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
         raise TlsFilesError(f"ca_file {ca_file} cannot be read: {wrong.strerror}") from None
 
 
-def _load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) -> None:
+def load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) -> None:
+    """Our certificate and its key. Raises TlsFilesError."""
     try:
         context.load_cert_chain(cert_file, key_file, password=_no_passphrase)
     except ssl.SSLError as wrong:

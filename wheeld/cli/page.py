@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
+import os
+from itertools import combinations
 
 from wheeld.broker.roles import BY_NAME
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT, MqttSettings
-from wheeld.broker.tls import common_name
+from wheeld.broker.tls import TlsFilesError, common_name
+from wheeld.cli.failure import fail
+from wheeld.cli.troubles import wrong_files
+from wheeld.config.paths import trouble
+from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 from wheeld.page.run import serve
 from wheeld.page.setting import ChefSetting, PageSetting
 from wheeld.service.logs import log_to_stderr
 
+SECRETS = ("key_file", "password_file", "token_file")
+"""Options whose files must be closed to others end in these."""
 TOKEN_CHARACTERS_MIN = 12
 """Five attempts a minute: guessing so long a token takes for ever."""
 
@@ -21,15 +28,35 @@ TOKEN_CHARACTERS_MIN = 12
 def page(options: argparse.Namespace) -> Exit:
     """Serve until SIGTERM or SIGINT; raises OSError."""
     if wrong := _wrong(options):
-        sys.stderr.write(f"wheeld: {wrong}\n")
-        return Exit.USAGE
+        return fail(wrong, Exit.USAGE, options)
+    if unusable := _unusable(options):
+        return fail(unusable, Exit.NO_INPUT, options)
+    if wrong := _wrong_token(options):
+        return fail(wrong, Exit.USAGE, options)
     log_to_stderr("info")
-    asyncio.run(serve(_setting(options)))
+    try:
+        asyncio.run(serve(_setting(options)))
+    except TlsFilesError as wrong:
+        return fail(str(wrong), Exit.NO_INPUT, options)
     return Exit.OK
 
 
 def _wrong(options: argparse.Namespace) -> str:
     """What cannot be served so; empty when all can."""
+    return _same_port(options) or _wrong_panel(options)
+
+
+def _same_port(options: argparse.Namespace) -> str:
+    """Two that would be served at the same place."""
+    for first, second in combinations(("chef", "listen", "display", "metrics"), 2):
+        address = vars(options)[first]
+        if address is not None and address.port and address == vars(options)[second]:
+            return f"--{first} and --{second} are the same: each needs a port of its own"
+    return ""
+
+
+def _wrong_panel(options: argparse.Namespace) -> str:
+    """Why the chef's panel would be open to others; empty when it would not."""
     if options.chef is None:
         return ""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
@@ -44,9 +71,19 @@ def _wrong(options: argparse.Namespace) -> str:
         return "--panel-cert-file and --panel-key-file go together"
     if asks_certificate and not has_tls:
         return "--panel-client-ca-file needs --panel-cert-file and --panel-key-file"
-    if options.chef == options.listen and options.chef.port:
-        return "--chef and --listen are the same: the panel is never on the players' port"
-    return _wrong_token(options)
+    return ""
+
+
+def _unusable(options: argparse.Namespace) -> Text | str | None:
+    """Which file or directory cannot be used, and why; None when all can."""
+    for name, path in vars(options).items():
+        if name.endswith("_file") and path is not None and (why := trouble(path, secret=name.endswith(SECRETS))):
+            return f"--{name.replace('_', '-')}: {why}"
+    if options.state is not None and not (options.state.is_dir() and os.access(options.state, os.W_OK)):
+        return f"--state: {options.state} is no directory in which this user may write: make it, or give it to him"
+    chefs = {name: vars(options)[f"chef_{name}"] for name in ("cert_file", "key_file", "password_file")}
+    chef = argparse.Namespace(ca_file=options.ca_file, **chefs)
+    return wrong_files(options) or wrong_files(chef)
 
 
 def _wrong_token(options: argparse.Namespace) -> str:
@@ -71,6 +108,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         socket=options.socket,
         state=options.state,
         frame_of=options.frame_of,
+        display=options.display,
         metrics=options.metrics,
         chef=None if options.chef is None else _chef(options, table),
     )

@@ -491,7 +491,14 @@ def _add_page(commands: Commands[_Parser]) -> None:
     )
     page.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
     page.add_argument(
-        "--listen", metavar="ADDRESS:PORT", type=address, default=PAGE, help=f"for everybody (default: {PAGE})"
+        "--listen",
+        metavar="ADDRESS:PORT",
+        type=address,
+        default=PAGE,
+        help=f"the live page and the display (default: {PAGE})",
+    )
+    page.add_argument(
+        "--display", metavar="ADDRESS:PORT", type=address, help="serve the players' display there, and nothing else"
     )
     page.add_argument("--socket", metavar="FILE", type=Path, help="the wheel's [monitor] socket, on this computer")
     page.add_argument("--state", metavar="DIR", type=Path, help="where the last 200 numbers are kept")

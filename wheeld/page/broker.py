@@ -27,7 +27,11 @@ REFUSED = 0x80
 
 
 class NotSentError(WheeldError):
-    """The broker did not take it, or is not there."""
+    """The broker is not there: nothing went out."""
+
+
+class NotConfirmedError(WheeldError):
+    """It went out, and the broker has not confirmed it: it may have it all the same, or get it later."""
 
 
 class Login:
@@ -48,7 +52,7 @@ class Login:
         self._settings, self._root, self._leaves = settings, root, leaves
         self._take, self._reached, self._lost = take, reached, lost
         self._client: aiomqtt.Client | None = None
-        self._told = ""
+        self._told: str | None = None
         self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}")
 
     async def run(self) -> NoReturn:
@@ -65,13 +69,13 @@ class Login:
             await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311  spreads reconnections, keeps no secret
 
     async def publish(self, leaf: str, payload: bytes) -> None:
-        """Return when the broker has it; raises NotSentError."""
+        """Return when the broker has it; raises NotSentError, NotConfirmedError."""
         if self._client is None:
             raise NotSentError("the broker is not reached")
         try:
             await self._client.publish(self._root + leaf, payload, qos=1, timeout=TIMEOUT_S)
         except aiomqtt.MqttError as wrong:
-            raise NotSentError(str(wrong)) from wrong
+            raise NotConfirmedError(str(wrong)) from wrong
 
     async def _connect(self) -> None:
         setting = self._settings

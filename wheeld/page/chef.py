@@ -8,6 +8,7 @@ import hmac
 import secrets
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -17,14 +18,15 @@ from msgspec import Meta
 
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, Name, Sentence
 from wheeld.broker.roles import BY_NAME
-from wheeld.core.catalogue import Language
+from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.page.broker import Login, NotSentError
+from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
 from wheeld.page.viewers import Viewer, Viewers
 from wheeld.page.wheel import Wheel
+from wheeld.page.words import WORDS
 from wheeld.screen.language import translation
 
 ANSWER_S_MAX = 15.0
@@ -33,17 +35,27 @@ says that there was no answer."""
 BODY_BYTES_MAX = 4_096
 ATTEMPTS, ATTEMPTS_S = 5, 60.0
 """So many wrong tokens in so many seconds, from everybody together; then nobody is asked for a while."""
+UNREADABLE_FORM = (ValueError, LookupError, web.RequestPayloadError)
+"""What reading a form may raise: bytes that are no text, a character set that nobody knows, a part without an end."""
+SEEN_S_MAX = 10.0
+"""A panel gets the state of the table each second, and says after six that it gets none. A press on an older one is
+not done: its connection kept it back, and the table may be elsewhere since."""
+PRESSES_MAX = 100
+"""Their answers are kept, for a browser sends a press again whose connection broke. They are those of minutes."""
 COOKIE = "wheeld-chef"
 SESSIONS_MAX = 20
 """Browsers that have given the token; the oldest has to give it again."""
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
-    """A command as the panel sends it: who acts, why, and what the command needs besides."""
+    """A command as the panel sends it: who acts, why, and what the command needs besides. `press`: drawn anew for each
+    press. `coup`, `seen_s`: the coup that he meant, and of when the state was that he saw, as `Panel` gave both."""
 
+    press: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
+    seen_s: float
+    coup: Annotated[int, Meta(ge=0)]
     by: Name
     reason: Sentence
-    coup: Annotated[int, Meta(ge=0)] | None = None
     number: Annotated[int, Meta(ge=0)] | None = None
     case: str | None = None
     who: Name | None = None
@@ -89,8 +101,11 @@ class Token:
         return len(self._wrong) == ATTEMPTS and self._now_s() - self._wrong[0] < ATTEMPTS_S
 
     def session(self, given: str) -> str | None:
-        """A new session for the right token; None for a wrong one."""
-        if self.is_locked or not hmac.compare_digest(hashlib.sha256(given.encode()).digest(), self._digest):
+        """A new session for the right token; None for a wrong one, and while nobody is asked: what is given then does
+        not count, so that the minute ends also for who cannot wait."""
+        if self.is_locked:
+            return None
+        if not hmac.compare_digest(hashlib.sha256(_bytes(given)).digest(), self._digest):
             self._wrong.append(self._now_s())
             return None
         self._sessions.append(secrets.token_urlsafe(32))
@@ -98,18 +113,28 @@ class Token:
 
     def knows(self, session: str) -> bool:
         """Whether this browser has given it."""
-        return any(hmac.compare_digest(session.encode(), known.encode()) for known in self._sessions)
+        return any(hmac.compare_digest(_bytes(session), known.encode()) for known in self._sessions)
 
 
 class Panel:
     """The panel. `token`: None where the browser's certificate was asked for already. `login` is the chef's own at the
-    broker, called `user` there."""
+    broker, called `user` there; `is_reached`: whether that is connected. `now_s`: monotonic seconds."""
 
     def __init__(
-        self, wheel: Wheel, numbers: Numbers, login: Login, answers: Answers, *, user: str, token: Token | None
+        self,
+        wheel: Wheel,
+        numbers: Numbers,
+        login: Login,
+        answers: Answers,
+        *,
+        user: str,
+        token: Token | None,
+        now_s: Callable[[], float],
     ) -> None:
         self._wheel, self._numbers, self._login, self._answers = wheel, numbers, login, answers
-        self._user, self._token = user, token
+        self._user, self._token, self._now_s = user, token, now_s
+        self._pressed: dict[str, asyncio.Future[dict[str, object]]] = {}
+        self.is_reached = False
         self.viewers = Viewers()
 
     def application(self) -> web.Application:
@@ -129,7 +154,10 @@ class Panel:
             self.viewers.show("wheel", self._panel(language), language)
 
     def _panel(self, language: Language) -> bytes:
-        return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).panel())
+        shown = Snapshot(self._wheel, self._numbers, language).panel()
+        # What a chef presses is of this coup: another may have come meanwhile.
+        shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
+        return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})
 
     @web.middleware
     async def _known_only(self, request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
@@ -144,7 +172,7 @@ class Panel:
         return response
 
     def _is_known(self, request: web.Request) -> bool:
-        return self._token is None or self._token.knows(request.cookies.get(COOKIE, ""))
+        return self._token is None or self._token.knows(request.cookies.get(_cookie(request), ""))
 
     def _language(self, request: web.Request) -> Language:
         return language_of(request, "en" if self._wheel.table is None else self._wheel.table.language)
@@ -159,13 +187,16 @@ class Panel:
         """Take the token, from the page's own form."""
         if self._token is None:
             raise web.HTTPFound("/chef")
-        given, language = str((await request.post()).get("token", "")), self._language(request)
-        session = self._token.session(given)
+        try:
+            given = str((await request.post()).get("token", ""))
+        except UNREADABLE_FORM:
+            raise web.HTTPBadRequest(text="this is no form of the panel") from None
+        session, language = self._token.session(given), self._language(request)
         if session is None:
             why = "wait_token" if self._token.is_locked else "wrong_token"
             raise web.HTTPFound(f"/chef?lang={language}&why={why}")
         answer = web.HTTPFound(f"/chef?lang={language}")
-        answer.set_cookie(COOKIE, session, httponly=True, samesite="Strict", secure=request.secure, path="/")
+        answer.set_cookie(_cookie(request), session, httponly=True, samesite="Strict", secure=request.secure, path="/")
         raise answer
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
@@ -183,25 +214,39 @@ class Panel:
             payload = self._payload(name, asked)
         except UNREADABLE as wrong:
             raise web.HTTPBadRequest(text=str(wrong)) from None
-        return web.json_response(await self._ask(name, payload, self._language(request)))
+        return web.json_response(await self._answer(name, asked, payload, self._language(request)))
 
     def _payload(self, name: str, asked: Asked) -> bytes:
         """The command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError."""
         given = {key: value for key, value in msgspec.structs.asdict(asked).items() if value is not None}
+        del given["press"], given["seen_s"]
         now = datetime.now(UTC).isoformat()
-        command = msgspec.convert({**given, "id": secrets.token_hex(16), "at": now}, COMMANDS[name], strict=False)
+        command = msgspec.convert({**given, "id": asked.press, "at": now}, COMMANDS[name], strict=False)
         return msgspec.json.encode(command)
 
-    async def _ask(self, name: str, payload: bytes, language: Language) -> dict[str, object]:
+    async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
+        """Of this press: sent once, however often it comes."""
+        answer = self._pressed.get(asked.press)
+        if answer is None:
+            if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:
+                return _unsent("too_old", language, count=round(SEEN_S_MAX))
+            answer = asyncio.ensure_future(self._ask(asked.press, name, payload, language))
+            self._pressed[asked.press] = answer
+            if len(self._pressed) > PRESSES_MAX:
+                del self._pressed[next(iter(self._pressed))]
+        return await asyncio.shield(answer)
+
+    async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
         """The wheel's answer, in words; `done` is None where there was none."""
-        id_ = str(msgspec.json.decode(payload)["id"])
         answer = self._answers.expect(id_, name)
         try:
-            await self._login.publish(f"cmd/{self._user}/{name}", payload)
             async with asyncio.timeout(ANSWER_S_MAX):
+                # Who is told "not sent" says it again, and then it may be done twice.
+                with suppress(NotConfirmedError):
+                    await self._login.publish(f"cmd/{self._user}/{name}", payload)
                 reply = await answer
-        except NotSentError as wrong:
-            return {"done": None, "unsent": str(wrong)}
+        except NotSentError:
+            return _unsent("broker_away", language)
         except TimeoutError:
             return {"done": None}
         finally:
@@ -213,3 +258,20 @@ class Panel:
         if table is None or table.language == language:
             return text
         return translation(table.language, language).of(text)
+
+
+def _cookie(request: web.Request) -> str:
+    """A browser gives a cookie to every port of a computer, and each wheel of one has its panel on a port of its own:
+    with one name for all, who enters one panel would leave the other."""
+    _, port, *_ = request.get_extra_info("sockname")
+    return f"{COOKIE}-{port}"
+
+
+def _unsent(why: str, language: Language, **parts: object) -> dict[str, object]:
+    """Nothing was sent, and why, in words."""
+    return {"done": None, "unsent": Catalogue(language).say(WORDS[why], **parts)}
+
+
+def _bytes(given: str) -> bytes:
+    """Of a text from outside, which may hold what is no character."""
+    return given.encode(errors="replace")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import structlog
 
 NUMBERS_MAX = 200
 FAVOURITES = 4
@@ -27,6 +28,8 @@ class Numbers:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
+        self._log = structlog.get_logger("page")
+        self._is_told = False
         self.newest_first: list[int] = [] if path is None else _stored(path)
 
     def take(self, latest: Sequence[int]) -> None:
@@ -52,14 +55,27 @@ class Numbers:
         return [Seen(number, counts[number]) for number in coldest[:FAVOURITES]]
 
     def _store(self) -> None:
-        """Another file takes the old one's place, so that a power cut leaves one of the two."""
-        if self._path is not None:
-            beside = self._path.with_suffix(".new")
-            with beside.open("wb") as file:
-                file.write(msgspec.json.encode(self.newest_first))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self._path)
+        """Keep them. Where that fails they are lost at the next start, and are shown until then: it is logged once."""
+        if self._path is None:
+            return
+        try:
+            _write(self._path, msgspec.json.encode(self.newest_first))
+        except OSError as wrong:
+            if not self._is_told:
+                self._log.error("numbers.not_stored", path=str(self._path), why=str(wrong))
+            self._is_told = True
+        else:
+            self._is_told = False
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Another file takes the old one's place, so that a power cut leaves one of the two."""
+    beside = path.with_suffix(".new")
+    with beside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
 
 
 def _stored(path: Path) -> list[int]:

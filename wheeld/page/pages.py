@@ -46,6 +46,16 @@ class Pages:
         add_files(app)
         return app
 
+    def display_application(self) -> web.Application:
+        """The players' display and nothing else, for a port that players reach: the live page shows how fast ball and
+        rotor turn while bets are taken, and from that a program can say where the ball is likely to fall."""
+        app = web.Application(middlewares=[guard()])
+        app.router.add_get("/", self._to_display)
+        app.router.add_get("/display", self._display_page)
+        app.router.add_get("/display/events", self._display_events)
+        add_files(app)
+        return app
+
     def tell(self) -> None:
         """Something is known anew of the wheel."""
         for viewers, view in ((self.live, self._whole), (self.boards, self._board)):
@@ -92,6 +102,9 @@ class Pages:
 
     async def _live_page(self, request: web.Request) -> web.Response:
         return page(request, "wheel", self._language(request))
+
+    async def _to_display(self, _: web.Request) -> web.Response:
+        raise web.HTTPFound("/display")
 
     async def _display_page(self, request: web.Request) -> web.Response:
         return page(request, "display", self._house_language(request))

@@ -6,29 +6,37 @@ import asyncio
 import signal
 import ssl
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
-import structlog
 from aiohttp import web
 
+from wheeld.broker.tls import load_authorities, load_own
 from wheeld.page.broker import Login
 from wheeld.page.chef import Answers, Panel, Token
+from wheeld.page.listening import listening
 from wheeld.page.metrics import application
 from wheeld.page.numbers import Numbers
 from wheeld.page.pages import Pages
 from wheeld.page.sensors import SensorReader
 from wheeld.page.setting import Address, ChefSetting, PageSetting
+from wheeld.page.viewers import VIEWERS_MAX
 from wheeld.page.wheel import TOPICS, Wheel
 
 TELL_S = 1.0
 """Ages are told again so often."""
-SHUTDOWN_S = 1.0
-"""Streams never end by themselves."""
+VIEWED_MAX = 2 * VIEWERS_MAX + 100
+"""Connections to the pages: a stream for each viewer of either page, and what loads a page."""
+DISPLAYS_MAX = VIEWERS_MAX + 100
+"""To the display on a port of its own."""
+PANEL_MAX = 100
+"""To the panel: a browser has six at most, and few people act at one table."""
+METRICS_MAX = 20
+"""To the metrics: one program asks, or a few do."""
 
 
 async def serve(setting: PageSetting) -> None:
-    """Until SIGTERM or SIGINT; raises OSError where a port cannot be opened."""
+    """Until SIGTERM or SIGINT; raises OSError where a port cannot be opened, TlsFilesError."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -67,13 +75,13 @@ class Program:
             self._setting.root,
             ("reply",),
             take=lambda _leaf, payload, _retained: answers.take(payload),
-            reached=lambda: None,
-            lost=lambda: None,
+            reached=lambda: self._reach_chef(is_reached=True),
+            lost=lambda: self._reach_chef(is_reached=False),
         )
         token = None
         if chef.token_file is not None:
             token = Token(chef.token_file.read_text("utf-8").strip(), time.monotonic)
-        return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token)
+        return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token, now_s=time.monotonic)
 
     def works(self) -> list[asyncio._CoroutineLike[None]]:
         """What runs."""
@@ -86,28 +94,24 @@ class Program:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """With its ports open. Raises OSError."""
-        served: list[tuple[web.Application, Address, ssl.SSLContext | None]] = [
-            (self._pages.application(), self._setting.address, None)
-        ]
+        """With its ports open. Raises OSError, TlsFilesError."""
+        async with AsyncExitStack() as opened:
+            for app, address, tls, connections_max in self._ports():
+                await opened.enter_async_context(
+                    listening(app, address, tls=tls, connections_max=connections_max),
+                )
+            yield
+
+    def _ports(self) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int]]:
+        """What is served where, and for how many connections at a time."""
+        yield self._pages.application(), self._setting.address, None, VIEWED_MAX
+        if (display := self._setting.display) is not None:
+            yield self._pages.display_application(), display, None, DISPLAYS_MAX
         if self._panel is not None and (chef := self._setting.chef) is not None:
-            served.append((self._panel.application(), chef.address, _tls(chef)))
+            yield self._panel.application(), chef.address, _tls(chef), PANEL_MAX
         if (metrics := self._setting.metrics) is not None:
             app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
-            served.append((app, metrics, None))
-        runners: list[web.AppRunner] = []
-        try:
-            for app, address, tls in served:
-                runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
-                runners.append(runner)
-                await runner.setup()
-                await web.TCPSite(runner, address.host, address.port, ssl_context=tls).start()
-                scheme = "http" if tls is None else "https"
-                structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")
-            yield
-        finally:
-            for runner in runners:
-                await runner.cleanup()
+            yield app, metrics, None, METRICS_MAX
 
     def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  a callback
         if self._sensors is not None:
@@ -128,6 +132,11 @@ class Program:
         self._wheel.is_reached = False
         self._news.set()
 
+    def _reach_chef(self, *, is_reached: bool) -> None:
+        if self._panel is not None:
+            self._panel.is_reached = is_reached
+        self._news.set()
+
     async def _tell(self) -> None:
         """Tell the viewers, soon after a change; without one each second, for what stands there has an age."""
         while True:
@@ -143,13 +152,13 @@ class Program:
 
 
 def _tls(chef: ChefSetting) -> ssl.SSLContext | None:
-    """Our certificate, and the authority of those whom we let in."""
+    """Our certificate, and the authority of those whom we let in. Raises TlsFilesError."""
     if chef.cert_file is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(chef.cert_file, chef.key_file)
+    load_own(context, chef.cert_file, chef.key_file)
     if chef.client_ca_file is not None:
-        context.load_verify_locations(chef.client_ca_file)
+        load_authorities(context, chef.client_ca_file)
         context.verify_mode = ssl.CERT_REQUIRED
     return context

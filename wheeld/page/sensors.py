@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+import structlog
 
 LINE_BYTES_MAX = 1_048_576
 """The evidence of a long coup has a tenth of that."""
 AGAIN_S = 2.0
+TROUBLES = {
+    errno.ENOENT: "there is no such socket: the wheel does not run, or its configuration has no [monitor] of that path",
+    errno.ECONNREFUSED: "nobody listens there: the wheel has ended",
+    errno.EACCES: "this user may not use it: the directory must give it his group, as wheeld's tmpfiles.d does",
+}
+"""What is wrong, and with that what to do."""
 
 
 class _Line(msgspec.Struct):
@@ -25,6 +33,8 @@ class SensorReader:
     def __init__(self, path: Path, *, take: Callable[[str, bytes], None], lost: Callable[[], None]) -> None:
         self._path, self._take, self._lost = path, take, lost
         self._wanted = asyncio.Event()
+        self._told = ""
+        self._log = structlog.get_logger("page").bind(socket=str(path))
 
     def want(self, *, is_wanted: bool) -> None:
         """Whether somebody looks: while nobody does, the daemon makes nothing."""
@@ -39,9 +49,11 @@ class SensorReader:
             await self._wanted.wait()
             try:
                 reader, writer = await asyncio.open_unix_connection(self._path, limit=LINE_BYTES_MAX)
-            except OSError:
+            except OSError as wrong:
+                self._tell(TROUBLES.get(wrong.errno or 0, str(wrong)))
                 await asyncio.sleep(AGAIN_S)
                 continue
+            self._tell("")
             try:
                 await self._read(reader)
             except (OSError, ValueError):
@@ -51,6 +63,12 @@ class SensorReader:
                 self._lost()
             if self._wanted.is_set():
                 await asyncio.sleep(AGAIN_S)
+
+    def _tell(self, trouble: str) -> None:
+        """Log a change once."""
+        if trouble != self._told:
+            self._log.warning("sensors.not_reached", why=trouble) if trouble else self._log.info("sensors.reached")
+        self._told = trouble
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         while self._wanted.is_set() and (line := await reader.readline()):

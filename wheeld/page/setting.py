@@ -37,8 +37,9 @@ class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
-    another computer. `metrics`: where they are served, if at all. `state`: the directory where the last numbers are
-    kept. `frame_of`: whose page may show ours in a frame."""
+    another computer. `display`: a port for the players' display alone, if it has one. `metrics`: where they are
+    served, if at all. `state`: the directory where the last numbers are kept. `frame_of`: whose page may show ours in
+    a frame."""
 
     site: str
     table: str
@@ -47,6 +48,7 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     socket: Path | None = None
     state: Path | None = None
     frame_of: str | None = None
+    display: Address | None = None
     metrics: Address | None = None
     chef: ChefSetting | None = None
 

@@ -37,10 +37,11 @@ LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
 class Wheel:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
-    `is_reached`: whether the broker is connected. `heard_s`: when the latest report of health came, in the caller's
-    seconds. `verdicts`: results as "result", voids by their cause. `margins`: of each kind of verdict ("result" or
-    "void") by its least measure, where it has one. `lateness`: of the results that were late (`late_s`). `restarts`:
-    how often the daemon began another run. `unreadable`: messages that were none of this version.
+    `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `heard_s`:
+    when the latest report of health came, in the caller's seconds. `verdicts`: results as "result", voids by their
+    cause. `margins`: of each kind of verdict ("result" or "void") by its least measure, where it has one. `lateness`:
+    of the results that were late (`late_s`). `restarts`: how often the daemon began another run. `unreadable`: messages
+    that were none of this version.
     """
 
     def __init__(self) -> None:
@@ -52,6 +53,7 @@ class Wheel:
         self.board: Board | None = None
         self.health: Health | None = None
         self.availability: Availability | None = None
+        self.coup: int | None = None
         self.heard_s: float | None = None
         self.verdicts: Counter[str] = Counter()
         self.notices: Counter[str] = Counter()
@@ -107,6 +109,7 @@ class Wheel:
             if message.seq <= seq and not is_first_of_run:
                 return True
         self._newest = message.boot_id, message.seq
+        self.coup = message.coup
         return False
 
     def _count(self, message: Published) -> None:

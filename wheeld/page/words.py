@@ -107,6 +107,12 @@ WORDS = {
         "Not answered. It may be done or not: look at the state of the table before you say it again."
     ),
     "unsent": translatable("Not sent: {why}"),
+    "broker_away": translatable("the broker is not reached; call the technician"),
+    "too_old": translatable("what this panel showed was more than {count} s old; look at it again"),
+    "again": translatable("This panel asks for its token again. What was pressed last was not sent."),
+    "mute": translatable(
+        "This panel does not reach the broker: nothing can be said to the wheel. Call the technician."
+    ),
     "answers": translatable("Answers"),
     **{f"case_{case.value}": case.text for case in Case},
 }

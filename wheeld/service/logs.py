@@ -26,7 +26,8 @@ def log_to_stderr(level: str) -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
-            structlog.processors.dict_tracebacks,
+            # Without the values of variables: passwords, keys and sessions are among them.
+            structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(
                 serializer=_to_journal if is_journal(sys.stderr.fileno(), os.environ) else _to_json
             ),

@@ -3,6 +3,8 @@
 
 const CASES = ["same_direction", "early_launch", "too_few_laps", "rotor_stopped", "foreign_object"];
 const ANSWERS_MAX = 20;
+const ANSWER_MS_MAX = 20000; // the server waits 15 s for the wheel
+const SETTLE_MS = 500; // the second touch of two does not meet the button that came in the place of the first
 let now = null; // the newest that is known of the wheel
 let drawn = ""; // which offers stand on the page
 
@@ -29,9 +31,16 @@ function answer(label, word, why) {
   return item;
 }
 
+// A browser sends a request again whose connection broke: the server knows it by this.
+function drawn16() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 async function send(offer, more) {
   const item = answer(offer.label, "sent", "");
-  const body = { by: person(), reason: element("reason").value.trim() || WORDS.reason_default, ...more };
+  const typed = element("reason").value;
+  const reason = typed.trim() || WORDS.reason_default;
+  const body = { press: drawn16(), seen_s: now.seen_s, by: person(), reason, ...more };
   if (offer.without.length) body.without = offer.without;
   let told;
   try {
@@ -39,13 +48,16 @@ async function send(offer, more) {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
-    if (response.status === 403) location.reload();
+    if (response.status === 403) location.assign(`/chef?lang=${DATA.language}&why=again`);
     told = response.ok ? await response.json() : { done: null, unsent: await response.text() };
   } catch (error) {
     told = { done: null };
   }
   item.remove();
+  // The reason of one command is not that of the next.
+  if (told.done && element("reason").value === typed) element("reason").value = WORDS.reason_default;
   if (told.unsent) answer(offer.label, "unsent", "").textContent = `${offer.label}: ${say("unsent", { why: told.unsent })}`;
   else if (told.done === null) answer(offer.label, "unanswered", "");
   else answer(offer.label, told.done ? "done" : "refused", told.why);
@@ -91,9 +103,8 @@ function given(offer, form) {
   const more = {};
   const value = offer.needs === null ? "" : form.elements[offer.needs].value.trim();
   if (value !== "") more[offer.needs] = offer.needs === "number" ? Number(value) : value;
-  // What a chef confirms or declares void is the coup that he sees: another may have come meanwhile.
-  if (offer.name === "confirm" || offer.name === "rien_va") more.coup = now.coup;
-  return more;
+  // He means the coup that he sees: another may have come before he has said that he is sure.
+  return { ...more, coup: now.coup };
 }
 
 function button(offer) {
@@ -111,6 +122,10 @@ function button(offer) {
   const more = field(offer);
   if (more && offer.needs === "who") more.lastChild.required = true;
   form.append(...[more, press, does].filter(Boolean));
+  // A key that is held goes on from button to button.
+  form.addEventListener("keydown", (event) => {
+    if (event.repeat && event.key === "Enter") event.preventDefault();
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const told = given(offer, form);
@@ -131,12 +146,18 @@ function focusOffer(name) {
   (document.querySelector(`[data-command="${name}"]`) || document.querySelector("[data-command]"))?.focus();
 }
 
+function settle(buttons) {
+  buttons.forEach((press) => (press.ariaDisabled = "true"));
+  setTimeout(() => buttons.forEach((press) => (press.ariaDisabled = "false")), SETTLE_MS);
+}
+
 function showOffers(offers) {
   const wanted = JSON.stringify(offers);
   if (wanted === drawn) return;
   drawn = wanted;
   const focused = document.activeElement?.dataset?.command;
   element("offers").replaceChildren(...offers.map(button));
+  settle(document.querySelectorAll("#offers [data-command]:not(.grave)")); // those ask again anyway
   element("nothing").hidden = offers.length > 0;
   // Who works with the keyboard stays where he was, or at the first button.
   if (focused) focusOffer(focused);
@@ -150,17 +171,21 @@ element("person").addEventListener("submit", (event) => {
 element("change").addEventListener("click", () => {
   sessionStorage.removeItem("by");
   element("by").value = "";
+  element("reason").value = WORDS.reason_default;
   showPerson();
 });
 
 follow("/chef/events", {
   wheel: (wheel) => {
     now = wheel;
+    element("mute").hidden = !wheel.mute;
     const isSame = wheel.ritual.toLowerCase() === wheel.state_words.toLowerCase();
     write("ritual", isSame ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · "));
     show("waiting", wheel.waiting);
     show("number", wheel.number?.number);
-    element("number").className = `number ${wheel.number?.colour ?? ""}`;
+    // While a coup runs it is that of the one before.
+    const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
+    element("number").className = `number ${wheel.number?.colour ?? ""} ${isPast ? "past" : ""}`;
     showOffers(wheel.offers);
   },
 });

@@ -2,4 +2,4 @@
 "use strict";
 
 const why = new URLSearchParams(location.search).get("why");
-if (why === "wrong_token" || why === "wait_token") element("why").textContent = WORDS[why];
+if (["wrong_token", "wait_token", "again"].includes(why)) element("why").textContent = WORDS[why];

@@ -1,0 +1,72 @@
+"""Opens a port for an application, and closes what would take more of the computer than people who look do."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import structlog
+from aiohttp import web
+
+from wheeld.page.setting import Address
+
+SHUTDOWN_S = 1.0
+"""Streams never end by themselves."""
+IDLE_S_MAX = 30.0
+"""A connection on which nobody has asked anything for so long is closed; a browser opens another when it needs one."""
+HANDSHAKE_S_MAX = 10.0
+"""A handshake of TLS takes a few hundredths of a second, on a bad radio link a few seconds."""
+
+TROUBLES = {
+    errno.EADDRINUSE: "another program has this port: end that, or give another port",
+    errno.EADDRNOTAVAIL: "this computer has no such address: give one of its own",
+    errno.EACCES: "only root may open a port below 1024: give a higher one",
+}
+"""What is wrong with an address, and what to do."""
+
+
+class _Refused(asyncio.Protocol):
+    """One connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        transport.abort()
+
+
+@asynccontextmanager
+async def listening(
+    app: web.Application, address: Address, *, tls: ssl.SSLContext | None, connections_max: int
+) -> AsyncIterator[None]:
+    """With its port open. A connection beyond `connections_max` is closed at once: all ports of the process share its
+    files, of which systemd gives it 1,024, and who holds them all on one port would keep the others out. Raises
+    OSError."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S, keepalive_timeout=IDLE_S_MAX)
+    await runner.setup()
+    try:
+        assert runner.server is not None
+        try:
+            server = await asyncio.get_running_loop().create_server(
+                _limited(runner.server, connections_max),
+                address.host,
+                address.port,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
+            )
+        except OSError as wrong:
+            why = TROUBLES.get(wrong.errno or 0, str(wrong))
+            raise OSError(f"{address.host}:{address.port} cannot be opened: {why}") from None
+        try:
+            scheme = "http" if tls is None else "https"
+            structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")
+            yield
+        finally:
+            server.close()
+    finally:
+        await runner.cleanup()
+
+
+def _limited(server: web.Server, most: int) -> Callable[[], asyncio.Protocol]:
+    return lambda: server() if len(server.connections) < most else _Refused()
