@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 
@@ -13,8 +13,11 @@ from tests.config.test_config import GOOD
 from tests.config.test_gpio import PINS
 from tests.config.test_head import ALONE, COMBINED, SLINGSHOT
 from tests.security.authority import Authority
+from wheeld.broker.roles import RoleName
 from wheeld.cli.main import main
 from wheeld.config.reading import parse
+from wheeld.core.catalogue import Language, forms_of
+from wheeld.core.setting import SENSORS_OF
 from wheeld.exits import Exit
 
 BOM = "\ufeff"
@@ -137,18 +140,25 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+HEADINGS: dict[Language, str] = {
+    "en": "wheeld: the configuration is wrong",
+    "fr": "wheeld: la configuration n'est pas correcte",
+    "it": "wheeld: la configurazione non è corretta",
+}
+
+
 @pytest.fixture
-def printed(house: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[str], list[str]]]:
+def printed(house: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., list[str]]]:
     """What `wheeld check-config` prints of a wrong file with this text, without its name."""
     path = house / "f.toml"
 
-    def check(text: str) -> list[str]:
+    def check(text: str, language: Language = "en") -> list[str]:
         path.write_bytes(text.encode("latin-1" if "è" in text else "utf-8"))
-        assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
+        assert main(["check-config", str(path), "--language", language]) == Exit.BAD_CONFIG
         printed = capsys.readouterr()
         assert printed.out == ""
         heading, *lines = printed.err.splitlines()
-        assert heading == "wheeld: the configuration is wrong"
+        assert heading == HEADINGS[language]
         return [line.replace(str(path), "f.toml") for line in lines]
 
     yield check
@@ -164,6 +174,40 @@ def test_a_mistake_is_one_line_with_its_place_its_key_and_what_to_write(
     place = f"f.toml:{mistake.line}: " if mistake.line else "f.toml: "
     assert line.startswith(place + (f"{mistake.key}: " if mistake.key else ""))
     assert mistake.words in line
+    assert "hunter2" not in line
+
+
+def words(text: str) -> set[str]:
+    """Those that could be of a language: names of keys, of the program and of files are joined by signs."""
+    return {word for word in re.split(r"[\s,;()]+|: ", text.lower()) if re.fullmatch(r"[a-zàâçèéêëîïôùû'’]{2,}", word)}
+
+
+ENGLISH_WORDS = words(" ".join(forms_of("en")))
+"""Those that texts for people have in English."""
+SHARED: dict[Language, set[str]] = {
+    language: words(" ".join(form for forms in forms_of(language).values() for form in forms))
+    for language in ("fr", "it")
+}
+"""Those that they have in another language, some in English too: "section", "a"."""
+KEPT = {*get_args(RoleName), *SENSORS_OF}
+"""Names that are the same in every language: roles at the broker, parts of the wheel."""
+
+
+@pytest.mark.parametrize("language", ["fr", "it"])
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_told_in_the_language_of_the_screen_with_no_english_left(
+    mistake: Mistake, language: Language, printed: Callable[..., list[str]]
+) -> None:
+    wrong = mistake.right.replace(mistake.old, mistake.new, 1)
+    (english,), (line,) = printed(wrong), printed(wrong, language)
+    place = f"f.toml:{mistake.line}: " if mistake.line else "f.toml: "
+    start = place + (f"{mistake.key}: " if mistake.key else "")
+    assert line.startswith(start)
+    told = line.removeprefix(start)
+    assert told != english.removeprefix(start)
+    # What the person wrote, names of houses, files and keys, and what stands in the file in English, stay.
+    kept = words(re.sub(r"[\"'\[\]{}=/]", " ", wrong)) | SHARED[language] | KEPT
+    assert (words(told) & ENGLISH_WORDS) - kept == set()
     assert "hunter2" not in line
 
 

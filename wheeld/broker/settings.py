@@ -9,14 +9,19 @@ import msgspec
 from msgspec import Meta
 
 from wheeld.broker.roles import USER_PATTERN, RoleName
+from wheeld.core.catalogue import translatable
 
-_Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
-_File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
+_Text: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=255, description=translatable("a text that is not empty"))
+]
+_File: TypeAlias = Annotated[Path, Meta(description=translatable("the path of a file"))]
 _Users: TypeAlias = Annotated[
     dict[Annotated[str, Meta(pattern=USER_PATTERN)], RoleName],
     Meta(
-        description='names at the broker (letters, digits, - . _ @) with the role of each, like { panel-7 = "chef" }; '
-        f"roles are {', '.join(get_args(RoleName))}"
+        description=translatable(
+            "names at the broker (letters, digits, - . _ @) with the role of each, like {example}; roles are {roles}"
+        ),
+        extra={"parts": {"example": '{ panel-7 = "chef" }', "roles": ", ".join(get_args(RoleName))}},
     ),
 ]
 
@@ -35,7 +40,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=65_535,
             title="the broker's port, by custom 8883 with TLS",
-            description="a TCP port, 1 to 65535",
+            description=translatable("a TCP port, 1 to 65535"),
             examples=[8883],
         ),
     ] = 1883
@@ -94,7 +99,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=3600,
             title="how often the connection is tried while nothing else is sent",
-            description="whole seconds, 1 to 3600",
+            description=translatable("whole seconds, 1 to 3600"),
             examples=[5],
         ),
     ] = 5
@@ -104,7 +109,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             gt=0,
             le=3600,
             title="how long the broker may take to confirm a message; then it is sent again",
-            description="seconds, more than 0, 3600 at most",
+            description=translatable("seconds, more than 0, 3600 at most"),
             examples=[10],
         ),
     ] = 5.0

@@ -10,6 +10,7 @@ from typing import get_args
 
 import msgspec
 
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import from_text
 from wheeld.core.log_checks import check_calendar, check_line, check_snapshot
 from wheeld.core.observations import (
@@ -168,7 +169,8 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
         started_utc_us = check_calendar("started", from_text(header.started))
         setting = from_header(header)
         if problems := setting.check():
-            raise ValueError("; ".join(f"{key}: {problem}" for key, problem in problems))
+            english = Catalogue("en").say_text
+            raise ValueError("; ".join(f"{key}: {english(problem)}" for key, problem in problems))
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
         if header.snapshot is not None:
             table = Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from wheeld.config.problems import Problem
+from wheeld.core.catalogue import Catalogue, Part, Text
 from wheeld.setup.answers import Answers, meaning
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
@@ -137,8 +138,9 @@ def take_defaults(answers: Answers, here: Here) -> None:
             answers.put(question.key, question.default)
         if answers.get(question.key) is None and not question.optional:
             _, accepted = meaning(question.key)
-            where = f"give {question.option}, or say it in a file of answers"
-            missing.append(Problem(question.key, f"is missing; expected {accepted}; {where}"))
+            how: dict[str, Part] = {"expected": accepted, "option": question.option}
+            what = Text("is missing; expected {expected}; give {option}, or say it in a file of answers", how)
+            missing.append(Problem(question.key, what))
     if missing:
         answers.refuse([*missing, *_wrong_besides({problem.key for problem in missing}, answers)])
 
@@ -146,7 +148,7 @@ def take_defaults(answers: Answers, here: Here) -> None:
 def _wrong_besides(keys: set[str], answers: Answers) -> list[Problem]:
     """What is wrong in the answers that are there."""
     problems = [*answers.setup_problems(), *answers.problems()]
-    return [each for each in problems if each.key not in keys and not each.what.startswith("is missing")]
+    return [each for each in problems if each.key not in keys and not each.what.english.startswith("is missing")]
 
 
 def ask_all(answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
@@ -162,16 +164,17 @@ def ask_all(answers: Answers, here: Here, ask: Callable[[str], str], say: Callab
 
 def _is_answered(question: Question, answers: Answers, ask: Callable[[str], str], say: Callable[[str], None]) -> bool:
     """Ask once; returns whether the answer is good."""
+    english = Catalogue("en").say_text
     title, accepted = meaning(question.key)
     hint = "nothing" if question.optional else _shown(question.default)
-    text = ask(f"{title}\n  ({accepted}){f' [{hint}]' if hint else ''}: ").strip()
+    text = ask(f"{title}\n  ({english(accepted)}){f' [{hint}]' if hint else ''}: ").strip()
     answer = value_of(text, question.shape) if text else question.default
     if answer is None:
         return question.optional
     answers.put(question.key, answer)
     problems = answers.problems_at(question.key)
     for problem in problems:
-        say(f"  {problem.what}")
+        say(f"  {english(problem.what)}")
     if problems:
         answers.put(question.key, None)
     return not problems
