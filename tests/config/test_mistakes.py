@@ -12,11 +12,12 @@ import pytest
 from tests.config.test_config import GOOD
 from tests.config.test_gpio import PINS
 from tests.config.test_head import ALONE, COMBINED, SLINGSHOT
+from tests.english_left import english_left
 from tests.security.authority import Authority
 from wheeld.broker.roles import RoleName
 from wheeld.cli.main import main
 from wheeld.config.reading import parse
-from wheeld.core.catalogue import Language, forms_of
+from wheeld.core.catalogue import Language
 from wheeld.core.setting import SENSORS_OF
 from wheeld.exits import Exit
 
@@ -177,20 +178,8 @@ def test_a_mistake_is_one_line_with_its_place_its_key_and_what_to_write(
     assert "hunter2" not in line
 
 
-def words(text: str) -> set[str]:
-    """Those that could be of a language: names of keys, of the program and of files are joined by signs."""
-    return {word for word in re.split(r"[\s,;()]+|: ", text.lower()) if re.fullmatch(r"[a-zàâçèéêëîïôùû'’]{2,}", word)}
-
-
-ENGLISH_WORDS = words(" ".join(forms_of("en")))
-"""Those that texts for people have in English."""
-SHARED: dict[Language, set[str]] = {
-    language: words(" ".join(form for forms in forms_of(language).values() for form in forms))
-    for language in ("fr", "it")
-}
-"""Those that they have in another language, some in English too: "section", "a"."""
-KEPT = {*get_args(RoleName), *SENSORS_OF}
-"""Names that are the same in every language: roles at the broker, parts of the wheel."""
+NAMES = " ".join((*get_args(RoleName), *SENSORS_OF))
+"""The same in every language: roles at the broker, parts of the wheel."""
 
 
 @pytest.mark.parametrize("language", ["fr", "it"])
@@ -205,9 +194,7 @@ def test_a_mistake_is_told_in_the_language_of_the_screen_with_no_english_left(
     assert line.startswith(start)
     told = line.removeprefix(start)
     assert told != english.removeprefix(start)
-    # What the person wrote, names of houses, files and keys, and what stands in the file in English, stay.
-    kept = words(re.sub(r"[\"'\[\]{}=/]", " ", wrong)) | SHARED[language] | KEPT
-    assert (words(told) & ENGLISH_WORDS) - kept == set()
+    assert english_left(told, language, kept=f"{wrong} {NAMES}") == set()
     assert "hunter2" not in line
 
 

@@ -33,13 +33,13 @@ PLAIN_PORT, TLS_PORT = 1883, 8883
 class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the broker is and how to connect to it. TLS is on when any of the three files is given."""
 
-    host: Annotated[_Text, Meta(title="the broker's name or address", examples=["broker.casino.example"])]
+    host: Annotated[_Text, Meta(title=translatable("the broker's name or address"), examples=["broker.casino.example"])]
     port: Annotated[
         int,
         Meta(
             ge=1,
             le=65_535,
-            title="the broker's port, by custom 8883 with TLS",
+            title=translatable("the broker's port, by custom 8883 with TLS"),
             description=translatable("a TCP port, 1 to 65535"),
             examples=[8883],
         ),
@@ -47,7 +47,9 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     username: Annotated[
         _Text | None,
         Meta(
-            title="the wheel's name at the broker; a broker that takes names from certificates ignores it",
+            title=translatable(
+                "the wheel's name at the broker; a broker that takes names from certificates ignores it"
+            ),
             examples=["wheel-campione-03"],
             extra={"left_out": "none"},
         ),
@@ -55,7 +57,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     password_file: Annotated[
         _File | None,
         Meta(
-            title="the file with the password; needs `username`",
+            title=translatable("the file with the password; needs `username`"),
             examples=["credential:mqtt-password"],
             extra={"left_out": "no password"},
         ),
@@ -72,7 +74,9 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     ca_file: Annotated[
         _File | None,
         Meta(
-            title="certificates (PEM) of the authorities that the broker's certificate may be of; turns TLS on",
+            title=translatable(
+                "certificates (PEM) of the authorities that the broker's certificate may be of; turns TLS on"
+            ),
             examples=["/etc/wheeld/house-ca.crt"],
             extra={"left_out": "no TLS; with `cert_file` the authorities of the system"},
         ),
@@ -80,7 +84,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     cert_file: Annotated[
         _File | None,
         Meta(
-            title="the wheel's own certificate (PEM); turns TLS on, needs `key_file`",
+            title=translatable("the wheel's own certificate (PEM); turns TLS on, needs `key_file`"),
             examples=["/etc/wheeld/campione-03.crt"],
             extra={"left_out": "none"},
         ),
@@ -88,7 +92,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     key_file: Annotated[
         _File | None,
         Meta(
-            title="the key of `cert_file` (PEM), without a passphrase",
+            title=translatable("the key of `cert_file` (PEM), without a passphrase"),
             examples=["credential:mqtt-key"],
             extra={"left_out": "none"},
         ),

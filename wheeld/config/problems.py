@@ -20,7 +20,7 @@ class Problem(NamedTuple):
 class ConfigError(WheeldError, ValueError):
     """The file cannot be used. The message has a line for each problem, in English."""
 
-    def __init__(self, name: str, problems: list[Problem]) -> None:
+    def __init__(self, name: Text | str, problems: list[Problem]) -> None:
         self.name, self.problems = name, problems
         super().__init__(self.said(Catalogue("en")))
 
@@ -29,7 +29,8 @@ class ConfigError(WheeldError, ValueError):
         return "\n".join(self._line(problem, catalogue) for problem in self.problems)
 
     def _line(self, problem: Problem, catalogue: Catalogue) -> str:
-        place = self.name if problem.line is None else f"{self.name}:{problem.line}"
+        name = catalogue.say_text(self.name) if isinstance(self.name, Text) else self.name
+        place = name if problem.line is None else f"{name}:{problem.line}"
         return ": ".join(filter(None, (place, problem.key, catalogue.say_text(problem.what))))
 
 

@@ -124,24 +124,26 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     default always stands. Angles: degrees clockwise from the bowl's mark.
     """
 
-    table: Annotated[str, _key("table.id", "the table's name; it is part of every topic", NAME, "campione-03")]
+    table: Annotated[
+        str, _key("table.id", translatable("the table's name; it is part of every topic"), NAME, "campione-03")
+    ]
     house: Annotated[
         str,
         _key(
             "table.house",
-            "whose regulation is played, with `game`",
+            translatable("whose regulation is played, with `game`"),
             quoted(HOUSES),
             "campione",
         ),
     ]
-    game: Annotated[str, _key("table.game", "which game of the house", quoted(GAMES), "roulette")]
+    game: Annotated[str, _key("table.game", translatable("which game of the house"), quoted(GAMES), "roulette")]
     wheel: Literal["french", "fair"]
     """The wheel of the game."""
     rotor_ticks: Annotated[
         int,
         _key(
             "wheel.rotor_ticks",
-            "sectors of the rotor's encoder in one turn; left out where the head reports the rotor",
+            translatable("sectors of the rotor's encoder in one turn; left out where the head reports the rotor"),
             _whole(POCKETS, ROTOR_TICKS_MAX),
             148,
             default=0,
@@ -153,7 +155,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, ...],
         _key(
             "wheel.beams_deg",
-            "where the sensors of the ball's track stand; left out where the head reports the ball",
+            translatable("where the sensors of the ball's track stand; left out where the head reports the ball"),
             _angles_in_number(2, BEAMS_MAX),
             (0, 90, 180, 270),
             default=(),
@@ -164,7 +166,9 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, ...],
         _key(
             "wheel.readers_deg",
-            "where the sensors stand that see the ball in its pocket; left out where the head gives the number",
+            translatable(
+                "where the sensors stand that see the ball in its pocket; left out where the head gives the number"
+            ),
             _angles_in_number(1, READERS_MAX),
             (30, 150, 270),
             default=(),
@@ -217,13 +221,17 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Direction | None,
         _key(
             "wheel.rotor_direction",
-            "which way a Fair wheel turns, seen from above; needed there, left out at a French wheel (A7)",
+            translatable(
+                "which way a Fair wheel turns, seen from above; needed there, left out at a French wheel (A7)"
+            ),
             quoted(get_args(Direction)),
             "cw",
             left_out="either way",
         ),
     ] = None
-    site: Annotated[str, _key("table.site", "the casino's name; it is part of every topic", NAME, "campione")]
+    site: Annotated[
+        str, _key("table.site", translatable("the casino's name; it is part of every topic"), NAME, "campione")
+    ]
     sightings_to_call: Annotated[
         int,
         _key(
@@ -269,8 +277,10 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Unproven | None,
         _key(
             "table.unproven",
-            "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the chef "
-            "confirms it; must be given with a SlingShot 2 that has no beams beside it",
+            translatable(
+                "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the "
+                "chef confirms it; must be given with a SlingShot 2 that has no beams beside it"
+            ),
             quoted(get_args(Unproven)),
             "chef",
             left_out="with beams: void",

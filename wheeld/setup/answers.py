@@ -63,10 +63,13 @@ _UNKNOWN = Text("is not a known key; {hint}", {"hint": _KNOWN})
 OPTIONAL = frozenset(field.name for field in structs.fields(SetupSection) if not field.required)
 
 
+_NAME = Text("the answers")
+
+
 class Answers:
     """Answers by section and key. `text` is the file that they came from, called `name`."""
 
-    def __init__(self, name: str = "the answers", text: str = "") -> None:
+    def __init__(self, name: Text | str = _NAME, text: str = "") -> None:
         self._name, self._text = name, text
         self.values: dict[str, dict[str, Any]] = {}
 

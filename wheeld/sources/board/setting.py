@@ -20,7 +20,9 @@ _Hash: TypeAlias = Annotated[
 class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
     """The line, the board's identity as far as it is fixed, and what counts as a fault."""
 
-    port: Annotated[_Text, Meta(title="the device of the line to the sensor board", examples=["/dev/wheeld/0042"])]
+    port: Annotated[
+        _Text, Meta(title=translatable("the device of the line to the sensor board"), examples=["/dev/wheeld/0042"])
+    ]
     baud: Annotated[
         int,
         Meta(

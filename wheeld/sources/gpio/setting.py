@@ -54,7 +54,10 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     provider: Annotated[
         Provider,
-        Meta(title="the library that reads the pins; it must be the one that is installed", examples=["rpi-lgpio"]),
+        Meta(
+            title=translatable("the library that reads the pins; it must be the one that is installed"),
+            examples=["rpi-lgpio"],
+        ),
     ]
     chip: Annotated[
         Annotated[int, Meta(ge=0, le=255, description=translatable("the number of /dev/gpiochipN, 0 to 255"))] | None,
@@ -63,7 +66,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     encoder: Annotated[
         Kind | None,
         Meta(
-            title="how the encoder counts: four ticks a period, or one a slot",
+            title=translatable("how the encoder counts: four ticks a period, or one a slot"),
             examples=["quadrature"],
             extra={"left_out": "no encoder"},
         ),
@@ -71,7 +74,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     encoder_pins: Annotated[
         _Three | None,
         Meta(
-            title="the pins of the encoder; needed with `encoder`",
+            title=translatable("the pins of the encoder; needed with `encoder`"),
             examples=[(17, 27, 22)],
             extra={"left_out": "not wired"},
         ),
@@ -87,12 +90,16 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0
     beam_pins: Annotated[
         _PinList,
-        Meta(title="the pins of the beams, one for each of `wheel.beams_deg`, in its order", examples=[(5, 6, 13, 19)]),
+        Meta(
+            title=translatable("the pins of the beams, one for each of `wheel.beams_deg`, in its order"),
+            examples=[(5, 6, 13, 19)],
+        ),
     ] = ()
     reader_pins: Annotated[
         _PinList,
         Meta(
-            title="the pins of the readers, one for each of `wheel.readers_deg`, in its order", examples=[(16, 20, 21)]
+            title=translatable("the pins of the readers, one for each of `wheel.readers_deg`, in its order"),
+            examples=[(16, 20, 21)],
         ),
     ] = ()
     object_pin: Annotated[

@@ -21,13 +21,13 @@ URLS = {"socket": "socket://HOST:PORT", "rfc2217": "rfc2217://HOST:PORT"}
 class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Which product it is, and the line to it. The configuration file has exactly these keys."""
 
-    product: Annotated[HeadProduct, Meta(title="the maker's product", examples=["mercury-360"])]
+    product: Annotated[HeadProduct, Meta(title=translatable("the maker's product"), examples=["mercury-360"])]
     port: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=255,
-            title="the line to the head: a device, or a serial server on the network",
+            title=translatable("the line to the head: a device, or a serial server on the network"),
             description=translatable("a device, {socket} or {rfc2217}"),
             examples=["socket://10.0.0.7:4001"],
             extra={"parts": URLS},
