@@ -226,6 +226,31 @@ def test_errors(
     assert wrong in capsys.readouterr().err
 
 
+LINES: dict[Language, tuple[str, str]] = {
+    "en": ("line 2: beam 99: the header has 0…3", "line 1: not a header that a table can be made of: "),
+    "fr": (
+        "ligne 2 : beam 99 : l'en-tête a 0…3",
+        "ligne 1 : ce n'est pas un en-tête dont on puisse faire une table : ",
+    ),
+    "it": ("riga 2: beam 99: l'intestazione ha 0…3", "riga 1: non è un'intestazione di cui si possa fare un tavolo: "),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_wrong_with_a_log(
+    italian: tuple[Path, Path], language: Language, tmp_path: Path, capsys: Captured
+) -> None:
+    _, log = italian
+    header, wrong = log.read_bytes().splitlines()[0], tmp_path / "wrong.jsonl"
+    snapshot = msgspec.json.decode(header)
+    snapshot.pop("snapshot")
+    for line, said in zip((b'{"t":1,"kind":"ball","beam":99}', None), LINES[language], strict=True):
+        first = msgspec.json.encode({**snapshot, "min_laps": 4 if line else 99})
+        wrong.write_bytes(b"\n".join(filter(None, (first, line))) + b"\n")
+        assert main(["replay", str(wrong), "--language", language]) == Exit.BAD_DATA
+        assert said in capsys.readouterr().err
+
+
 def test_a_language_that_nobody_speaks_here(capsys: Captured) -> None:
     with pytest.raises(SystemExit):
         main(["replay", "-", "--language", "de"])

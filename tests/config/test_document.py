@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from wheeld.config import document as page
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import expected, notes, parse
 from wheeld.config.sections import SECTIONS
+from wheeld.core.catalogue import Catalogue, Text, forms_of
 
+ENGLISH = Catalogue("en")
 ROOT = Path(__file__).parents[2]
 GPIO = GOOD.replace('[sensors]\nport = "/dev/ttyACM0"\n', '[gpio]\nprovider = "rpi-lgpio"\n')
 HEAD = GOOD.partition("[wheel]")[0] + '[head]\nproduct = "mercury-360"\nport = "/dev/ttyUSB0"\n'
@@ -34,7 +37,7 @@ def told(section: str, name: str, value: str) -> list[str]:
     try:
         parse(text.replace(f"[{section}]\n", f"[{section}]\n{name} = {value}\n"), credentials=Path("/run").joinpath)
     except ConfigError as wrong:
-        return [problem.what for problem in wrong.problems if problem.key == f"{section}.{name}"]
+        return [ENGLISH.say_text(problem.what) for problem in wrong.problems if problem.key == f"{section}.{name}"]
     return []
 
 
@@ -86,9 +89,24 @@ def test_every_limit_of_a_declaration_stands_in_its_words() -> None:
     for keys in SECTIONS.values():
         for name, key in keys.items():
             limits: list[Any] = [limit for note in notes(key.kind) for limit in (note.ge, note.le) if limit is not None]
-            words = expected(key.kind)
+            words = ENGLISH.say_text(expected(key.kind))
             if not words.startswith(("a list", "the GPIO numbers")):
                 assert all(f"{limit:g}" in words or str(limit) in words or limit == 0 for limit in limits), name
+
+
+def texts_in(text: Text) -> Iterator[str]:
+    """The English texts of the code that a text is made of."""
+    yield text.english
+    for part in text.parts.values():
+        if isinstance(part, Text):
+            yield from texts_in(part)
+
+
+@pytest.mark.parametrize(("section", "key"), KEYS, ids=[f"{section}.{key.name}" for section, key in KEYS])
+def test_what_a_key_accepts_is_in_the_catalogues(section: str, key: page.Described) -> None:
+    """A declaration is no literal where it is said, and the tool finds only those that are marked."""
+    accepted = expected(SECTIONS[section][key.name].kind)
+    assert {*texts_in(accepted)} <= forms_of("fr").keys()
 
 
 def test_there_is_something_to_check() -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 
 from tests.config.test_config import GOOD
 from tests.config.test_gpio import PINS
 from tests.config.test_head import ALONE, COMBINED, SLINGSHOT
+from tests.english_left import english_left
 from tests.security.authority import Authority
+from wheeld.broker.roles import RoleName
 from wheeld.cli.main import main
 from wheeld.config.reading import parse
+from wheeld.core.catalogue import Language
+from wheeld.core.setting import SENSORS_OF
 from wheeld.exits import Exit
 
 BOM = "\ufeff"
@@ -137,18 +141,25 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+HEADINGS: dict[Language, str] = {
+    "en": "wheeld: the configuration is wrong",
+    "fr": "wheeld: la configuration n'est pas correcte",
+    "it": "wheeld: la configurazione non è corretta",
+}
+
+
 @pytest.fixture
-def printed(house: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[str], list[str]]]:
+def printed(house: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., list[str]]]:
     """What `wheeld check-config` prints of a wrong file with this text, without its name."""
     path = house / "f.toml"
 
-    def check(text: str) -> list[str]:
+    def check(text: str, language: Language = "en") -> list[str]:
         path.write_bytes(text.encode("latin-1" if "è" in text else "utf-8"))
-        assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
+        assert main(["check-config", str(path), "--language", language]) == Exit.BAD_CONFIG
         printed = capsys.readouterr()
         assert printed.out == ""
         heading, *lines = printed.err.splitlines()
-        assert heading == "wheeld: the configuration is wrong"
+        assert heading == HEADINGS[language]
         return [line.replace(str(path), "f.toml") for line in lines]
 
     yield check
@@ -164,6 +175,26 @@ def test_a_mistake_is_one_line_with_its_place_its_key_and_what_to_write(
     place = f"f.toml:{mistake.line}: " if mistake.line else "f.toml: "
     assert line.startswith(place + (f"{mistake.key}: " if mistake.key else ""))
     assert mistake.words in line
+    assert "hunter2" not in line
+
+
+NAMES = " ".join((*get_args(RoleName), *SENSORS_OF))
+"""The same in every language: roles at the broker, parts of the wheel."""
+
+
+@pytest.mark.parametrize("language", ["fr", "it"])
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_told_in_the_language_of_the_screen_with_no_english_left(
+    mistake: Mistake, language: Language, printed: Callable[..., list[str]]
+) -> None:
+    wrong = mistake.right.replace(mistake.old, mistake.new, 1)
+    (english,), (line,) = printed(wrong), printed(wrong, language)
+    place = f"f.toml:{mistake.line}: " if mistake.line else "f.toml: "
+    start = place + (f"{mistake.key}: " if mistake.key else "")
+    assert line.startswith(start)
+    told = line.removeprefix(start)
+    assert told != english.removeprefix(start)
+    assert english_left(told, language, kept=f"{wrong} {NAMES}") == set()
     assert "hunter2" not in line
 
 

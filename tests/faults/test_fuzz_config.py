@@ -16,7 +16,9 @@ from wheeld.cli.main import main
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
+from wheeld.screen.language import LANGUAGES
 
 TOKENS = (
     b"[table]", b"[wheel]", b"[[table]]", b"[table.id]", b'house = "venezia"\n', b'game = "fair"\n', b"1979-05-27",
@@ -53,8 +55,9 @@ def _outcome(text: str, directory: Path) -> str:
     config, wrong = _parsed(text, directory)
     if wrong is not None:
         assert str(wrong)
-        assert all(problem.what for problem in wrong.problems)
-        assert "hunter2" not in str(wrong)
+        for said in (str(wrong), *(wrong.said(Catalogue(language)) for language in LANGUAGES)):
+            assert all(line.strip() for line in said.split("\n"))
+            assert "hunter2" not in said
         return "refused"
     assert config is not None
     _check_figures(config)

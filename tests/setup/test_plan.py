@@ -15,6 +15,7 @@ from wheeld.broker.acl import access_list
 from wheeld.broker.roles import ROLES, TableAccess
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
+from wheeld.core.catalogue import Catalogue, Text
 from wheeld.setup.authority import CERTIFICATE_DAYS, authority, new_key
 from wheeld.setup.broker import shipped
 from wheeld.setup.computer import SetupError
@@ -23,6 +24,7 @@ from wheeld.setup.configuration import checked
 from wheeld.setup.places import Places
 from wheeld.setup.steps import carry_out, shown
 
+ENGLISH = Catalogue("en")
 ROOT = Path(__file__).parents[2]
 SECRETS = (
     "etc/credstore/wheeld.bench-01.signing-key",
@@ -43,7 +45,7 @@ def test_a_plan_writes_nothing_and_shows_every_step(computer: BareComputer) -> N
     plan = planned(computer, *SIMULATED)
     assert computer.tree() == before
     assert computer.commands == []
-    text = shown(plan)
+    text = shown(plan, ENGLISH)
     assert len(text.splitlines()) == len(plan) > 20
     for word in ("etc/wheeld/bench-01.toml", "chef-bench-01.key", "wheeld.acl", "restart mosquitto", "(0640)"):
         assert word in text
@@ -143,7 +145,7 @@ def test_a_broker_that_has_not_read_its_list_is_told_again(
     """The reload failed after the list was written; it is done by the next setup, and not again by the one after."""
 
     def fails(*command: str) -> None:
-        raise SetupError(f"{' '.join(command)} ended with 1")
+        raise SetupError(Text("{command} ended with 1", {"command": " ".join(command)}))
 
     set_up(computer, *SIMULATED)
     started_before_the_list(computer)
@@ -180,7 +182,7 @@ def test_keys_are_never_replaced_and_certificates_of_others_are_named(computer: 
     (house / "direction.crt").write_bytes((house / "auditor.crt").read_bytes())
     before = computer.tree()
     differs = [step for step in set_up(computer, *SIMULATED) if step.action == "differs"]
-    found = {step.what.rpartition("/")[2]: step.why for step in differs}
+    found = {step.what.rpartition("/")[2]: ENGLISH.say_text(step.why) for step in differs}
     assert found == {
         "chef-bench-01.crt, chef-bench-01.key": "it is not the one of chef-bench-01; move both away to have new ones",
         "direction.crt, direction.key": "it does not belong to its key; move both away to have new ones",
@@ -229,7 +231,7 @@ def test_a_list_with_a_right_that_somebody_gave_by_hand_is_left_alone(computer: 
     file.write_text(access_list([TableAccess.of("bench", "bench-09")]) + "\nuser monitor\ntopic read $SYS/#\n")
     before = file.read_text()
     (step,) = [step for step in set_up(computer, *SIMULATED) if step.what == str(file)]
-    assert (step.action, '("monitor: topic read $SYS/#")' in step.why) == ("differs", True)
+    assert (step.action, '("monitor: topic read $SYS/#")' in ENGLISH.say_text(step.why)) == ("differs", True)
     assert file.read_text() == before
 
 

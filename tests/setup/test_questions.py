@@ -19,6 +19,7 @@ from wheeld.cli.parser import parser
 from wheeld.cli.setup import setup
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
+from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers, text_of
 from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
@@ -55,7 +56,7 @@ def answering(given: Sequence[str]) -> Callable[[str], str]:
 def asked(answers: Answers, *typed: str) -> list[str]:
     """What a person who types this is told besides the questions."""
     said: list[str] = []
-    ask_all(answers, HERE, answering(typed), said.append)
+    ask_all(answers, HERE, answering(typed), said.append, Catalogue("en"))
     return said
 
 

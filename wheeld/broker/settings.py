@@ -9,14 +9,19 @@ import msgspec
 from msgspec import Meta
 
 from wheeld.broker.roles import USER_PATTERN, RoleName
+from wheeld.core.catalogue import translatable
 
-_Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
-_File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
+_Text: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=255, description=translatable("a text that is not empty"))
+]
+_File: TypeAlias = Annotated[Path, Meta(description=translatable("the path of a file"))]
 _Users: TypeAlias = Annotated[
     dict[Annotated[str, Meta(pattern=USER_PATTERN)], RoleName],
     Meta(
-        description='names at the broker (letters, digits, - . _ @) with the role of each, like { panel-7 = "chef" }; '
-        f"roles are {', '.join(get_args(RoleName))}"
+        description=translatable(
+            "names at the broker (letters, digits, - . _ @) with the role of each, like {example}; roles are {roles}"
+        ),
+        extra={"parts": {"example": '{ panel-7 = "chef" }', "roles": ", ".join(get_args(RoleName))}},
     ),
 ]
 
@@ -28,21 +33,23 @@ PLAIN_PORT, TLS_PORT = 1883, 8883
 class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the broker is and how to connect to it. TLS is on when any of the three files is given."""
 
-    host: Annotated[_Text, Meta(title="the broker's name or address", examples=["broker.casino.example"])]
+    host: Annotated[_Text, Meta(title=translatable("the broker's name or address"), examples=["broker.casino.example"])]
     port: Annotated[
         int,
         Meta(
             ge=1,
             le=65_535,
-            title="the broker's port, by custom 8883 with TLS",
-            description="a TCP port, 1 to 65535",
+            title=translatable("the broker's port, by custom 8883 with TLS"),
+            description=translatable("a TCP port, 1 to 65535"),
             examples=[8883],
         ),
     ] = 1883
     username: Annotated[
         _Text | None,
         Meta(
-            title="the wheel's name at the broker; a broker that takes names from certificates ignores it",
+            title=translatable(
+                "the wheel's name at the broker; a broker that takes names from certificates ignores it"
+            ),
             examples=["wheel-campione-03"],
             extra={"left_out": "none"},
         ),
@@ -50,7 +57,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     password_file: Annotated[
         _File | None,
         Meta(
-            title="the file with the password; needs `username`",
+            title=translatable("the file with the password; needs `username`"),
             examples=["credential:mqtt-password"],
             extra={"left_out": "no password"},
         ),
@@ -67,7 +74,9 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     ca_file: Annotated[
         _File | None,
         Meta(
-            title="certificates (PEM) of the authorities that the broker's certificate may be of; turns TLS on",
+            title=translatable(
+                "certificates (PEM) of the authorities that the broker's certificate may be of; turns TLS on"
+            ),
             examples=["/etc/wheeld/house-ca.crt"],
             extra={"left_out": "no TLS; with `cert_file` the authorities of the system"},
         ),
@@ -75,7 +84,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     cert_file: Annotated[
         _File | None,
         Meta(
-            title="the wheel's own certificate (PEM); turns TLS on, needs `key_file`",
+            title=translatable("the wheel's own certificate (PEM); turns TLS on, needs `key_file`"),
             examples=["/etc/wheeld/campione-03.crt"],
             extra={"left_out": "none"},
         ),
@@ -83,7 +92,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     key_file: Annotated[
         _File | None,
         Meta(
-            title="the key of `cert_file` (PEM), without a passphrase",
+            title=translatable("the key of `cert_file` (PEM), without a passphrase"),
             examples=["credential:mqtt-key"],
             extra={"left_out": "none"},
         ),
@@ -94,7 +103,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=3600,
             title="how often the connection is tried while nothing else is sent",
-            description="whole seconds, 1 to 3600",
+            description=translatable("whole seconds, 1 to 3600"),
             examples=[5],
         ),
     ] = 5
@@ -104,7 +113,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             gt=0,
             le=3600,
             title="how long the broker may take to confirm a message; then it is sent again",
-            description="seconds, more than 0, 3600 at most",
+            description=translatable("seconds, more than 0, 3600 at most"),
             examples=[10],
         ),
     ] = 5.0

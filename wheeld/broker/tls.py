@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from wheeld.errors import WheeldError
+from wheeld.core.catalogue import Part, Text
+from wheeld.core.text_error import TextError, reason
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size; None for one that is not there."""
@@ -45,8 +46,17 @@ class Secured(ssl.SSLSocket):
             raise
 
 
-class TlsFilesError(WheeldError):
-    """The files make no usable context. The text names the file and the cause, and never repeats its content."""
+class TlsFilesError(TextError):
+    """The files make no usable context. The text names the file and the cause, and never repeats its content; `key` is
+    the key that names the file."""
+
+    def __init__(self, text: Text, key: str) -> None:
+        super().__init__(text)
+        self.key = key
+
+    def __str__(self) -> str:
+        """For logs, which have no other place for the key."""
+        return f"{self.key} {super().__str__()}"
 
 
 class TlsFiles(msgspec.Struct, frozen=True):
@@ -92,9 +102,9 @@ def common_name(cert_file: Path) -> str | None:
     try:
         certificate, *_ = x509.load_pem_x509_certificates(cert_file.read_bytes())
     except OSError as wrong:
-        raise TlsFilesError(f"{cert_file} cannot be read: {wrong.strerror}") from None
+        raise _unreadable("cert_file", cert_file, wrong) from None
     except ValueError:
-        raise TlsFilesError(f"{cert_file} holds no certificate in PEM") from None
+        raise _no_certificate("cert_file", cert_file) from None
     names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
     return str(names[0].value).strip() if names else ""
 
@@ -122,24 +132,35 @@ def load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
     try:
         context.load_verify_locations(ca_file)
     except ssl.SSLError:
-        raise TlsFilesError(f"ca_file {ca_file} holds no certificate in PEM") from None
+        raise _no_certificate("ca_file", ca_file) from None
     except OSError as wrong:
-        raise TlsFilesError(f"ca_file {ca_file} cannot be read: {wrong.strerror}") from None
+        raise _unreadable("ca_file", ca_file, wrong) from None
+
+
+def _unreadable(key: str, path: Path, wrong: OSError) -> TlsFilesError:
+    return TlsFilesError(Text("{file} cannot be read: {reason}", {"file": str(path), "reason": reason(wrong)}), key)
+
+
+def _no_certificate(key: str, path: Path) -> TlsFilesError:
+    return TlsFilesError(Text("{file} holds no certificate in PEM", {"file": str(path)}), key)
 
 
 def load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) -> None:
     """Our certificate and its key. Raises TlsFilesError."""
+    files: dict[str, Part] = {"certificate": str(cert_file), "key": f"key_file {key_file}"}
     try:
         context.load_cert_chain(cert_file, key_file, password=_no_passphrase)
     except ssl.SSLError as wrong:
-        mismatch = wrong.reason == "KEY_VALUES_MISMATCH"
-        why = "do not belong together" if mismatch else "are not a certificate and its key in PEM"
-        raise TlsFilesError(f"cert_file {cert_file} and key_file {key_file} {why}") from None
+        if wrong.reason == "KEY_VALUES_MISMATCH":
+            raise TlsFilesError(Text("{certificate} and {key} do not belong together", files), "cert_file") from None
+        raise TlsFilesError(
+            Text("{certificate} and {key} are not a certificate and its key in PEM", files), "cert_file"
+        ) from None
     except OSError as wrong:
-        why = f"cert_file {cert_file} or key_file {key_file} cannot be read: {wrong.strerror}"
-        raise TlsFilesError(why) from None
+        files["reason"] = reason(wrong)
+        raise TlsFilesError(Text("{certificate} or {key} cannot be read: {reason}", files), "cert_file") from None
 
 
 def _no_passphrase() -> str:
     """Called for a key with a passphrase. Without it OpenSSL would ask on the terminal and wait."""
-    raise TlsFilesError("key_file has a passphrase, and nobody is there to type it: use a key without one")
+    raise TlsFilesError(Text("has a passphrase, and nobody is there to type it: use a key without one"), "key_file")

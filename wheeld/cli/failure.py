@@ -1,7 +1,8 @@
 """What a command says on standard error when it could not do what was asked, and with which code it ends.
 
-The command's own sentences are in the language of its screen. What names a key, a line of a file or a record, and what
-stands in the log of the service too, is in English: it is what a technician looks up or sends to somebody.
+The command's own sentences are in the language of its screen, and so is what is wrong with a configuration or an
+observation log. Faults of a journal, and what stands in the log of the service too, are in English: they are what a
+technician looks up or sends to somebody.
 """
 
 from __future__ import annotations

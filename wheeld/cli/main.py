@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from wheeld.cli.failure import fail, file_trouble
+from wheeld.cli.failure import catalogue_of, fail, file_trouble
 from wheeld.cli.parser import parser
 from wheeld.config.problems import ConfigError
 from wheeld.core.catalogue import Text
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.OK
     except ConfigError as wrong:
         code = fail(Text("the configuration is wrong"), Exit.BAD_CONFIG, options)
-        sys.stderr.write(f"{wrong}\n")
+        sys.stderr.write(f"{wrong.said(catalogue_of(options))}\n")
         return code
     except KeyFileError as wrong:
         return fail(str(wrong), Exit.BAD_CONFIG, options)

@@ -13,7 +13,7 @@ from wheeld.broker.tls import TlsFilesError, common_name
 from wheeld.cli.failure import fail
 from wheeld.cli.troubles import wrong_files
 from wheeld.config.paths import trouble
-from wheeld.core.catalogue import Text
+from wheeld.core.catalogue import Part, Text
 from wheeld.exits import Exit
 from wheeld.page.run import serve
 from wheeld.page.setting import ChefSetting, PageSetting
@@ -36,66 +36,77 @@ def page(options: argparse.Namespace) -> Exit:
     log_to_stderr("info")
     try:
         asyncio.run(serve(_setting(options)))
-    except TlsFilesError as wrong:
-        return fail(str(wrong), Exit.NO_INPUT, options)
+    except TlsFilesError as files:
+        return fail(Text("{first}: {second}", {"first": files.key, "second": files.text}), Exit.NO_INPUT, options)
     return Exit.OK
 
 
-def _wrong(options: argparse.Namespace) -> str:
-    """What cannot be served so; empty when all can."""
+def _wrong(options: argparse.Namespace) -> Text | None:
+    """What cannot be served so; None when all can."""
     return _same_port(options) or _wrong_panel(options)
 
 
-def _same_port(options: argparse.Namespace) -> str:
+def _same_port(options: argparse.Namespace) -> Text | None:
     """Two that would be served at the same place."""
     for first, second in combinations(("chef", "listen", "display", "metrics"), 2):
         address = vars(options)[first]
         if address is not None and address.port and address == vars(options)[second]:
-            return f"--{first} and --{second} are the same: each needs a port of its own"
-    return ""
+            options_named: dict[str, Part] = {"first": f"--{first}", "second": f"--{second}"}
+            return Text("{first} and {second} are the same: each needs a port of its own", options_named)
+    return None
 
 
-def _wrong_panel(options: argparse.Namespace) -> str:
-    """Why the chef's panel would be open to others; empty when it would not."""
+def _wrong_panel(options: argparse.Namespace) -> Text | None:
+    """Why the chef's panel would be open to others; None when it would not."""
     if options.chef is None:
-        return ""
+        return None
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.token_file is None and not asks_certificate:
-        return "--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel"
+        return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")
     if not options.chef.is_here and not has_tls:
-        return (
-            f"--chef {options.chef.host} is open to the network, and its token would cross it in clear: give "
-            "--panel-cert-file and --panel-key-file, or listen on 127.0.0.1"
+        return Text(
+            "--chef {host} is open to the network, and its token would cross it in clear: give --panel-cert-file and "
+            "--panel-key-file, or listen on 127.0.0.1",
+            {"host": options.chef.host},
         )
     if has_tls != (options.panel_key_file is not None):
-        return "--panel-cert-file and --panel-key-file go together"
+        return Text("--panel-cert-file and --panel-key-file go together")
     if asks_certificate and not has_tls:
-        return "--panel-client-ca-file needs --panel-cert-file and --panel-key-file"
-    return ""
+        return Text("--panel-client-ca-file needs --panel-cert-file and --panel-key-file")
+    return None
 
 
 def _unusable(options: argparse.Namespace) -> Text | str | None:
     """Which file or directory cannot be used, and why; None when all can."""
     for name, path in vars(options).items():
         if name.endswith("_file") and path is not None and (why := trouble(path, secret=name.endswith(SECRETS))):
-            return f"--{name.replace('_', '-')}: {why}"
+            return Text("{first}: {second}", {"first": f"--{name.replace('_', '-')}", "second": why})
     if options.state is not None and not (options.state.is_dir() and os.access(options.state, os.W_OK)):
-        return f"--state: {options.state} is no directory in which this user may write: make it, or give it to him"
+        return Text(
+            "--state: {directory} is no directory in which this user may write: make it, or give it to him",
+            {"directory": str(options.state)},
+        )
     chefs = {name: vars(options)[f"chef_{name}"] for name in ("cert_file", "key_file", "password_file")}
     chef = argparse.Namespace(ca_file=options.ca_file, **chefs)
     return wrong_files(options) or wrong_files(chef)
 
 
-def _wrong_token(options: argparse.Namespace) -> str:
+def _wrong_token(options: argparse.Namespace) -> Text | None:
     if options.token_file is None:
-        return ""
+        return None
     try:
         token = options.token_file.read_text("utf-8").strip()
     except UnicodeDecodeError:
-        return f"the token in {options.token_file} is no text that can be typed; openssl rand -hex 16 makes one"
+        return Text(
+            "the token in {file} is no text that can be typed; openssl rand -hex 16 makes one",
+            {"file": str(options.token_file)},
+        )
     if len(token) < TOKEN_CHARACTERS_MIN:
-        return f"the token is shorter than {TOKEN_CHARACTERS_MIN} characters; openssl rand -hex 16 makes one"
-    return ""
+        return Text(
+            "the token is shorter than {count} characters; openssl rand -hex 16 makes one",
+            {"count": TOKEN_CHARACTERS_MIN},
+        )
+    return None
 
 
 def _setting(options: argparse.Namespace) -> PageSetting:

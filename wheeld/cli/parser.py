@@ -309,6 +309,7 @@ def _add_setup(commands: Commands[_Parser]) -> None:
     setup.add_argument("--password-file", metavar="FILE", help="the file with the password")
     setup.add_argument("--cert-file", metavar="FILE", help="the wheel's certificate, in place of a password")
     setup.add_argument("--key-file", metavar="FILE", help="its key")
+    _add_language(setup)
     setup.set_defaults(do=_setup)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from wheeld.config.paths import given_by_systemd, resolve
+from wheeld.config.paths import PathError, given_by_systemd, resolve
 from wheeld.page.setting import Address
 
 
@@ -29,5 +29,5 @@ def named_file(text: str) -> Path:
     """A file, or a credential that systemd gave; raises ArgumentTypeError."""
     try:
         return resolve(text, Path(), given_by_systemd)
-    except ValueError as wrong:
+    except PathError as wrong:
         raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None

@@ -40,7 +40,7 @@ def replay(options: argparse.Namespace) -> Exit:
             target.flush()
     except LogError as wrong:
         sys.stdout.flush()
-        what = f"{options.file}: {wrong}"
+        what = Text("{first}: {second}", {"first": options.file, "second": wrong.text})
         why = Text("{first}; {second}", {"first": what, "second": _LOG}) if wrong.line == 1 else what
         return fail(why, Exit.BAD_DATA, options)
     _report_skipped(replayed, catalogue_of(options), sys.stderr)
@@ -74,7 +74,8 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
             number += 1
             yield line
     except (EOFError, gzip.BadGzipFile, zlib.error) as wrong:
-        raise LogError(number + 1, f"the gzip file is damaged or was cut here ({wrong})") from wrong
+        damaged = Text("the gzip file is damaged or was cut here ({reason})", {"reason": str(wrong)})
+        raise LogError(number + 1, damaged) from wrong
 
 
 def _for_people(line: bytes, language: Language) -> bytes:

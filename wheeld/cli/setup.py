@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 
 from wheeld.cli.doctor import serial_lines
-from wheeld.cli.failure import fail
+from wheeld.cli.failure import catalogue_of, fail
 from wheeld.config.sections import Config
-from wheeld.core.catalogue import Text
+from wheeld.core.catalogue import Catalogue, Text
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers
 from wheeld.setup.computer import Computer, SetupError
@@ -46,6 +46,9 @@ KEYS: dict[str, tuple[str, Shape]] = {
 """By option, the answer that it gives."""
 SENSORS = {"board": "board", "head": "head", "pins": "pins", "simulated": "simulated"}
 BROKERS = {"house_broker": "house", "broker": "existing"}
+CHECK = "wheeld check-config"
+YES = frozenset({"y", "yes", "o", "oui", "s", "si", "sì"})
+"""In any language: who answers knows his own, whatever the locale is."""
 
 
 def setup(
@@ -63,33 +66,47 @@ def setup(
     try:
         return _setup(options, computer, ask)
     except SetupError as wrong:
-        return fail(str(wrong), Exit.USAGE, options)
+        return fail(wrong.text, Exit.USAGE, options)
     except EOFError:
         sys.stdout.write("\n")
         return fail(Text("nobody answers: nothing was done"), Exit.USAGE, options)
 
 
 def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Exit:
+    catalogue = catalogue_of(options)
     answers = given(options)
     here = Here(socket.gethostname(), serial_lines())
     if ask is None:
         take_defaults(answers, here)
     else:
-        ask_all(answers, here, ask, print)
+        ask_all(answers, here, ask, print, catalogue)
     plan = plan_of(answers, computer, datetime.datetime.now(datetime.UTC))
-    sys.stdout.write(shown(plan))
+    sys.stdout.write(shown(plan, catalogue))
     if options.dry_run:
         return Exit.OK
     places = Places(computer, answers.setup().name)
     if any(step.does or step.action is Action.UNKNOWN for step in plan):
         if not computer.is_ours():
-            raise SetupError("setup writes below /etc and starts services: do it as root (--dry-run needs no root)")
-        if not options.yes and (ask is None or ask("do that? [y/N] ").strip().lower() not in ("y", "yes")):
-            sys.stdout.write("nothing was done\n" if ask else "nothing was done: --yes does it without a question\n")
+            raise SetupError(
+                Text("setup writes below /etc and starts services: do it as root (--dry-run needs no root)")
+            )
+        if not options.yes and not _is_wanted(ask, catalogue):
             return Exit.OK
         carry_out(plan, computer)
-    sys.stdout.write("".join(f"{line}\n" for line in _next(places, checked(places), plan)))
+    lines = _next(places, checked(places), plan, catalogue)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     return Exit.OK
+
+
+def _is_wanted(ask: Callable[[str], str] | None, catalogue: Catalogue) -> bool:
+    """Whether a person says yes to the plan; if not, says that nothing was done."""
+    if ask is None:
+        sys.stdout.write(f"{catalogue.say('nothing was done: --yes does it without a question')}\n")
+        return False
+    is_wanted = ask(f"{catalogue.say('do that? [y/N]')} ").strip().lower() in YES
+    if not is_wanted:
+        sys.stdout.write(f"{catalogue.say('nothing was done')}\n")
+    return is_wanted
 
 
 def given(options: argparse.Namespace) -> Answers:
@@ -107,19 +124,24 @@ def given(options: argparse.Namespace) -> Answers:
     return answers
 
 
-def _next(places: Places, config: Config, plan: Sequence[Step]) -> list[str]:
+def _next(places: Places, config: Config, plan: Sequence[Step], catalogue: Catalogue) -> list[str]:
     """What is left to a person."""
-    lines = [f"{places.configuration} is good: `wheeld check-config` says what it means"]
+    say = catalogue.say
+    lines = [say("{file} is good: `{command}` says what it means", file=places.configuration, command=CHECK)]
     differing = [step for step in plan if step.action is Action.DIFFERS]
-    lines += [f"left alone: {step.what} {step.why}" for step in differing]
+    lines += [say("left alone: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
     broker, table, port = BrokerPlaces(places.computer), config.table, config.mqtt.port
     if config.mqtt.ca_file == broker.authority:
         user = f"table-system-{table.table}"
         test = " --test" if table.test else ""
         lines += [
-            f"every device gets {broker.authority}, and its own certificate and key from {broker.house}",
-            "watch the table:",
+            say(
+                "every device gets {authority}, and its own certificate and key from {directory}",
+                authority=broker.authority,
+                directory=broker.house,
+            ),
+            say("watch the table:"),
             f"  wheeld watch {table.site}/{table.table}{test} --port {port} --ca-file {broker.authority} \\",
             f"    --cert-file {broker.user_certificate(user)} --key-file {broker.user_key(user)}",
         ]
-    return [*lines, "start the wheel:", f"  systemctl enable --now wheeld@{places.name}"]
+    return [*lines, say("start the wheel:"), f"  systemctl enable --now wheeld@{places.name}"]

@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from wheeld.broker.tls import TlsFiles, TlsFilesError
-from wheeld.cli.failure import warn
+from wheeld.cli.failure import catalogue_of, warn
 from wheeld.core.catalogue import Catalogue, Text, translatable
 
 SILENCE_S = 5.0
@@ -51,7 +51,7 @@ def wrong_files(options: argparse.Namespace) -> Text | str | None:
         if options.password_file is not None:
             options.password_file.read_text("utf-8")
     except TlsFilesError as wrong:
-        return str(wrong)
+        return f"{wrong.key} {catalogue_of(options).say_text(wrong.text)}"
     except UnicodeDecodeError:
         return Text("{file}: no text in UTF-8, and so no password", {"file": str(options.password_file)})
     return None

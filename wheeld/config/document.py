@@ -13,6 +13,7 @@ from msgspec import NODEFAULT
 
 from wheeld.config.reading import expected, notes
 from wheeld.config.sections import OPTIONAL, SECTIONS, Key, default_of
+from wheeld.core.catalogue import Catalogue
 
 _INTRO = """\
 # The configuration file
@@ -69,11 +70,12 @@ def document() -> str:
 
 def described(section: str) -> Iterator[Described]:
     """The keys of a section, in the order in which they are declared."""
+    english = Catalogue("en").say_text
     for name, key in SECTIONS[section].items():
         told = list(notes(key.kind))
         meaning = next(note.title for note in told if note.title)
         example = next(note.examples[0] for note in told if note.examples)
-        yield Described(name, meaning, expected(key.kind), _default(section, key), toml(example))
+        yield Described(name, meaning, english(expected(key.kind)), _default(section, key), toml(example))
 
 
 def toml(value: Any) -> str:

@@ -12,8 +12,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from wheeld.config.paths import CREDENTIAL, Credentials, given_by_systemd, is_in_service
+from wheeld.config.paths import CREDENTIAL, Credentials, PathError, given_by_systemd, is_in_service
 from wheeld.config.reading import journal_path
+from wheeld.core.catalogue import Text
 
 ROOT = Path("/")
 """Below it are all places; tests have another one."""
@@ -62,7 +63,7 @@ class StoredCredentials:
         self._name, self._root = name, root or ROOT
 
     def file(self, credential: str) -> Path:
-        """The file of `credential:ID`; raises ValueError where there is none, PermissionError for who may not read
+        """The file of `credential:ID`; raises PathError where there is none, PermissionError for who may not read
         it."""
         file = f"wheeld.{self._name}.{credential}"
         for store in STORES:
@@ -75,10 +76,14 @@ class StoredCredentials:
         for store in STORES:
             encrypted = self._root / f"{store}.encrypted" / file
             if encrypted.exists():
-                raise ValueError(f"is {encrypted}, which is encrypted: only systemd can read it, for the unit")
-        raise ValueError(
-            f"names {CREDENTIAL}{credential}, and there is no {self._root / STORES[0] / file}: write it there"
-        )
+                raise PathError(
+                    Text(
+                        "is {file}, which is encrypted: only systemd can read it, for the unit",
+                        {"file": str(encrypted)},
+                    )
+                )
+        named = {"credential": f"{CREDENTIAL}{credential}", "file": str(self._root / STORES[0] / file)}
+        raise PathError(Text("names {credential}, and there is no {file}: write it there", named))
 
 
 def _instance(given: str) -> str | None:

@@ -11,8 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from wheeld.core.catalogue import Part, Text
+from wheeld.core.text_error import TextError, reason
+
 Credentials: TypeAlias = Callable[[str], Path]
-"""Gives the file of a credential; raises ValueError, with the reason, where there is none."""
+"""Gives the file of a credential; raises PathError, with the reason, where there is none."""
 
 CREDENTIAL = "credential:"
 """`credential:mqtt-password` is the file that `LoadCredential=mqtt-password:…` of systemd gives to this service."""
@@ -24,45 +27,66 @@ MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "privat
 """Keys under which people write secrets, which must not stand in a file that is copied, mailed and versioned."""
 
 
+class PathError(TextError, ValueError):
+    """A value names no file that could be used."""
+
+
 def is_in_service() -> bool:
     """Whether systemd gave this process credentials."""
     return bool(os.environ.get("CREDENTIALS_DIRECTORY"))
 
 
 def given_by_systemd(name: str) -> Path:
-    """Where systemd put a credential of this service; raises ValueError when it gave none."""
+    """Where systemd put a credential of this service; raises PathError when it gave none."""
     if not is_in_service():
-        raise ValueError(
-            "names a credential, and systemd gave none: name the wheel and not its file, as in `wheeld check-config "
-            "campione-03`, or see LoadCredential= in systemd.exec(5)"
+        raise PathError(
+            Text(
+                "names a credential, and systemd gave none: name the wheel and not its file, as in `{command}`, or see "
+                "LoadCredential= in systemd.exec(5)",
+                {"command": "wheeld check-config campione-03"},
+            )
         )
     return Path(os.environ["CREDENTIALS_DIRECTORY"]) / name
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
-    """The file that `value` names: a credential, or a path, relative ones from `directory`; raises ValueError."""
+    """The file that `value` names: a credential, or a path, relative ones from `directory`; raises PathError."""
     if not value or not value.isprintable():
-        raise ValueError("is no path")
+        raise PathError(Text("is no path"))
     if not value.startswith(CREDENTIAL):
         return directory / value
     name = value.removeprefix(CREDENTIAL)
     if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,255}", name):
-        raise ValueError("names no credential: letters, digits, dots, hyphens and underscores after credential:")
+        raise PathError(
+            Text(
+                "names no credential: letters, digits, dots, hyphens and underscores after {prefix}",
+                {"prefix": CREDENTIAL},
+            )
+        )
     return credentials(name)
 
 
-def trouble(path: Path, *, secret: bool) -> str:
-    """Why the file cannot be used; empty when it can."""
-    shown = "" if secret else f"{path} "
+def trouble(path: Path, *, secret: bool) -> Text | None:
+    """Why the file cannot be used; None when it can."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode & 0o777
             is_empty = not file.read(1)
     except OSError as wrong:
-        wanted = "a file with the secret in it, or credential:NAME" if secret else "one that wheeld can read"
-        return f"{shown}cannot be read: {wrong.strerror}; name {wanted}"
+        why = reason(wrong)
+        if secret:
+            wanted: dict[str, Part] = {"reason": why, "credential": f"{CREDENTIAL}NAME"}
+            return Text("cannot be read: {reason}; name a file with the secret in it, or {credential}", wanted)
+        return Text(
+            "{file} cannot be read: {reason}; name one that wheeld can read", {"file": str(path), "reason": why}
+        )
+    if is_empty and secret:
+        return Text("is empty; put in it what the key is for")
     if is_empty:
-        return f"{shown}is empty; put in it what the key is for"
+        return Text("{file} is empty; put in it what the key is for", {"file": str(path)})
     if secret and mode & 0o007:
-        return f"is open to everyone on this computer (mode {mode:04o}): chmod o= it, and choose a new secret"
-    return ""
+        return Text(
+            "is open to everyone on this computer (mode {mode}): chmod o= it, and choose a new secret",
+            {"mode": f"{mode:04o}"},
+        )
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from wheeld.core.catalogue import Catalogue, Text
 from wheeld.errors import WheeldError
 
 
@@ -12,22 +13,25 @@ class Problem(NamedTuple):
     """What is wrong with one key; `line` counts from 1, None where it stands nowhere."""
 
     key: str
-    what: str
+    what: Text
     line: int | None = None
 
 
 class ConfigError(WheeldError, ValueError):
-    """The file cannot be used. The message has a line for each problem."""
+    """The file cannot be used. The message has a line for each problem, in English."""
 
-    def __init__(self, name: str, problems: list[Problem]) -> None:
-        self.problems = problems
-        places = [name if problem.line is None else f"{name}:{problem.line}" for problem in problems]
-        super().__init__(
-            "\n".join(
-                f"{place}: {problem.key}: {problem.what}" if problem.key else f"{place}: {problem.what}"
-                for place, problem in zip(places, problems, strict=True)
-            )
-        )
+    def __init__(self, name: Text | str, problems: list[Problem]) -> None:
+        self.name, self.problems = name, problems
+        super().__init__(self.said(Catalogue("en")))
+
+    def said(self, catalogue: Catalogue) -> str:
+        """The same lines in the language of the catalogue. The place before the colon is for editors: it stays."""
+        return "\n".join(self._line(problem, catalogue) for problem in self.problems)
+
+    def _line(self, problem: Problem, catalogue: Catalogue) -> str:
+        name = catalogue.say_text(self.name) if isinstance(self.name, Text) else self.name
+        place = name if problem.line is None else f"{name}:{problem.line}"
+        return ": ".join(filter(None, (place, problem.key, catalogue.say_text(problem.what))))
 
 
 def located(problems: list[Problem], text: str) -> list[Problem]:

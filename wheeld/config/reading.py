@@ -16,11 +16,13 @@ from typing import Any, get_args
 import msgspec
 from msgspec import NODEFAULT, Meta
 
-from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, Credentials, given_by_systemd, resolve
+from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, Credentials, PathError, given_by_systemd, resolve
 from wheeld.config.problems import ConfigError, Problem, located
 from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
 from wheeld.config.syntax import key_at, syntax_problem
 from wheeld.config.validation import problems_of
+from wheeld.core.catalogue import Part, Text, either
+from wheeld.core.setting import TRUE_OR_FALSE, quoted
 
 BYTE_ORDER_MARK = "\ufeff"
 """What some editors of Windows write first."""
@@ -39,7 +41,7 @@ def journal_path(path: Path) -> Path:
     section = tree_of(text_in(path), str(path)).get("journal")
     value = section.get("path") if isinstance(section, dict) else None
     if not isinstance(value, str):
-        raise ConfigError(str(path), [Problem("journal.path", "is missing; expected a path")])
+        raise ConfigError(str(path), [Problem("journal.path", Text("is missing; expected a path"))])
     return path.parent / value
 
 
@@ -69,20 +71,21 @@ def text_in(path: Path) -> str:
     except UnicodeDecodeError as wrong:
         line = raw[: wrong.start].count(b"\n") + 1
         key = key_at(raw.decode(errors="replace").split("\n"), line)
-        raise ConfigError(str(path), [Problem(key, "is not UTF-8 text; save the file as UTF-8", line)]) from None
+        raise ConfigError(str(path), [Problem(key, Text("is not UTF-8 text; save the file as UTF-8"), line)]) from None
 
 
 def tree_of(text: str, name: str) -> dict[str, Any]:
     """What the text of a file called `name` holds; raises ConfigError."""
     if text.startswith(BYTE_ORDER_MARK):
-        what = "begins with a byte order mark, which is no TOML; save the file as UTF-8 without it"
+        what = Text("begins with a byte order mark, which is no TOML; save the file as UTF-8 without it")
         raise ConfigError(name, [Problem("", what, 1)])
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as wrong:  # a number of 5,000 digits, a thousand brackets
         raise ConfigError(name, [syntax_problem(str(wrong), text)]) from None
     if not tree:
-        what = "has no key; begin with a copy of the example in the README, or of /etc/wheeld/example.toml"
+        example = {"file": "/etc/wheeld/example.toml"}
+        what = Text("has no key; begin with a copy of the example in the README, or of {file}", example)
         raise ConfigError(name, [Problem("", what, 1)])
     return tree
 
@@ -111,7 +114,9 @@ class _Reader:
 
     def _section(self, name: str, keys: Keys, values: object) -> Values:
         if not isinstance(values, dict):
-            self.problems.append(Problem(name, f"must be a section: write [{name}] on a line of its own"))
+            self.problems.append(
+                Problem(name, Text("must be a section: write {line} on a line of its own", {"line": f"[{name}]"}))
+            )
         if not isinstance(values, dict) or (name in self._meant and not values):
             return Values({}, {key.field for key in keys.values()})
         section = Values({}, set())
@@ -125,7 +130,9 @@ class _Reader:
             self._value(section, place, key, value)
             return
         if key.required:
-            self.problems.append(Problem(place, f"is missing; expected {expected(key.kind)}"))
+            self.problems.append(
+                Problem(place, Text("is missing; expected {expected}", {"expected": expected(key.kind)}))
+            )
         if key.required or place in self._meant:
             section.unknown.add(key.field)
         elif key.default is not NODEFAULT:
@@ -135,24 +142,25 @@ class _Reader:
         try:
             section.known[key.field] = msgspec.convert(value, key.kind, dec_hook=partial(self._path, place))
         except msgspec.ValidationError as wrong:
-            is_credential = isinstance(value, str) and value.startswith(CREDENTIAL)
-            said = str(wrong) if is_credential or place.endswith(SECRETS) else f"is {_shown(value)}"
-            self.problems.append(Problem(place, f"{said}; expected {expected(key.kind)}"))
+            self.problems.append(Problem(place, _wrong_value(place, key.kind, value, wrong.__cause__)))
             section.unknown.add(key.field)
 
     def _path(self, place: str, kind: type, value: object) -> Path:
         if kind is not Path or not isinstance(value, str):
-            raise ValueError("is no path")
+            raise PathError(Text("is no path"))
         if not place.endswith("_file") and value.startswith(CREDENTIAL):
-            raise ValueError("names a credential, which nothing can be written to")
+            raise PathError(Text("names a credential, which nothing can be written to"))
         return resolve(value, self._directory, self._credentials)
 
     def _refuse_unknown(self, section: str, values: dict[str, Any], known: list[str]) -> None:
         for name in values:
             if name not in known:
-                key, kind = (f"{section}.{name}", "key") if section else (name, "section")
+                hint = {"hint": _hint(section, name, known)}
                 self._meant.update(_meant(section, name, known))
-                self.problems.append(Problem(key, f"is not a known {kind}; {_hint(section, name, known)}"))
+                if section:
+                    self.problems.append(Problem(f"{section}.{name}", Text("is not a known key; {hint}", hint)))
+                else:
+                    self.problems.append(Problem(name, Text("is not a known section; {hint}", hint)))
 
 
 def _meant(section: str, name: str, known: list[str]) -> list[str]:
@@ -162,28 +170,50 @@ def _meant(section: str, name: str, known: list[str]) -> list[str]:
     return [f"{home}.{name}" for home, keys in SECTIONS.items() if name in keys]
 
 
-def _hint(section: str, name: str, known: list[str]) -> str:
+def _hint(section: str, name: str, known: list[str]) -> Text:
     """Where secrets belong; what may be meant; all known here."""
     if name in MISPLACED:
-        files = " or ".join(key for key in known if key.endswith(SECRETS)) or "mqtt.password_file"
-        return f"a secret does not belong in this file: write it to one of its own, and name that in {files}"
+        files = _one_of([key for key in known if key.endswith(SECRETS)] or ["mqtt.password_file"])
+        return Text(
+            "a secret does not belong in this file: write it to one of its own, and name that in {files}",
+            {"files": files},
+        )
     meant = [place.rpartition(".") for place in _meant(section, name, known)]
     if meant and meant[0][0] == section:
-        return f"did you mean {meant[0][2]}?"
+        return Text("did you mean {name}?", {"name": meant[0][2]})
     if meant:
-        return f"it belongs in {' or '.join(f'[{home}]' for home, _, _ in meant)}"
-    where = f"[{section}]" if section else "the file"
-    return f"{where} knows {', '.join(known)}"
+        return Text("it belongs in {sections}", {"sections": _one_of([f"[{home}]" for home, _, _ in meant])})
+    names = {"section": f"[{section}]", "names": ", ".join(known)}
+    return Text("{section} knows {names}", names) if section else Text("the file knows {names}", names)
 
 
-def expected(kind: Any) -> str:
-    """What a key's type asks for, in words."""
-    if described := [note.description for note in notes(kind) if note.description]:
-        return described[0]
-    names = {int: "a whole number", float: "a number", bool: "true or false"}
+def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | None) -> Text:
+    """Why a value cannot be one of this kind. What may be a secret is not repeated."""
+    is_secret = place.endswith(SECRETS)
+    if is_secret or (isinstance(cause, PathError) and str(value).startswith(CREDENTIAL)):
+        why = cause.text if isinstance(cause, PathError) else Text("is no path")
+        return Text("{why}; expected {expected}", {"why": why, "expected": expected(kind)})
+    return not_expected(_shown(value), kind)
+
+
+def _one_of(names: list[str]) -> Part:
+    return names[0] if len(names) == 1 else either(*names)
+
+
+def not_expected(shown: str, kind: Any) -> Text:
+    """A value, as it is shown, is not what a key's type asks for."""
+    return Text("is {value}; expected {expected}", {"value": shown, "expected": expected(kind)})
+
+
+def expected(kind: Any) -> Text:
+    """What a key's type asks for, in words: its `description` with the `parts`, if it has one."""
+    for note in notes(kind):
+        if note.description:
+            return Text(note.description, (note.extra or {}).get("parts", {}))
     choices = [part for part in _flat(kind) if isinstance(part, str)]
     if choices:
-        return " or ".join(f'"{choice}"' for choice in choices)
+        return quoted(choices)
+    names = {int: Text("a whole number"), float: Text("a number"), bool: TRUE_OR_FALSE}
     return next(names[part] for part in _flat(kind) if part in names)
 
 

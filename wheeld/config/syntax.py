@@ -7,30 +7,77 @@ import re
 
 from wheeld.config.problems import Problem, section_and_key
 from wheeld.config.sections import SECTIONS
+from wheeld.core.catalogue import Part, Text, translatable
 
-_LINE = 'a line is KEY = VALUE, [SECTION], or # and a comment; a text stands in straight quotes: "campione"'
-_QUOTES = 'a text begins and ends with " in the same line'
-_TWICE = "it stands twice: take out one of the two"
+_LINE = Text(
+    "a line is KEY = VALUE, [SECTION], or # and a comment; a text stands in straight quotes: {example}",
+    {"example": '"campione"'},
+)
+_QUOTES = Text("a text begins and ends with {quote} in the same line", {"quote": '"'})
+_TWICE = Text("it stands twice: take out one of the two")
 _HINTS = (
     ("Illegal character", _QUOTES),
     ("Unterminated string", _QUOTES),
     ("Expected '\"", _QUOTES),
     ('Expected "', _QUOTES),
-    ("Unescaped", r"in a text write \\ for each \, or put the text between ' and '"),
-    ("Unclosed array", "a list stands between [ and ], with commas between its values: [0, 90]"),
-    ("Unclosed inline table", 'names and their values stand between { and }, with commas: { panel-7 = "chef" }'),
-    ("Expected ']", "a section is its name between [ and ], on a line of its own: [table]"),
-    ("Expected '='", "write KEY = VALUE"),
+    ("Unescaped", Text(r"in a text write \\ for each \, or put the text between ' and '")),
+    (
+        "Unclosed array",
+        Text("a list stands between [ and ], with commas between its values: {example}", {"example": "[0, 90]"}),
+    ),
+    (
+        "Unclosed inline table",
+        Text(
+            "names and their values stand between {opens} and {closes}, with commas: {example}",
+            {"opens": "{", "closes": "}", "example": '{ panel-7 = "chef" }'},
+        ),
+    ),
+    (
+        "Expected ']",
+        Text("a section is its name between [ and ], on a line of its own: {example}", {"example": "[table]"}),
+    ),
+    ("Expected '='", Text("write KEY = VALUE")),
     (
         "Expected newline",
-        "a line has one value; a fraction has a point (0.5), no number begins with 0, # begins a comment",
+        Text("a line has one value; a fraction has a point (0.5), no number begins with 0, # begins a comment"),
     ),
-    ("Invalid value", 'a text stands in straight quotes ("campione"); numbers, true and false do not'),
+    (
+        "Invalid value",
+        Text("a text stands in straight quotes ({example}); numbers, true and false do not", {"example": '"campione"'}),
+    ),
     ("Cannot overwrite", _TWICE),
     ("Duplicate", _TWICE),
-    ("Cannot declare", "the section stands twice: write all its keys below the first"),
+    ("Cannot declare", Text("the section stands twice: write all its keys below the first")),
 )
 """What to write instead, by how the message of Python's parser begins."""
+_MESSAGES = (
+    translatable("Invalid statement"),
+    translatable("Expected newline or end of document after a statement"),
+    translatable("Expected ']' at the end of a table declaration"),
+    translatable("Expected ']]' at the end of an array declaration"),
+    translatable("Expected '=' after a key in a key/value pair"),
+    translatable("Expected {sign}"),
+    translatable("Found invalid character {character}"),
+    translatable("Illegal character {character}"),
+    translatable("Cannot declare {key} twice"),
+    translatable("Cannot overwrite a value"),
+    translatable("Cannot mutate immutable namespace {key}"),
+    translatable("Cannot redefine namespace {key}"),
+    translatable("Duplicate inline table key {key}"),
+    translatable("Invalid initial character for a key part"),
+    translatable("Unclosed array"),
+    translatable("Unclosed inline table"),
+    translatable("Unescaped '\\' in a string"),
+    translatable("Invalid hex value"),
+    translatable("Escaped character is not a Unicode scalar value"),
+    translatable("Unterminated string"),
+    translatable("Invalid date or datetime"),
+    translatable("Invalid value"),
+    translatable("maximum recursion depth exceeded"),
+    translatable("Exceeds the limit {limit} for integer string conversion{more}"),
+)
+"""What Python's parser says (tomllib). What another version says is shown as it is."""
+_AT_END = " (at end of document)"
 _WORD = re.compile(r"\s*(\[*)\s*[\"']?([A-Za-z0-9_-]+)")
 _OPENS_LATE = ('"""', "'''")
 
@@ -38,15 +85,27 @@ _OPENS_LATE = ('"""', "'''")
 def syntax_problem(message: str, text: str) -> Problem:
     """Of what the TOML parser says of the file's `text`."""
     lines = text.split("\n")
+    told: Part
     if found := re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message):
         what, number, column = found[1], int(found[2]), int(found[3])
-        told = f"{what} (column {column})"
         if what == "Unclosed array" and not lines[number - 1][: column - 1].strip():
-            told, number = what, _begin(lines[: number - 1], what)  # the parser has come to the next key already
+            told, number = _told(what), _begin(lines[: number - 1], what)  # the parser has come to the next key already
+        else:
+            told = Text("{what} (column {column})", {"what": _told(what), "column": column})
     else:
-        told, number = message, _begin(lines, message)
-    hint = next((hint for begin, hint in _HINTS if told.startswith(begin)), _LINE)
-    return Problem(key_at(lines, number), f"is not TOML: {told}; {hint}", number)
+        what, told, number = message, _told(message), _begin(lines, message)
+    hint = next((hint for begin, hint in _HINTS if what.startswith(begin)), _LINE)
+    return Problem(key_at(lines, number), Text("is not TOML: {told}; {hint}", {"told": told, "hint": hint}), number)
+
+
+def _told(what: str) -> Part:
+    """The parser's message as a text of the catalogue, where it is known."""
+    if what.endswith(_AT_END):
+        return Text("{what} (at end of document)", {"what": _told(what.removesuffix(_AT_END))})
+    for text in _MESSAGES:
+        if found := re.fullmatch(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.*)", re.escape(text)), what, re.DOTALL):
+            return Text(text, found.groupdict())
+    return what
 
 
 def key_at(lines: list[str], number: int) -> str:

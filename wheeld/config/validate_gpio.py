@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from wheeld.core.catalogue import Part, Text
 from wheeld.core.setting import TableSetting
 from wheeld.sources.gpio.encoder import PERIOD
 from wheeld.sources.gpio.setting import GpioSetting
 
 SEEING = ("encoder", "encoder_pins", "beam_pins", "reader_pins", "object_pin", "door_pin")
-Wrong: TypeAlias = tuple[str, str]
+Wrong: TypeAlias = tuple[str, Text]
 """A key of the section, and what is wrong with it."""
 
 
@@ -29,7 +30,7 @@ def gpio_rules(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> It
 
 def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
     if gpio.provider == "rpi" and gpio.chip is not None:
-        yield "chip", "does not apply to the original RPi.GPIO, which has the Pi's own chip only: leave it out"
+        yield "chip", Text("does not apply to the original RPi.GPIO, which has the Pi's own chip only: leave it out")
 
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
@@ -37,12 +38,13 @@ def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Ite
     seeing = [key for key in SEEING if getattr(gpio, key) is not None and getattr(gpio, key) != ()]
     by_head = [part for part in ("rotor", "ball") if getattr(table, part) == "head"]
     if has_board:
-        yield from _one_too_many("the board of [sensors]", seeing)
+        yield from _one_too_many(Text("the board of [sensors]"), seeing)
     elif len(by_head) == 2:
         # No head watches for foreign objects (N6), or a cabinet's door: pins may.
         yield from _one_too_many("[head]", [key for key in seeing if key not in ("object_pin", "door_pin")])
     elif gpio.encoder is not None and "rotor" in by_head:
-        yield "encoder", 'is one too many: [head] reports the rotor; take it out, or set wheel.rotor = "sensors"'
+        line = {"line": 'wheel.rotor = "sensors"'}
+        yield "encoder", Text("is one too many: [head] reports the rotor; take it out, or set {line}", line)
     elif gpio.encoder is None and "rotor" not in by_head:
         yield from _no_encoder([key for key in seeing if key != "door_pin"])
 
@@ -54,20 +56,20 @@ def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:
     for key, pin in used:
         if times[pin] > 1 and pin in seen:
             first = next(other for other, same in used if same == pin)
-            yield key, f"pin {pin} is taken already, by {first}; give each its own"
+            yield key, Text("pin {pin} is taken already, by {key}; give each its own", {"pin": pin, "key": first})
         seen.add(pin)
 
 
-def _one_too_many(who: str, keys: list[str]) -> Iterator[Wrong]:
+def _one_too_many(who: Text | str, keys: list[str]) -> Iterator[Wrong]:
     for key in keys[:1]:
-        yield key, f"is one too many: {who} sees this wheel already; take out one of the two"
+        yield key, Text("is one too many: {who} sees this wheel already; take out one of the two", {"who": who})
 
 
 def _no_encoder(seeing: list[str]) -> Iterator[Wrong]:
     for key in seeing:
-        yield key, "cannot be used without an encoder: set encoder"
+        yield key, Text("cannot be used without an encoder: set encoder")
     if not seeing:
-        yield "encoder", "is missing; expected since there is no [sensors], and something must see the wheel"
+        yield "encoder", Text("is missing; expected since there is no [sensors], and something must see the wheel")
 
 
 def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
@@ -82,15 +84,15 @@ def _pins(gpio: GpioSetting, table: TableSetting, key: str, angles_key: str) -> 
         return
     pins, angles = len(getattr(gpio, key)), len(getattr(table, angles_key))
     if pins != angles:
-        where = f"wheel.{angles_key}"
-        yield key, f"has {pins} pins where {where} has {angles} angles; one for each, in the same order"
+        counted: dict[str, Part] = {"pins": pins, "key": f"wheel.{angles_key}", "angles": angles}
+        yield key, Text("has {pins} pins where {key} has {angles} angles; one for each, in the same order", counted)
 
 
 def _encoder_pins(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
     if _sees(gpio, table) and gpio.encoder is None and gpio.encoder_pins is not None:
-        yield "encoder_pins", "belong to no encoder: set encoder, or take them out"
+        yield "encoder_pins", Text("belong to no encoder: set encoder, or take them out")
     if _sees(gpio, table) and gpio.encoder is not None and gpio.encoder_pins is None:
-        yield "encoder_pins", "is missing; expected the GPIO numbers of its lines A, B and Z"
+        yield "encoder_pins", Text("is missing; expected the GPIO numbers of its lines A, B and Z")
 
 
 def _encoder(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
@@ -98,6 +100,8 @@ def _encoder(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
         return
     ticks = table.rotor_ticks
     if gpio.encoder == "quadrature" and ticks % PERIOD:
-        yield "encoder", f"is quadrature, with four ticks a period; wheel.rotor_ticks = {ticks} is no multiple"
+        line = {"line": f"wheel.rotor_ticks = {ticks}"}
+        yield "encoder", Text("is quadrature, with four ticks a period; {line} is no multiple", line)
     if gpio.index_tick >= ticks:
-        yield "index_tick", f"{gpio.index_tick} is not within 0…{ticks - 1}, as wheel.rotor_ticks has it"
+        limits = {"value": gpio.index_tick, "most": ticks - 1}
+        yield "index_tick", Text("{value} is not within 0…{most}, as wheel.rotor_ticks has it", limits)

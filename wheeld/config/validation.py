@@ -19,6 +19,7 @@ from wheeld.config.sections import Config
 from wheeld.config.unknown import judged, without
 from wheeld.config.validate_gpio import gpio_rules
 from wheeld.config.validate_head import head_rules
+from wheeld.core.catalogue import Part, Text
 from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
 from wheeld.monitor.setting import PATH_BYTES_MAX
 
@@ -42,9 +43,14 @@ def problems_here(config: Config) -> list[Problem]:
 def _directory(config: Config) -> Iterator[Problem]:
     directory = config.journal.path.parent
     if not directory.is_dir():
-        hint = "make it, or write /var/lib/wheeld/NAME.sqlite"
+        places = {"directory": str(directory), "file": "/var/lib/wheeld/NAME.sqlite"}
         yield Problem(
-            "journal.path", f"the directory {directory} does not exist, and the daemon makes only the file: {hint}"
+            "journal.path",
+            Text(
+                "the directory {directory} does not exist, and the daemon makes only the file: make it, or write "
+                "{file}",
+                places,
+            ),
         )
 
 
@@ -56,17 +62,30 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
     try:
         name = common_name(mqtt.cert_file)
     except TlsFilesError as wrong:
-        yield Problem("mqtt.cert_file", str(wrong))
+        yield Problem("mqtt.cert_file", wrong.text)
         return
     if name is None or mqtt.username is not None:
         return
     known = users_at(table, mqtt.users)
-    expected = f"expected {BY_NAME['wheel'].user(table)}, or a name with the role wheel in users"
+    right: dict[str, Part] = {"user": BY_NAME["wheel"].user(table), "name": repr(name)}
     if not name:
-        yield Problem("mqtt.cert_file", f"has no common name, so that the broker does not know who we are; {expected}")
+        yield Problem(
+            "mqtt.cert_file",
+            Text(
+                "has no common name, so that the broker does not know who we are; expected {user}, or a name with the "
+                "role wheel in users",
+                right,
+            ),
+        )
     elif name not in known or known[name].name != "wheel":
-        what = f"has the common name {name!r}, which is not this wheel's in the broker's access list; {expected}"
-        yield Problem("mqtt.cert_file", what)
+        yield Problem(
+            "mqtt.cert_file",
+            Text(
+                "has the common name {name}, which is not this wheel's in the broker's access list; expected {user}, "
+                "or a name with the role wheel in users",
+                right,
+            ),
+        )
 
 
 def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
@@ -76,8 +95,8 @@ def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
         if files.named:
             files.context()
     except TlsFilesError as wrong:
-        key, _, what = str(wrong).partition(" ")
-        yield Problem(f"mqtt.{key}", f"{what}; name the files that the house's authority gave")
+        what = Text("{wrong}; name the files that the house's authority gave", {"wrong": wrong.text})
+        yield Problem(f"mqtt.{wrong.key}", what)
 
 
 def _doubtful(table: TableSetting, wrong: set[str]) -> set[str]:
@@ -105,19 +124,21 @@ def _rules(config: Config) -> Iterator[Iterator[Problem]]:
     yield _users(config)
 
 
-def _in(section: str, rule: Iterator[tuple[str, str]]) -> Iterator[Problem]:
+def _in(section: str, rule: Iterator[tuple[str, Text]]) -> Iterator[Problem]:
     for key, what in rule:
         yield Problem(f"{section}.{key}", what)
 
 
 def _lines(config: Config) -> Iterator[Problem]:
     if config.head is not None and config.sensors is not None and config.head.port == config.sensors.port:
-        yield Problem("head.port", "is the board's port too, in [sensors]; name the line that the head is at")
+        what = Text("is the board's port too, in [sensors]; name the line that the head is at")
+        yield Problem("head.port", what)
 
 
 def _use_of_board(config: Config) -> Iterator[Problem]:
     if config.sensors is not None and all(getattr(config.table, part) == "head" for part in SENSORS_OF):
-        yield Problem("sensors.port", "is a board without use: [head] reports rotor and ball; take [sensors] out")
+        what = Text("is a board without use: [head] reports rotor and ball; take [sensors] out")
+        yield Problem("sensors.port", what)
 
 
 def _something_sees(config: Config) -> Iterator[Problem]:
@@ -125,20 +146,23 @@ def _something_sees(config: Config) -> Iterator[Problem]:
     if config.gpio is not None or config.sensors is not None:
         return
     if by_sensors := [part for part in SENSORS_OF if getattr(config.table, part) == "sensors"]:
-        what = (
-            f"is missing; expected since sensors report {', '.join(by_sensors)}, and nothing in [gpio] sees the wheel"
+        what = Text(
+            "is missing; expected since sensors report {parts}, and nothing in [gpio] sees the wheel either; or "
+            "describe the wheel's head in [head]",
+            {"parts": ", ".join(by_sensors)},
         )
-        yield Problem("sensors.port", f"{what} either; or describe the wheel's head in [head]")
+        yield Problem("sensors.port", what)
 
 
 def _object_sensor(config: Config) -> Iterator[Problem]:
     has_pin = config.gpio is not None and config.gpio.object_pin is not None
     if config.table.object_sensor and config.sensors is None and not has_pin:
         yield Problem(
-            "wheel.object_sensor", "is true, and neither a board nor gpio.object_pin is there: set that, or false"
+            "wheel.object_sensor",
+            Text("is true, and neither a board nor gpio.object_pin is there: set that, or false"),
         )
     if has_pin and not config.table.object_sensor:
-        yield Problem("wheel.object_sensor", "is false, and gpio.object_pin is one: leave it out")
+        yield Problem("wheel.object_sensor", Text("is false, and gpio.object_pin is one: leave it out"))
 
 
 def _files(config: Config) -> Iterator[Iterator[Problem]]:
@@ -158,30 +182,36 @@ def _file(values: msgspec.Struct, section: str, key: str) -> Iterator[Problem]:
 
 def _socket_name(config: Config) -> Iterator[Problem]:
     if config.monitor is not None and len(bytes(config.monitor.socket)) > PATH_BYTES_MAX:
-        what = f"is longer than the {PATH_BYTES_MAX} bytes that Linux takes for a socket; choose a shorter path"
+        what = Text(
+            "is longer than the {most} bytes that Linux takes for a socket; choose a shorter path",
+            {"most": PATH_BYTES_MAX},
+        )
         yield Problem("monitor.socket", what)
 
 
 def _host(mqtt: MqttSettings) -> Iterator[Problem]:
     if set(mqtt.host) & set("@/ "):
-        what = "is more than the name or the address of a host: user and password have keys of their own"
+        what = Text("is more than the name or the address of a host: user and password have keys of their own")
         yield Problem("mqtt.host", what)
 
 
 def _password(mqtt: MqttSettings) -> Iterator[Problem]:
     if mqtt.password_file is not None and mqtt.username is None:
-        yield Problem("mqtt.username", "is missing; expected since password_file is given")
+        yield Problem("mqtt.username", Text("is missing; expected since password_file is given"))
 
 
 def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
     if (mqtt.cert_file is None) != (mqtt.key_file is None):
         missing = "cert_file" if mqtt.cert_file is None else "key_file"
-        yield Problem(f"mqtt.{missing}", "is missing; cert_file and key_file go together")
+        yield Problem(f"mqtt.{missing}", Text("is missing; cert_file and key_file go together"))
 
 
 def _port(mqtt: MqttSettings) -> Iterator[Problem]:
     if mqtt.port == TLS_PORT and not TlsFiles(mqtt.ca_file, mqtt.cert_file, mqtt.key_file).named:
-        what = f"is missing; port {TLS_PORT} is the one of brokers with TLS, which only ca_file or cert_file turns on"
+        what = Text(
+            "is missing; port {port} is the one of brokers with TLS, which only ca_file or cert_file turns on",
+            {"port": TLS_PORT},
+        )
         yield Problem("mqtt.ca_file", what)
 
 
@@ -190,5 +220,8 @@ def _users(config: Config) -> Iterator[Problem]:
     known = users_at(config.table.table, {})
     for user in config.mqtt.users:
         if user in known:
-            what = f"gives {user} a role, which is the {known[user].name} of this table already; take it out"
+            what = Text(
+                "gives {user} a role, which is the {role} of this table already; take it out",
+                {"user": user, "role": known[user].name},
+            )
             yield Problem("mqtt.users", what)

@@ -44,6 +44,12 @@ class Text(msgspec.Struct, frozen=True):
 Part: TypeAlias = "str | int | float | Text | tuple[Text, ...]"
 
 
+def either(first: Text | str, last: str, *more: str) -> Text:
+    """Names of which one is meant: "a or b"."""
+    both = Text("{first} or {last}", {"first": first, "last": last})
+    return either(both, *more) if more else both
+
+
 class Catalogue:
     """The texts of one language. `words`: parts that every text may name, such as the house's words of a void."""
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from typing import get_args
 
 import msgspec
 
+from wheeld.core.catalogue import Catalogue, Text
 from wheeld.core.instants import from_text
-from wheeld.core.log_checks import check_calendar, check_line, check_snapshot
+from wheeld.core.log_checks import CheckError, check_calendar, check_line, check_snapshot
 from wheeld.core.observations import (
     LINE_BYTES_MAX,
     End,
@@ -20,8 +22,8 @@ from wheeld.core.observations import (
 from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
+from wheeld.core.text_error import TextError
 from wheeld.core.tracking.evidence import Figures
-from wheeld.errors import WheeldError
 
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
@@ -31,12 +33,13 @@ KNOWN_KEYS = {
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
-class LogError(WheeldError, ValueError):
-    """The log is not what it should be: `line` (from 1) and what is wrong with it."""
+class LogError(TextError, ValueError):
+    """The log is not what it should be: `line` (from 1) and what is wrong with it, the problem in English."""
 
-    def __init__(self, line: int, problem: str) -> None:
-        self.line, self.problem = line, problem
-        super().__init__(f"line {line}: {problem}")
+    def __init__(self, line: int, problem: Text | str) -> None:
+        super().__init__(Text("line {line}: {problem}", {"line": line, "problem": problem}))
+        self.line = line
+        self.problem = problem if isinstance(problem, str) else Catalogue("en").say_text(problem)
 
 
 class OutputLine(msgspec.Struct, frozen=True):
@@ -106,7 +109,7 @@ class Replay:
                 check_line(seen, setting, last_us=last_us)
         except (ValueError, RecursionError) as problem:  # brackets in brackets, thousands deep
             if not self._lenient:
-                raise LogError(number, str(problem)) from problem
+                raise LogError(number, _told(problem)) from problem
             self.counters["malformed"] += 1
             return None
         return seen
@@ -120,8 +123,7 @@ class Replay:
     def _read(self, line: bytes) -> Observation | None:
         """One line; None when its kind is not ours to read."""
         if len(line) > LINE_BYTES_MAX:
-            message = f"longer than {LINE_BYTES_MAX} bytes: not an observation"
-            raise ValueError(message)
+            raise CheckError(Text("longer than {most} bytes: not an observation", {"most": LINE_BYTES_MAX}))
         try:
             return _observation.decode(line)
         except msgspec.ValidationError:
@@ -168,7 +170,10 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
         started_utc_us = check_calendar("started", from_text(header.started))
         setting = from_header(header)
         if problems := setting.check():
-            raise ValueError("; ".join(f"{key}: {problem}" for key, problem in problems))
+            wrong = [Text("{first}: {second}", {"first": key, "second": problem}) for key, problem in problems]
+            raise CheckError(
+                reduce(lambda one, next_: Text("{first}; {second}", {"first": one, "second": next_}), wrong)
+            )
         boot_id = header.boot_id or uuid.uuid5(_BOOT_NAMESPACE, line.decode().strip()).hex
         if header.snapshot is not None:
             table = Table.resume(setting, boot_id=boot_id, snapshot=header.snapshot)
@@ -176,7 +181,13 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
             return table, Step(), True
         return *Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us), False
     except (ValueError, LookupError, ArithmeticError, RecursionError) as problem:
-        raise LogError(number, f"not a header that a table can be made of: {problem}") from problem
+        told = Text("not a header that a table can be made of: {problem}", {"problem": _told(problem)})
+        raise LogError(number, told) from problem
+
+
+def _told(problem: Exception) -> Text | str:
+    """What is wrong, for people; what the decoder and Python say is shown as they say it."""
+    return problem.text if isinstance(problem, TextError) else str(problem)
 
 
 def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
@@ -186,6 +197,7 @@ def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observa
         try:
             return apply(seen)
         except (ValueError, LookupError, ArithmeticError) as problem:
-            raise LogError(1, f"its snapshot is no state of a table: {problem}") from problem
+            told = Text("its snapshot is no state of a table: {problem}", {"problem": _told(problem)})
+            raise LogError(1, told) from problem
 
     return applied

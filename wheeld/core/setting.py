@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta, structs
 
-from wheeld.core.catalogue import Catalogue, Language, Text, translatable
+from wheeld.core.catalogue import Catalogue, Language, Text, either, translatable
+from wheeld.core.catalogue import Part as TextPart
 from wheeld.core.houses import PROFILES, TOUT_VA, Profile, VoidWords
 from wheeld.core.observations import Direction, HeadProduct, Source, Unproven
 from wheeld.core.pockets import POCKETS
@@ -20,6 +21,7 @@ READERS_MAX = 16
 ROTOR_TICKS_MAX = 4096
 """More would pass 1,000 edges/s at 15 rpm."""
 LAPS_MAX = 20
+SIGHTINGS_MAX = 20
 MIRROR_DEG = 20.0
 """Two beams this near to opposite give the same times whichever way the ball runs: R1 can't be proven."""
 STRAYS_MAX = 3
@@ -54,15 +56,33 @@ of a SlingShot 2 does."""
 Part: TypeAlias = Literal["rotor", "ball", "pocket"]
 SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
 """Which field describes the sensors of our own for each part of the wheel; empty: there are none."""
-Problem: TypeAlias = tuple[str, str]
+Problem: TypeAlias = tuple[str, Text]
 """A setting, and what is wrong with it."""
-NAME = "lower-case letters, digits, - and _, 64 at most"
-SOURCES = '"sensors" or "head"'
+NAME = Text("lower-case letters, digits, - and _, 64 at most")
+TRUE_OR_FALSE = Text("true or false")
 _LEFT_OUT = '`"sensors"` where such sensors are described or there is no `[head]`, else `"head"`'
 HOUSES = tuple(dict.fromkeys(house for house, _ in PROFILES))
 LAPS_LEAST = min(profile.min_laps for profile in PROFILES.values())
 GAMES = tuple(dict.fromkeys(game for _, game in PROFILES))
-ANGLES = "a list of angles in degrees, clockwise seen from above, like [0, 90, 180, 270]"
+
+
+def quoted(values: Iterable[str]) -> Text:
+    """Texts of the file of which one is meant, two or more, as they are written there."""
+    return either(*(f'"{value}"' for value in values))
+
+
+SOURCES = quoted(("sensors", "head"))
+
+
+def _angles_in_number(least: int, most: int) -> Text:
+    return Text(
+        "a list of angles in degrees, clockwise seen from above, like {example}; {least} to {most} of them",
+        {"example": "[0, 90, 180, 270]", "least": least, "most": most},
+    )
+
+
+def _whole(least: int, most: int) -> Text:
+    return Text("a whole number, {least} to {most}", {"least": least, "most": most})
 
 
 class ConfigKey(msgspec.Struct, frozen=True):
@@ -82,7 +102,7 @@ class ConfigKey(msgspec.Struct, frozen=True):
 def _key(
     place: str,
     meaning: str,
-    expected: str,
+    expected: Text,
     example: Any,
     *,
     default: Any = msgspec.NODEFAULT,
@@ -92,8 +112,8 @@ def _key(
     """Declares a field as the key `place` (`section.name`), for whose value a person writes `expected`. `left_out`:
     what counts without the key, where that is no value that one could write."""
     section, _, name = place.partition(".")
-    extra = {"key": ConfigKey(section, name, default, row), "left_out": left_out}
-    return Meta(title=meaning, description=expected, examples=[example], extra=extra)
+    extra = {"key": ConfigKey(section, name, default, row), "left_out": left_out, "parts": expected.parts}
+    return Meta(title=meaning, description=expected.english, examples=[example], extra=extra)
 
 
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,27 +124,27 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     default always stands. Angles: degrees clockwise from the bowl's mark.
     """
 
-    table: Annotated[str, _key("table.id", "the table's name; it is part of every topic", NAME, "campione-03")]
+    table: Annotated[
+        str, _key("table.id", translatable("the table's name; it is part of every topic"), NAME, "campione-03")
+    ]
     house: Annotated[
         str,
         _key(
             "table.house",
-            "whose regulation is played, with `game`",
-            " or ".join(f'"{name}"' for name in HOUSES),
+            translatable("whose regulation is played, with `game`"),
+            quoted(HOUSES),
             "campione",
         ),
     ]
-    game: Annotated[
-        str, _key("table.game", "which game of the house", " or ".join(f'"{name}"' for name in GAMES), "roulette")
-    ]
+    game: Annotated[str, _key("table.game", translatable("which game of the house"), quoted(GAMES), "roulette")]
     wheel: Literal["french", "fair"]
     """The wheel of the game."""
     rotor_ticks: Annotated[
         int,
         _key(
             "wheel.rotor_ticks",
-            "sectors of the rotor's encoder in one turn; left out where the head reports the rotor",
-            f"a whole number, {POCKETS} to {ROTOR_TICKS_MAX}",
+            translatable("sectors of the rotor's encoder in one turn; left out where the head reports the rotor"),
+            _whole(POCKETS, ROTOR_TICKS_MAX),
             148,
             default=0,
             left_out="no encoder",
@@ -135,8 +155,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, ...],
         _key(
             "wheel.beams_deg",
-            "where the sensors of the ball's track stand; left out where the head reports the ball",
-            f"{ANGLES}; 2 to {BEAMS_MAX} of them",
+            translatable("where the sensors of the ball's track stand; left out where the head reports the ball"),
+            _angles_in_number(2, BEAMS_MAX),
             (0, 90, 180, 270),
             default=(),
             left_out="no beams",
@@ -146,8 +166,10 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, ...],
         _key(
             "wheel.readers_deg",
-            "where the sensors stand that see the ball in its pocket; left out where the head gives the number",
-            f"{ANGLES}; 1 to {READERS_MAX} of them",
+            translatable(
+                "where the sensors stand that see the ball in its pocket; left out where the head gives the number"
+            ),
+            _angles_in_number(1, READERS_MAX),
             (30, 150, 270),
             default=(),
             left_out="no readers",
@@ -158,7 +180,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "wheel.object_sensor",
             "whether a sensor watches for foreign objects (N6); without it the chef's word serves",
-            "true or false",
+            TRUE_OR_FALSE,
             example=True,
             default=None,
             left_out="true with `[sensors]` or `gpio.object_pin`, else false",
@@ -173,7 +195,10 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.min_laps",
             "full laps that a valid coup needs (R2); a table may ask more than its house",
-            f"a whole number, no fewer than the house asks, {LAPS_LEAST} to {LAPS_MAX}",
+            Text(
+                "a whole number, no fewer than the house asks, {least} to {most}",
+                {"least": LAPS_LEAST, "most": LAPS_MAX},
+            ),
             4,
             default=None,
             left_out="as many as the house asks",
@@ -186,7 +211,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.last_number",
             "the pocket in which the ball lies; it counts only at the very first start of a journal",
-            f"a whole number, 0 to {POCKETS - 1}",
+            _whole(0, POCKETS - 1),
             17,
             left_out="not known",
             row=translatable("last number: {value}, for a journal that is still empty"),
@@ -196,19 +221,23 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Direction | None,
         _key(
             "wheel.rotor_direction",
-            "which way a Fair wheel turns, seen from above; needed there, left out at a French wheel (A7)",
-            '"cw" or "ccw"',
+            translatable(
+                "which way a Fair wheel turns, seen from above; needed there, left out at a French wheel (A7)"
+            ),
+            quoted(get_args(Direction)),
             "cw",
             left_out="either way",
         ),
     ] = None
-    site: Annotated[str, _key("table.site", "the casino's name; it is part of every topic", NAME, "campione")]
+    site: Annotated[
+        str, _key("table.site", translatable("the casino's name; it is part of every topic"), NAME, "campione")
+    ]
     sightings_to_call: Annotated[
         int,
         _key(
             "table.sightings_to_call",
             "how often readers must see the ball in the same pocket before its number counts (R3)",
-            "a whole number, 1 to 20",
+            _whole(1, SIGHTINGS_MAX),
             3,
         ),
     ] = 3
@@ -217,7 +246,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.strays_tolerated",
             "how many pulses may be strays, whichever they are, and a lap is proven all the same (R2); only with beams",
-            f"a whole number, 1 to {STRAYS_MAX}",
+            _whole(1, STRAYS_MAX),
             2,
             left_out=f"2 with {MANY_BEAMS} beams or more, else 1",
         ),
@@ -227,7 +256,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.auto_rien_ne_va_plus_rev_s",
             'the speed of the ball at which "rien ne va plus" is announced automatically (A1); only with beams',
-            "laps a second, 0.3 to 3",
+            Text("laps a second, 0.3 to 3"),
             0.8,
             left_out="the chef announces it",
             row=translatable("rien ne va plus: announced automatically when the ball is down to {value} laps a second"),
@@ -248,9 +277,11 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Unproven | None,
         _key(
             "table.unproven",
-            "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the chef "
-            "confirms it; must be given with a SlingShot 2 that has no beams beside it",
-            '"void" or "chef"',
+            translatable(
+                "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the "
+                "chef confirms it; must be given with a SlingShot 2 that has no beams beside it"
+            ),
+            quoted(get_args(Unproven)),
             "chef",
             left_out="with beams: void",
         ),
@@ -260,7 +291,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.confirm_numbers",
             "whether the chef confirms each number before it is published, proven or not",
-            "true or false",
+            TRUE_OR_FALSE,
             example=True,
         ),
     ] = False
@@ -270,7 +301,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.test",
             "whether it is a bench table: every message is marked, and no feed takes it for a live one",
-            "true or false",
+            TRUE_OR_FALSE,
             example=True,
         ),
     ] = False
@@ -280,7 +311,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.void_words",
             "with which words a coup is declared void",
-            '"rien va" or "nulla vale"',
+            quoted(get_args(VoidWords)),
             "nulla vale",
             left_out="those of the house",
         ),
@@ -290,7 +321,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.language",
             "the language of what people read in messages; numbers are always announced in French",
-            '"fr", "it" or "en"',
+            Text("{first} or {last}", {"first": '"fr", "it"', "last": '"en"'}),
             "it",
             left_out="that of the house",
         ),
@@ -401,26 +432,35 @@ def _article(setting: TableSetting, rule: str) -> str:
 
 def _name(key: Literal["site", "table"], setting: TableSetting) -> Iterator[Problem]:
     value = getattr(setting, key)
-    if not re.fullmatch(NAME_PATTERN, value):
-        near = re.sub(r"\s+", "-", value.strip().lower())
-        hint = f'; write "{near}"' if re.fullmatch(NAME_PATTERN, near) else ""
-        yield key, f"{value!r} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most{hint}"
+    if re.fullmatch(NAME_PATTERN, value):
+        return
+    what = Text(
+        "{value} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most", {"value": repr(value)}
+    )
+    near = re.sub(r"\s+", "-", value.strip().lower())
+    if re.fullmatch(NAME_PATTERN, near):
+        yield key, Text("{what}; write {near}", {"what": what, "near": f'"{near}"'})
+    else:
+        yield key, what
 
 
 def _game(setting: TableSetting) -> Iterator[Problem]:
     if (setting.house, setting.game) not in PROFILES:
         known = ", ".join(f"{house}/{game}" for house, game in PROFILES)
-        yield "game", f"no regulation for {setting.house}/{setting.game}; known: {known}"
+        asked = {"house": setting.house, "game": setting.game, "known": known}
+        yield "game", Text("no regulation for {house}/{game}; known: {known}", asked)
 
 
 def _wheel(setting: TableSetting) -> Iterator[Problem]:
     profile = PROFILES.get((setting.house, setting.game))
     if profile is not None and profile.wheel != setting.wheel:
-        yield "wheel", f"{setting.house}/{setting.game} is played on a {profile.wheel} wheel, not a {setting.wheel} one"
+        named = {"house": setting.house, "game": setting.game, "right": profile.wheel, "wrong": setting.wheel}
+        yield "wheel", Text("{house}/{game} is played on a {right} wheel, not a {wrong} one", named)
     if setting.wheel == "fair" and setting.rotor_direction is None:
-        yield "rotor_direction", 'a fair wheel turns one way only (A7): set "cw" or "ccw"'
+        ways = quoted(get_args(Direction))
+        yield "rotor_direction", Text("a fair wheel turns one way only (A7): set {ways}", {"ways": ways})
     if setting.wheel == "french" and setting.rotor_direction is not None:
-        yield "rotor_direction", "a french rotor may turn either way (A7): leave it out"
+        yield "rotor_direction", Text("a french rotor may turn either way (A7): leave it out")
 
 
 def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
@@ -428,22 +468,41 @@ def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
     if getattr(setting, key) != "head":
         return
     if setting.head is None:
-        yield key, 'is "head", and the wheel has none: describe it in a section [head], or leave this out'
+        yield (
+            key,
+            Text(
+                "is {value}, and the wheel has none: describe it in a section [head], or leave this out",
+                {"value": '"head"'},
+            ),
+        )
     elif getattr(setting, SENSORS_OF[key]):
-        yield SENSORS_OF[key], f'{key} = "head" leaves them without use: take them out, or set {key} = "sensors"'
+        lines = {"head": f'{key} = "head"', "sensors": f'{key} = "sensors"'}
+        yield SENSORS_OF[key], Text("{head} leaves them without use: take them out, or set {sensors}", lines)
 
 
 def _number(setting: TableSetting) -> Iterator[Problem]:
     if setting.head is not None and setting.pocket == "sensors":
-        yield "pocket", 'is "sensors", and a head is there to give the number: set "head", or take the head away'
+        yield (
+            "pocket",
+            Text(
+                "is {sensors}, and a head is there to give the number: set {head}, or take the head away",
+                {"sensors": '"sensors"', "head": '"head"'},
+            ),
+        )
+
+
+def _within(value: float, least: float, most: float) -> Text:
+    """`value` is beyond its limits; figures stand as in the file."""
+    limits = {"value": str(value), "least": str(least), "most": str(most)}
+    return Text("{value} is not within {least}…{most}", limits)
 
 
 def _rotor_ticks(setting: TableSetting) -> Iterator[Problem]:
     if setting.rotor == "sensors" and setting.rotor_ticks == 0:
-        yield "rotor_ticks", "is missing: how many ticks has the rotor's encoder?"
+        yield "rotor_ticks", Text("is missing: how many ticks has the rotor's encoder?")
     elif setting.rotor == "sensors" and not POCKETS <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
         # fewer ticks than pockets can't place a ball in one
-        yield "rotor_ticks", f"{setting.rotor_ticks} is not within {POCKETS}…{ROTOR_TICKS_MAX}"
+        yield "rotor_ticks", _within(setting.rotor_ticks, POCKETS, ROTOR_TICKS_MAX)
 
 
 def _policy(setting: TableSetting) -> Iterator[Problem]:
@@ -451,35 +510,50 @@ def _policy(setting: TableSetting) -> Iterator[Problem]:
     if setting.lacks and setting.unproven is None:
         yield (
             "unproven",
-            (
-                f"is missing: nothing here proves {' and '.join(setting.lacks)} ({article}). Add beams, or set what "
-                'happens to such a coup: "void", or "chef" if the chef confirms each'
+            Text(
+                "is missing: nothing here proves {rules} ({article}). Add beams, or set what happens to such a coup: "
+                "{void}, or {chef} if the chef confirms each",
+                {"rules": tuple(map(Text, setting.lacks)), "article": article, "void": '"void"', "chef": '"chef"'},
             ),
         )
     if setting.unproven is not None and not setting.lacks and setting.ball == "head":
-        yield "unproven", f'is "{setting.unproven}", and these sensors prove all of {article}: leave it out'
+        yield (
+            "unproven",
+            Text(
+                "is {value}, and these sensors prove all of {article}: leave it out",
+                {"value": f'"{setting.unproven}"', "article": article},
+            ),
+        )
 
 
 def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[Problem]:
     if not 1 <= len(angles_deg) <= most:
-        yield key, f"{len(angles_deg)} given, 1…{most} needed"
+        yield key, Text("{count} given, 1…{most} needed", {"count": len(angles_deg), "most": most})
     if any(not 0 <= angle < 360 for angle in angles_deg):
-        yield key, "angles are degrees from 0 up to, not including, 360; where 360 would be write 0"
+        yield key, Text("angles are degrees from 0 up to, not including, 360; where 360 would be write 0")
     if len(set(angles_deg)) < len(angles_deg):
-        yield key, "two of them stand at the same angle; each has its own"
+        yield key, Text("two of them stand at the same angle; each has its own")
 
 
 def _beams(setting: TableSetting) -> Iterator[Problem]:
-    beams_deg = setting.beams_deg
+    beams_deg, article = setting.beams_deg, {"article": _article(setting, "R1")}
     if setting.ball != "sensors":
         return
     yield from _angles("beams_deg", beams_deg, BEAMS_MAX)
     if len(beams_deg) == 1:
-        what = "one beam can't show which way the ball runs, so no coup could ever be proven"
-        yield "beams_deg", f"{what} ({_article(setting, 'R1')})"
+        yield (
+            "beams_deg",
+            Text("one beam can't show which way the ball runs, so no coup could ever be proven ({article})", article),
+        )
     if len(beams_deg) == 2 and abs(abs(beams_deg[0] - beams_deg[1]) - 180) < MIRROR_DEG:
-        what = f"two beams within {MIRROR_DEG:g}° of opposite can't show which way the ball runs"
-        yield "beams_deg", f"{what} ({_article(setting, 'R1')}): move one, or add a third"
+        yield (
+            "beams_deg",
+            Text(
+                "two beams within {degrees}° of opposite can't show which way the ball runs ({article}): move one, or "
+                "add a third",
+                {"degrees": MIRROR_DEG, **article},
+            ),
+        )
 
 
 def _readers(setting: TableSetting) -> Iterator[Problem]:
@@ -490,35 +564,42 @@ def _readers(setting: TableSetting) -> Iterator[Problem]:
 def _laps(setting: TableSetting) -> Iterator[Problem]:
     profile = PROFILES.get((setting.house, setting.game))
     if profile is not None and not profile.min_laps <= setting.min_laps <= LAPS_MAX:
-        asked = f"{_article(setting, 'R2')} asks {profile.min_laps} at least; other jurisdictions ask 4"
-        yield "min_laps", f"{setting.min_laps} is not within {profile.min_laps}…{LAPS_MAX} ({asked})"
+        asked: dict[str, TextPart] = {
+            "wrong": _within(setting.min_laps, profile.min_laps, LAPS_MAX),
+            "article": _article(setting, "R2"),
+            "least": profile.min_laps,
+        }
+        yield "min_laps", Text("{wrong} ({article} asks {least} at least; other jurisdictions ask 4)", asked)
 
 
 def _sightings(setting: TableSetting) -> Iterator[Problem]:
-    if not 1 <= setting.sightings_to_call <= 20:
-        yield "sightings_to_call", f"{setting.sightings_to_call} is not within 1…20 (R3: 3 by default)"
+    if not 1 <= setting.sightings_to_call <= SIGHTINGS_MAX:
+        wrong = _within(setting.sightings_to_call, 1, SIGHTINGS_MAX)
+        yield "sightings_to_call", Text("{wrong} (R3: 3 by default)", {"wrong": wrong})
 
 
 def _strays(setting: TableSetting) -> Iterator[Problem]:
     strays = setting.strays_tolerated
     if strays is not None and not 1 <= strays <= STRAYS_MAX:
-        yield "strays_tolerated", f"{strays} is not within 1…{STRAYS_MAX} (R2: 2 with four beams or more, else 1)"
+        wrong = {"wrong": _within(strays, 1, STRAYS_MAX)}
+        yield "strays_tolerated", Text("{wrong} (R2: 2 with four beams or more, else 1)", wrong)
     if strays is not None and setting.ball == "head":
-        yield "strays_tolerated", "needs beams: a head counts its laps itself"
+        yield "strays_tolerated", Text("needs beams: a head counts its laps itself")
 
 
 def _last_number(setting: TableSetting) -> Iterator[Problem]:
     profile = PROFILES.get((setting.house, setting.game))
     if profile is not None and setting.last_number not in (None, *profile.pockets.order):
-        yield "last_number", f"{setting.last_number} is not on the wheel (0…{max(profile.pockets.order)})"
+        numbers: dict[str, TextPart] = {"number": str(setting.last_number), "most": max(profile.pockets.order)}
+        yield "last_number", Text("{number} is not on the wheel (0…{most})", numbers)
 
 
 def _auto_rien_ne_va_plus(setting: TableSetting) -> Iterator[Problem]:
     speed = setting.auto_rien_ne_va_plus_rev_s
     if speed is not None and not 0.3 <= speed <= 3:
-        yield "auto_rien_ne_va_plus_rev_s", f"{speed} is not within 0.3…3 laps per second"
+        yield "auto_rien_ne_va_plus_rev_s", Text("{speed} is not within 0.3…3 laps per second", {"speed": str(speed)})
     if speed is not None and setting.ball == "head":
-        yield "auto_rien_ne_va_plus_rev_s", "needs beams: a head does not report the ball's speed"
+        yield "auto_rien_ne_va_plus_rev_s", Text("needs beams: a head does not report the ball's speed")
 
 
 RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (

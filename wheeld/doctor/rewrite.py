@@ -10,16 +10,12 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from wheeld.core.catalogue import Catalogue, Text
-from wheeld.errors import WheeldError
+from wheeld.core.catalogue import Text
+from wheeld.core.text_error import TextError
 
 
-class RewriteError(WheeldError, ValueError):
-    """The file cannot be changed automatically; `text` says what to write by hand."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(Catalogue("en").say_text(text))
-        self.text = text
+class RewriteError(TextError, ValueError):
+    """The file cannot be changed automatically; the text says what to write by hand."""
 
 
 def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:

@@ -8,11 +8,16 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from wheeld.core.catalogue import translatable
+
 EVIDENCE_BYTES_MAX = 4_000_000_000
 """By default a card of 32 GB lasts five years, as docs/operations.md reckons it: that is evidence of some ten months
 beside the records, which are never removed."""
 
-_File: TypeAlias = Annotated[Path, Meta(description="the path of a file")]
+BYTES_MAX = 2**50
+"""No file system of such a computer holds more."""
+
+_File: TypeAlias = Annotated[Path, Meta(description=translatable("the path of a file"))]
 
 
 class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +39,7 @@ class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     evidence_age_days: Annotated[
-        Annotated[float, Meta(ge=1, le=36_525, description="days, 1 to 36525")] | None,
+        Annotated[float, Meta(ge=1, le=36_525, description=translatable("days, 1 to 36525"))] | None,
         Meta(
             title="how long the evidence of a coup is kept; verdicts and commands are never removed",
             examples=[365],
@@ -45,10 +50,11 @@ class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=1_000_000,
-            le=2**50,
+            le=BYTES_MAX,
             title="how much evidence is kept, compressed on disk; the oldest is removed first "
             "([how long a card lasts](docs/operations.md#how-long-a-card-lasts))",
-            description=f"bytes, 1000000 to {2**50}",
+            description=translatable("bytes, 1000000 to {most}"),
             examples=[20_000_000_000],
+            extra={"parts": {"most": BYTES_MAX}},
         ),
     ] = EVIDENCE_BYTES_MAX

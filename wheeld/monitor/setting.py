@@ -8,6 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from wheeld.core.catalogue import translatable
+
 PATH_BYTES_MAX = 107
 """A longer path names no Unix socket (unix(7))."""
 
@@ -16,7 +18,7 @@ class MonitorSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Where programs of this computer, as `wheeld page`, can look on at what the sensors see."""
 
     socket: Annotated[
-        Annotated[Path, Meta(description="the path of a socket")],
+        Annotated[Path, Meta(description=translatable("the path of a socket"))],
         Meta(
             title="the socket, which the daemon makes; who may write to it can look on, and change nothing",
             examples=["/run/wheeld/campione-03.monitor"],

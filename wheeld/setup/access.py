@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from wheeld.broker.acl import access_list, same_names
 from wheeld.broker.roles import RoleName, TableAccess
+from wheeld.core.catalogue import Text
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.setup.computer import Computer, SetupError
 
@@ -44,8 +45,14 @@ def configured(directory: Path, computer: Computer) -> dict[Path, TableAccess]:
         try:
             told = msgspec.toml.decode(computer.read(path) or b"", type=_Configuration)
         except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
-            why = f"{path} names no table ({wrong}), and the broker's list needs every one: correct it or move it away"
-            raise SetupError(why) from None
+            named = {"file": str(path), "reason": str(wrong)}
+            raise SetupError(
+                Text(
+                    "{file} names no table ({reason}), and the broker's list needs every one: correct it or move it "
+                    "away",
+                    named,
+                )
+            ) from None
         found[path] = TableAccess.of(told.table.site, told.table.id, told.mqtt.users)
     return found
 
@@ -57,7 +64,12 @@ def list_for(tables: list[TableAccess], before: str) -> str:
     elsewhere = [TableAccess.of(*each) for each in _listed(before) if each not in known]
     every = sorted([*tables, *elsewhere], key=lambda each: (each.site, each.table))
     if same := ", ".join(same_names(every)):
-        raise SetupError(f"two tables are called {same}, so their users would be the same: give the table another id")
+        raise SetupError(
+            Text(
+                "two tables are called {name}, so their users would be the same: give the table another id",
+                {"name": same},
+            )
+        )
     return access_list(every)
 
 

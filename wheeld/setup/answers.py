@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Meta, structs
 
 from wheeld.config.problems import ConfigError, Problem, located
-from wheeld.config.reading import expected, notes, parse, text_in, tree_of
+from wheeld.config.reading import expected, not_expected, notes, parse, text_in, tree_of
 from wheeld.config.sections import SECTIONS
+from wheeld.core.catalogue import Text, translatable
 from wheeld.core.setting import NAME, NAME_PATTERN
 
 Connection: TypeAlias = Literal["board", "pins", "head", "simulated"]
@@ -28,37 +29,47 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
     """`[setup]`: what the configuration does not say."""
 
     name: Annotated[
-        str, Meta(pattern=rf"^{NAME_PATTERN}\Z", title="the wheel's name on this computer", description=NAME)
+        str,
+        Meta(
+            pattern=rf"^{NAME_PATTERN}\Z",
+            title=translatable("the wheel's name on this computer"),
+            description=NAME.english,
+        ),
     ]
     sensors: Annotated[
         Connection,
-        Meta(title="what sees the wheel", description='"board", "pins", "head" or "simulated"'),
+        Meta(
+            title=translatable("what sees the wheel"),
+            description=translatable("{first} or {last}"),
+            extra={"parts": {"first": '"board", "pins", "head"', "last": '"simulated"'}},
+        ),
     ]
     broker: Annotated[
         Broker,
-        Meta(
-            title="which broker: a new one on this computer, or one that is there",
-            description='"house" or "existing"',
-        ),
+        Meta(title=translatable("which broker: a new one on this computer, or one that is there")),
     ]
     broker_names: Annotated[
         tuple[Annotated[str, Meta(pattern=HOST_PATTERN)], ...],
         Meta(
-            title="names and addresses by which devices reach this computer",
-            description="host names or addresses, with a comma between them",
+            title=translatable("names and addresses by which devices reach this computer"),
+            description=translatable("host names or addresses, with a comma between them"),
         ),
     ] = ()
 
 
 KINDS = {field.name: field.type for field in structs.fields(SetupSection)}
-_UNKNOWN = f"is not a known key; [setup] knows {', '.join(KINDS)}"
+_KNOWN = Text("{section} knows {names}", {"section": "[setup]", "names": ", ".join(KINDS)})
+_UNKNOWN = Text("is not a known key; {hint}", {"hint": _KNOWN})
 OPTIONAL = frozenset(field.name for field in structs.fields(SetupSection) if not field.required)
+
+
+_NAME = Text("the answers")
 
 
 class Answers:
     """Answers by section and key. `text` is the file that they came from, called `name`."""
 
-    def __init__(self, name: str = "the answers", text: str = "") -> None:
+    def __init__(self, name: Text | str = _NAME, text: str = "") -> None:
         self._name, self._text = name, text
         self.values: dict[str, dict[str, Any]] = {}
 
@@ -70,7 +81,8 @@ class Answers:
         answers = cls(str(path), text)
         not_sections = [name for name, section in tree.items() if not isinstance(section, dict)]
         if not_sections:
-            answers.refuse([Problem(name, "stands in no section: [setup], [table], …") for name in not_sections])
+            what = Text("stands in no section: {sections}", {"sections": "[setup], [table], …"})
+            answers.refuse([Problem(name, what) for name in not_sections])
         answers.values = tree
         return answers
 
@@ -115,8 +127,9 @@ class Answers:
         try:
             msgspec.convert(value, KINDS[name])
         except msgspec.ValidationError:
-            shown = "is missing" if value is None else f"is {toml_of(value)}"
-            return [Problem(key, f"{shown}; expected {expected(KINDS[name])}")]
+            if value is None:
+                return [Problem(key, Text("is missing; expected {expected}", {"expected": expected(KINDS[name])}))]
+            return [Problem(key, not_expected(toml_of(value), KINDS[name]))]
         return []
 
     def problems(self) -> list[Problem]:
@@ -137,7 +150,7 @@ def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
     return []
 
 
-def meaning(key: str) -> tuple[str, str]:
+def meaning(key: str) -> tuple[str, Text]:
     """What an answer means, and what is accepted, in words."""
     section, _, name = key.partition(".")
     kind = KINDS[name] if section == "setup" else SECTIONS[section][name].kind

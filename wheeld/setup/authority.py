@@ -16,6 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from wheeld.core.catalogue import Text
+
 DAY = datetime.timedelta(days=1)
 AUTHORITY_DAYS = 20 * 365
 """Longer than a wheel is used: with the authority every device needs a new certificate, by hand."""
@@ -77,19 +79,20 @@ def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime
     return _signed(builder, signs)
 
 
-def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str:
-    """Why a certificate is not that of `name` and `key` by this authority; empty when it is."""
+def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> Text | None:
+    """Why a certificate is not that of `name` and `key` by this authority; None when it is."""
     try:
         found, by = x509.load_pem_x509_certificate(certificate), x509.load_pem_x509_certificate(issuer)
         if public_half(key) != _public_pem(found.public_key()):
-            return "it does not belong to its key"
+            return Text("it does not belong to its key")
         found.verify_directly_issued_by(by)
     except InvalidSignature:
-        return "another authority issued it"
+        return Text("another authority issued it")
     except (ValueError, TypeError):
-        return "it or its key cannot be read, or another authority issued it"
+        return Text("it or its key cannot be read, or another authority issued it")
     names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    return "" if [each.value for each in names] == [name] else f"it is not the one of {name}"
+    is_right = [each.value for each in names] == [name]
+    return None if is_right else Text("it is not the one of {name}", {"name": name})
 
 
 def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:

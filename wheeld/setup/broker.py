@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from wheeld.broker.roles import ROLES, RoleName, TableAccess
+from wheeld.core.catalogue import Text
 from wheeld.setup import authority, pages, steps
 from wheeld.setup.access import configured, list_for, lost
 from wheeld.setup.computer import Computer, SetupError
@@ -34,7 +35,9 @@ def broker_steps(
     """What a broker for this wheel and those that are configured here needs. Raises SetupError."""
     broker = BrokerPlaces(places.computer)
     if not broker.program.exists():
-        raise SetupError("mosquitto is not installed: apt install mosquitto, or name another broker with --broker")
+        raise SetupError(
+            Text("mosquitto is not installed: apt install mosquitto, or name another broker with --broker")
+        )
     maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)
     made = [*_authority(maker), maker.of_broker(), _configuration(broker)]
     yield from made
@@ -50,10 +53,10 @@ def broker_steps(
 def _authority(maker: _Certificates) -> Iterator[Step]:
     """Its key stays readable by root alone: who has it can make himself a certificate of any role."""
     computer, broker = maker.places.computer, maker.broker
-    yield looked(lambda: steps.directory(computer, broker.house, 0o700, "root", "what devices get"), broker.house)
+    yield looked(lambda: steps.directory(computer, broker.house, 0o700, "root", Text("what devices get")), broker.house)
     yield looked(
         lambda: steps.secret(
-            computer, Put(broker.authority_key, 0o600, authority.new_key), "the key of the house's authority"
+            computer, Put(broker.authority_key, 0o600, authority.new_key), Text("the key of the house's authority")
         ),
         broker.authority_key,
     )
@@ -72,37 +75,44 @@ class _Certificates:
         key, found = read(broker.authority_key), read(broker.authority)
         if found is None:
             put = Put(broker.authority, 0o644, self._new_authority)
-            return Step(action=Action.MAKE, what=str(put.path), why="its certificate", files=(put,))
+            return Step(action=Action.MAKE, what=str(put.path), why=Text("its certificate"), files=(put,))
         if key is None:
+            files = {"certificate": str(broker.authority), "key": str(broker.authority_key)}
             raise SetupError(
-                f"{broker.authority} is there without {broker.authority_key}, its key: whoever keeps the key makes "
-                "certificates; give yours with --broker, --ca-file, --cert-file and --key-file"
+                Text(
+                    "{certificate} is there without {key}, its key: whoever keeps the key makes certificates; give "
+                    "yours with --broker, --ca-file, --cert-file and --key-file",
+                    files,
+                )
             )
-        return Step(action=Action.STAYS, what=str(broker.authority), why="the certificate of the house's authority")
+        about = Text("the certificate of the house's authority")
+        return Step(action=Action.STAYS, what=str(broker.authority), why=about)
 
     def of_broker(self) -> Step:
         key, certificate = (Put(self.broker.key, 0o640, authority.new_key, "mosquitto"), self.broker.certificate)
-        why = f"the broker's, for {', '.join(self._hosts)}"
+        why = Text("the broker's, for {names}", {"names": ", ".join(self._hosts)})
         return self._step(key, Put(certificate, 0o644, bytes), "broker", why, self._hosts)
 
     def of_wheel(self, user: str) -> Step:
         key = Put(self.places.secret("mqtt-key"), 0o600, authority.new_key)
-        return self._step(key, Put(self.places.certificate, 0o644, bytes), user, f"the wheel's: {user}")
+        about = Text("the wheel's: {user}", {"user": user})
+        return self._step(key, Put(self.places.certificate, 0o644, bytes), user, about)
 
     def of_pages(self, user: str) -> Step:
         """The pages run on this computer: systemd gives them both."""
         key = Put(self.places.secret("page-key"), 0o600, authority.new_key)
-        return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, f"its pages': {user}")
+        about = Text("its pages': {user}", {"user": user})
+        return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, about)
 
     def of_device(self, user: str) -> Step:
         key = Put(self.broker.user_key(user), 0o600, authority.new_key)
         certificate = Put(self.broker.user_certificate(user), 0o600, bytes)
-        return self._step(key, certificate, user, "carry both to the device")
+        return self._step(key, certificate, user, Text("carry both to the device"))
 
-    def _step(self, key: Put, certificate: Put, name: str, why: str, hosts: Sequence[str] = ()) -> Step:
+    def _step(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str] = ()) -> Step:
         return looked(lambda: self._judged(key, certificate, name, why, hosts), certificate.path)
 
-    def _judged(self, key: Put, certificate: Put, name: str, why: str, hosts: Sequence[str]) -> Step:
+    def _judged(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str]) -> Step:
         read = self.places.computer.read
         has_key, found, issuer = read(key.path), read(certificate.path), read(self.broker.authority)
         what = f"{certificate.path}, {key.path.name}"
@@ -112,9 +122,11 @@ class _Certificates:
             return Step(action=Action.MAKE, what=what, why=why, files=files)
         wrong = authority.wrong_with(found, has_key or b"", name, issuer or b"")
         if wrong:
-            return Step(action=Action.DIFFERS, what=what, why=f"{wrong}; move both away to have new ones")
+            again = Text("{wrong}; move both away to have new ones", {"wrong": wrong})
+            return Step(action=Action.DIFFERS, what=what, why=again)
         if authority.ends_soon(found, self._now):
-            return Step(action=Action.REPLACE, what=str(certificate.path), why=f"ends soon; {why}", files=(fresh,))
+            renewed = Text("ends soon; {why}", {"why": why})
+            return Step(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
         return Step(action=Action.STAYS, what=what, why=why)
 
     def _new_authority(self) -> bytes:
@@ -127,7 +139,8 @@ class _Certificates:
 
 def _configuration(broker: BrokerPlaces) -> Step:
     put = Put(broker.configuration, 0o644, shipped)
-    return steps.text(broker.computer, put, "the broker's configuration", "compare it with the one of this version")
+    otherwise = Text("compare it with the one of this version")
+    return steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
 
 
 def shipped() -> bytes:
@@ -144,13 +157,16 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Step
     before = (found or b"").decode(errors="replace")
     after = list_for([*others.values(), own], before)
     put = Put(broker.access_list, 0o640, after.encode, "mosquitto")
-    why = "who may do what, at every table of this computer"
+    why = Text("who may do what, at every table of this computer")
     if found is None:
         return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
     if before == after:
         return Step(action=Action.STAYS, what=str(put.path), why=why)
     if gone := lost(before, after):
-        why = f'has a right that the new one would not have ("{gone[0]}"); make it by hand: wheeld acl --help'
+        why = Text(
+            "has a right that the new one would not have ({right}); make it by hand: {command}",
+            {"right": f'"{gone[0]}"', "command": "wheeld acl --help"},
+        )
         return Step(action=Action.DIFFERS, what=str(put.path), why=why)
     return Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
 
@@ -159,15 +175,15 @@ def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Step) -> Itera
     """A reload opens no new listener, so new files ask for a restart; a new list alone does not."""
     computer = broker.computer
     if not computer.is_enabled(UNIT):
-        yield steps.command(("systemctl", "enable", UNIT), "the broker after each boot")
+        yield steps.command(("systemctl", "enable", UNIT), Text("the broker after each boot"))
     read_at_start = (broker.configuration, broker.authority, broker.certificate, broker.key)
     if _is_unread(computer, read_at_start) or any(step.does for step in made):
-        yield steps.command(("systemctl", "restart", UNIT), "so that it listens, and reads its files")
+        yield steps.command(("systemctl", "restart", UNIT), Text("so that it listens, and reads its files"))
     elif listed.does or _is_list_unread(broker):
-        yield steps.command(RELOAD, "so that it reads the list")
+        yield steps.command(RELOAD, Text("so that it reads the list"))
         # Written behind the reload: one that failed, or was never reached, is done by the next setup.
         put = Put(broker.list_read, 0o600, lambda: _digest(broker))
-        yield Step(action=Action.MAKE, what=str(put.path), why="which list it has read", files=(put,))
+        yield Step(action=Action.MAKE, what=str(put.path), why=Text("which list it has read"), files=(put,))
 
 
 def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:

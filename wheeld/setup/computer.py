@@ -7,13 +7,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from wheeld.errors import WheeldError
+from wheeld.core.catalogue import Text, translatable
+from wheeld.core.text_error import TextError
 
 UNITS = ("etc/systemd/system", "usr/local/lib/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
 """Where units stand."""
 
 
-class SetupError(WheeldError):
+class SetupError(TextError):
     """The wheel cannot be set up so; the text is one line and says what to do."""
 
 
@@ -97,10 +98,21 @@ class Computer:
         try:
             shutil.chown(path, owner, group)
         except LookupError as wrong:
-            raise SetupError(f"{path}: {wrong}: install the package that makes this user") from None
+            named = {"file": str(path), "wrong": _nobody(str(wrong))}
+            raise SetupError(Text("{file}: {wrong}: install the package that makes this user", named)) from None
 
     def run(self, *command: str) -> None:
         """Run a command to its end. Raises SetupError."""
         done = subprocess.run(command, check=False)  # noqa: S603  commands of the plan, which was shown
         if done.returncode:
-            raise SetupError(f"{' '.join(command)} ended with {done.returncode}: what it said stands above")
+            ended = {"command": " ".join(command), "code": str(done.returncode)}
+            raise SetupError(Text("{command} ended with {code}: what it said stands above", ended))
+
+
+_NOBODY = (translatable("no such user: {name}"), translatable("no such group: {name}"))
+
+
+def _nobody(told: str) -> Text | str:
+    """What Python says of a user or a group that is not there."""
+    begin, _, name = told.partition(": ")
+    return next((Text(text, {"name": name}) for text in _NOBODY if text.startswith(f"{begin}:")), told)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from wheeld.core.catalogue import Text, translatable
 from wheeld.setup import steps
 from wheeld.setup.access import configured
 from wheeld.setup.answers import Answers, SetupSection
@@ -19,8 +20,13 @@ from wheeld.setup.places import Places
 from wheeld.setup.steps import Put, Step, looked
 
 SIMULATOR = "wheeld-sim@.service"
-_GIVEN = {"ca_file": "the authority of the broker", "cert_file": "the wheel's certificate for the broker"}
-_GIVEN |= {"key_file": "its key", "password_file": "the wheel's password at the broker"}
+_GIVEN = {
+    "ca_file": translatable("the authority of the broker, from {file}"),
+    "cert_file": translatable("the wheel's certificate for the broker, from {file}"),
+    "key_file": translatable("its key, from {file}"),
+    "password_file": translatable("the wheel's password at the broker, from {file}"),
+}
+"""What a person gives, from where."""
 
 
 def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> list[Step]:
@@ -31,7 +37,9 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     table = (values["table"]["site"], values["table"]["id"])
     _check_tables(places, table)
     if setup.sensors == "simulated" and not computer.has_unit(SIMULATOR):
-        raise SetupError("the simulator is not installed: apt install ./wheeld-sim_….deb")
+        raise SetupError(
+            Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_….deb"})
+        )
     plan = [*_wheel(places, values)]
     if setup.broker == "house":
         plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
@@ -46,31 +54,31 @@ def _check_tables(places: Places, table: tuple[str, str]) -> None:
     """One configuration is one table."""
     for path, known in configured(places.configurations, places.computer).items():
         if path == places.configuration and (known.site, known.table) != table:
-            raise SetupError(f"{path} is of the table {known.site}/{known.table}: give this wheel another name")
+            of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
+            raise SetupError(Text("{file} is of the table {table}: give this wheel another name", of_another))
         if path != places.configuration and (known.site, known.table) == table:
-            raise SetupError(f"{path} is of this table already: a table has one wheel")
+            raise SetupError(Text("{file} is of this table already: a table has one wheel", {"file": str(path)}))
 
 
 def _wheel(places: Places, values: dict[str, Any]) -> Iterator[Step]:
     computer, key = places.computer, places.secret("signing-key")
     yield looked(
-        lambda: steps.directory(computer, places.configurations, 0o750, "root:wheeld", "configurations"),
+        lambda: steps.directory(computer, places.configurations, 0o750, "root:wheeld", Text("configurations")),
         places.configurations,
     )
-    yield looked(lambda: steps.directory(computer, places.secrets, 0o700, "root", "secrets"), places.secrets)
-    yield looked(lambda: steps.directory(computer, places.state, 0o750, "wheeld", "journals"), places.state)
+    yield looked(lambda: steps.directory(computer, places.secrets, 0o700, "root", Text("secrets")), places.secrets)
+    yield looked(lambda: steps.directory(computer, places.state, 0o750, "wheeld", Text("journals")), places.state)
     text = file_of(places.name, values)
-    again = "compare them, or move it away and set up again"
     yield looked(
         lambda: steps.text(
             computer,
             Put(places.configuration, 0o640, lambda: text, "wheeld"),
-            "the configuration",
-            f"it stays as it is: {again}",
+            Text("the configuration"),
+            Text("it stays as it is: compare them, or move it away and set up again"),
         ),
         places.configuration,
     )
-    yield looked(lambda: steps.secret(computer, Put(key, 0o600, new_signing_key), "signs feed and journal"), key)
+    yield looked(lambda: steps.secret(computer, Put(key, 0o600, new_signing_key), Text("signs feed and journal")), key)
     yield looked(lambda: _public_key(places, key), places.public_key)
 
 
@@ -78,13 +86,14 @@ def _public_key(places: Places, key: Path) -> Step:
     """Of the key that is there, or of the one that will be."""
     computer = places.computer
     put = Put(places.public_key, 0o644, lambda: public_half(key.read_bytes()))
-    why = "the public half: give it to who receives the feed"
+    why = Text("the public half: give it to who receives the feed")
+    files = {"key": str(key), "file": str(put.path)}
     if computer.read(key) is None and computer.read(put.path) is not None:
-        raise SetupError(f"{put.path} is there without its key {key}: restore the key, or move the file away")
+        raise SetupError(Text("{file} is there without its key {key}: restore the key, or move the file away", files))
     try:
-        return steps.text(computer, put, why, f"move it away if {key} is the right key")
+        return steps.text(computer, put, why, Text("move it away if {key} is the right key", files))
     except ValueError:
-        raise SetupError(f"{key} is no key that setup can read: restore it, or move it away") from None
+        raise SetupError(Text("{key} is no key that setup can read: restore it, or move it away", files)) from None
 
 
 def _copies(places: Places, answers: Answers) -> Iterator[Step]:
@@ -103,14 +112,20 @@ def _copies(places: Places, answers: Answers) -> Iterator[Step]:
 def _copy(places: Places, name: str, target: Put, given: str) -> Step:
     content = places.computer.read(Path(given))
     if not content:
-        raise SetupError(f"mqtt.{name}: {given} is not there or is empty: name the file that the broker's owner gave")
+        raise SetupError(
+            Text(
+                "{key}: {file} is not there or is empty: name the file that the broker's owner gave",
+                {"key": f"mqtt.{name}", "file": given},
+            )
+        )
     put = target._replace(make=lambda: content)
-    return steps.text(places.computer, put, f"{_GIVEN[name]}, from {given}", "move it away to have the new one")
+    about, otherwise = Text(_GIVEN[name], {"file": given}), Text("move it away to have the new one")
+    return steps.text(places.computer, put, about, otherwise)
 
 
 def _simulator(computer: Computer, setup: SetupSection) -> Step:
     unit = SIMULATOR.replace("@", f"@{setup.name}")
-    step = steps.command(("systemctl", "enable", "--now", unit), "the simulated board, now and after each boot")
+    step = steps.command(("systemctl", "enable", "--now", unit), Text("the simulated board, now and after each boot"))
     if computer.is_enabled(unit):
-        return Step(action=steps.Action.STAYS, what=unit, why="the simulated board")
+        return Step(action=steps.Action.STAYS, what=unit, why=Text("the simulated board"))
     return step

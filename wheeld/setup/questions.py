@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from wheeld.config.problems import Problem
+from wheeld.core.catalogue import Catalogue, Part, Text, either
 from wheeld.setup.answers import Answers, meaning
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
@@ -21,7 +22,7 @@ class Question(NamedTuple):
     answers that were found on this computer. An `optional` one may stay without an answer."""
 
     key: str
-    option: str
+    option: Part
     shape: Shape = "text"
     default: Any = None
     offers: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ class Here(NamedTuple):
 def questions(answers: Answers, here: Here) -> Iterator[Question]:
     """One after the other; each answer must be noted before the next is taken."""
     yield Question("setup.name", "NAME", default=answers.get("table.id"))
-    yield Question("setup.sensors", "--board, --head, --pins or --simulated", default="board")
+    yield Question("setup.sensors", either("--board, --head, --pins", "--simulated"), default="board")
     is_simulated = answers.get("setup.sensors") == "simulated"
     yield Question("table.site", "--site", default="bench" if is_simulated else None)
     yield Question("table.id", "--table", default=answers.get("setup.name"))
@@ -84,7 +85,7 @@ def _pins() -> Iterator[Question]:
 
 
 def _broker(answers: Answers, here: Here) -> Iterator[Question]:
-    yield Question("setup.broker", "--house-broker or --broker", default="house")
+    yield Question("setup.broker", either("--house-broker", "--broker"), default="house")
     if answers.get("setup.broker") == "house":
         yield Question("setup.broker_names", "--broker-name", "names", default=(here.host,))
         return
@@ -137,8 +138,9 @@ def take_defaults(answers: Answers, here: Here) -> None:
             answers.put(question.key, question.default)
         if answers.get(question.key) is None and not question.optional:
             _, accepted = meaning(question.key)
-            where = f"give {question.option}, or say it in a file of answers"
-            missing.append(Problem(question.key, f"is missing; expected {accepted}; {where}"))
+            how: dict[str, Part] = {"expected": accepted, "option": question.option}
+            what = Text("is missing; expected {expected}; give {option}, or say it in a file of answers", how)
+            missing.append(Problem(question.key, what))
     if missing:
         answers.refuse([*missing, *_wrong_besides({problem.key for problem in missing}, answers)])
 
@@ -146,35 +148,49 @@ def take_defaults(answers: Answers, here: Here) -> None:
 def _wrong_besides(keys: set[str], answers: Answers) -> list[Problem]:
     """What is wrong in the answers that are there."""
     problems = [*answers.setup_problems(), *answers.problems()]
-    return [each for each in problems if each.key not in keys and not each.what.startswith("is missing")]
+    return [each for each in problems if each.key not in keys and not each.what.english.startswith("is missing")]
 
 
-def ask_all(answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None]) -> None:
+def ask_all(
+    answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None], catalogue: Catalogue
+) -> None:
     """Ask what nobody answered, each again until the answer is good. Raises EOFError when nobody answers any more."""
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
             continue
         for offer in question.offers:
-            say(f"  found here: {offer}")
-        if not any(_is_answered(question, answers, ask, say) for _ in range(TRIES)):
+            say(f"  {catalogue.say('found here: {offer}', offer=offer)}")
+        if not any(_is_answered(question, answers, ask, say, catalogue) for _ in range(TRIES)):
             raise EOFError
 
 
-def _is_answered(question: Question, answers: Answers, ask: Callable[[str], str], say: Callable[[str], None]) -> bool:
+def _is_answered(
+    question: Question,
+    answers: Answers,
+    ask: Callable[[str], str],
+    say: Callable[[str], None],
+    catalogue: Catalogue,
+) -> bool:
     """Ask once; returns whether the answer is good."""
-    title, accepted = meaning(question.key)
-    hint = "nothing" if question.optional else _shown(question.default)
-    text = ask(f"{title}\n  ({accepted}){f' [{hint}]' if hint else ''}: ").strip()
+    text = ask(_prompt(question, catalogue)).strip()
     answer = value_of(text, question.shape) if text else question.default
     if answer is None:
         return question.optional
     answers.put(question.key, answer)
     problems = answers.problems_at(question.key)
     for problem in problems:
-        say(f"  {problem.what}")
+        say(f"  {catalogue.say_text(problem.what)}")
     if problems:
         answers.put(question.key, None)
     return not problems
+
+
+def _prompt(question: Question, catalogue: Catalogue) -> str:
+    """What is asked, what is accepted, and what counts without an answer."""
+    title, accepted = meaning(question.key)
+    hint = catalogue.say("nothing") if question.optional else _shown(question.default)
+    asked = f"{catalogue.say(title)}\n  ({catalogue.say_text(accepted)}){f' [{hint}]' if hint else ''}"
+    return catalogue.say("{first}: {second}", first=asked, second="")
 
 
 def _shown(default: Any) -> str:

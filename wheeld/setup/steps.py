@@ -13,18 +13,19 @@ from typing import NamedTuple
 
 import msgspec
 
+from wheeld.core.catalogue import Catalogue, Text, translatable
 from wheeld.setup.computer import Computer
 
 
 class Action(StrEnum):
-    """What becomes of a step, as people read it."""
+    """What becomes of a step, as people read it in English."""
 
-    MAKE = "make"
-    REPLACE = "replace"
-    RUN = "run"
-    STAYS = "stays"
-    DIFFERS = "differs"
-    UNKNOWN = "unknown"
+    MAKE = translatable("make")
+    REPLACE = translatable("replace")
+    RUN = translatable("run")
+    STAYS = translatable("stays")
+    DIFFERS = translatable("differs")
+    UNKNOWN = translatable("unknown")
 
 
 DOES = frozenset({Action.MAKE, Action.REPLACE, Action.RUN})
@@ -44,7 +45,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     action: Action
     what: str
-    why: str
+    why: Text
     files: tuple[Put, ...] = ()
     directory: tuple[Path, int, str] | None = None
     """Path, mode, and owner and group in one word."""
@@ -56,29 +57,30 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         return self.action in DOES
 
 
-def directory(computer: Computer, path: Path, mode: int, owner: str, why: str) -> Step:
+def directory(computer: Computer, path: Path, mode: int, owner: str, why: Text) -> Step:
     """A directory of `owner`, which is also its group, or `USER:GROUP`."""
     action = Action.STAYS if computer.is_directory(path) else Action.MAKE
     return Step(action=action, what=f"{path}/", why=why, directory=(path, mode, owner))
 
 
-def secret(computer: Computer, put: Put, why: str) -> Step:
+def secret(computer: Computer, put: Put, why: Text) -> Step:
     """A key: one that is there stays, whatever it is."""
     action = Action.MAKE if computer.read(put.path) is None else Action.STAYS
     return Step(action=action, what=str(put.path), why=why, files=(put,))
 
 
-def text(computer: Computer, put: Put, why: str, otherwise: str) -> Step:
+def text(computer: Computer, put: Put, why: Text, otherwise: Text) -> Step:
     """A file whose content is known. `otherwise`: what to do when another one is there."""
     found = computer.read(put.path)
     if found is None:
         return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
     if found == put.make():
         return Step(action=Action.STAYS, what=str(put.path), why=why)
-    return Step(action=Action.DIFFERS, what=str(put.path), why=f"is not what setup would write; {otherwise}")
+    differs = Text("is not what setup would write; {otherwise}", {"otherwise": otherwise})
+    return Step(action=Action.DIFFERS, what=str(put.path), why=differs)
 
 
-def command(words: Sequence[str], why: str) -> Step:
+def command(words: Sequence[str], why: Text) -> Step:
     """Something to be run."""
     return Step(action=Action.RUN, what=" ".join(words), why=why, command=tuple(words))
 
@@ -88,19 +90,23 @@ def looked(make: Callable[[], Step], what: object) -> Step:
     try:
         return make()
     except PermissionError:
-        return Step(action=Action.UNKNOWN, what=str(what), why="only root can see whether it is there")
+        return Step(action=Action.UNKNOWN, what=str(what), why=Text("only root can see whether it is there"))
 
 
-def shown(plan: Sequence[Step]) -> str:
+def shown(plan: Sequence[Step], catalogue: Catalogue) -> str:
     """The plan for people, a line a step."""
-    return "".join(f"  {step.action:<8} {step.what:<58}  {_about(step)}".rstrip() + "\n" for step in plan)
+    words = {action: catalogue.say(action) for action in Action}
+    width = max(map(len, words.values()))
+    lines = (f"  {words[step.action]:<{width}}  {step.what:<58}  {_about(step, catalogue)}" for step in plan)
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _about(step: Step) -> str:
+def _about(step: Step, catalogue: Catalogue) -> str:
     modes = {f"{put.mode:04o}" for put in step.files}
     if step.directory is not None:
         modes = {f"{step.directory[1]:04o}"}
-    return f"{step.why} ({', '.join(sorted(modes))})" if modes and step.does else step.why
+    why = catalogue.say_text(step.why)
+    return f"{why} ({', '.join(sorted(modes))})" if modes and step.does else why
 
 
 def carry_out(plan: Sequence[Step], computer: Computer) -> None:

@@ -7,23 +7,29 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-_Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255, description="a text that is not empty")]
+from wheeld.core.catalogue import translatable
+
+_Text: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=255, description=translatable("a text that is not empty"))
+]
 _Hash: TypeAlias = Annotated[
-    str, Meta(pattern="^[0-9a-f]{16}$", description="16 hexadecimal digits, as the board reports them")
+    str, Meta(pattern="^[0-9a-f]{16}$", description=translatable("16 hexadecimal digits, as the board reports them"))
 ]
 
 
 class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
     """The line, the board's identity as far as it is fixed, and what counts as a fault."""
 
-    port: Annotated[_Text, Meta(title="the device of the line to the sensor board", examples=["/dev/wheeld/0042"])]
+    port: Annotated[
+        _Text, Meta(title=translatable("the device of the line to the sensor board"), examples=["/dev/wheeld/0042"])
+    ]
     baud: Annotated[
         int,
         Meta(
             ge=9600,
             le=4_000_000,
             title="the speed of the line, as the board has it",
-            description="the line's bits a second, 9600 to 4000000",
+            description=translatable("the line's bits a second, 9600 to 4000000"),
             examples=[115_200],
         ),
     ] = 115200
@@ -33,7 +39,7 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=0.02,
             le=60,
             title="a board that says nothing for longer is a fault",
-            description="seconds, 0.02 to 60",
+            description=translatable("seconds, 0.02 to 60"),
             examples=[0.5],
         ),
     ] = 1.0
@@ -59,7 +65,7 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=100_000_000,
             title="how fast the board's clock and the computer's may drift apart before it is a trouble",
-            description="parts in a million, 1 to 100000000",
+            description=translatable("parts in a million, 1 to 100000000"),
             examples=[200],
         ),
     ] = 200

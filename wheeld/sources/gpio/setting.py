@@ -11,6 +11,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from wheeld.core.catalogue import translatable
 from wheeld.core.observations import CommandName
 from wheeld.ports import Pull
 from wheeld.sources.gpio.encoder import Kind
@@ -19,10 +20,16 @@ from wheeld.sources.gpio.provider import Provider
 PIN_MAX = 53
 """The last line of the Pi's chip."""
 
-_Pin: TypeAlias = Annotated[int, Meta(ge=0, le=PIN_MAX, description=f"a GPIO number, 0 to {PIN_MAX}")]
-_PinList: TypeAlias = Annotated[tuple[_Pin, ...], Meta(description="a list of GPIO numbers, like [5, 6, 13, 19]")]
+_Pin: TypeAlias = Annotated[
+    int,
+    Meta(ge=0, le=PIN_MAX, description=translatable("a GPIO number, 0 to {most}"), extra={"parts": {"most": PIN_MAX}}),
+]
+_PinList: TypeAlias = Annotated[
+    tuple[_Pin, ...], Meta(description=translatable("a list of GPIO numbers, like [5, 6, 13, 19]"))
+]
 _Three: TypeAlias = Annotated[
-    tuple[_Pin, _Pin, _Pin], Meta(description="the GPIO numbers of the encoder's lines A, B and Z, like [17, 27, 22]")
+    tuple[_Pin, _Pin, _Pin],
+    Meta(description=translatable("the GPIO numbers of the encoder's lines A, B and Z, like [17, 27, 22]")),
 ]
 
 BUTTONS: tuple[CommandName, ...] = (
@@ -47,16 +54,19 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     provider: Annotated[
         Provider,
-        Meta(title="the library that reads the pins; it must be the one that is installed", examples=["rpi-lgpio"]),
+        Meta(
+            title=translatable("the library that reads the pins; it must be the one that is installed"),
+            examples=["rpi-lgpio"],
+        ),
     ]
     chip: Annotated[
-        Annotated[int, Meta(ge=0, le=255, description="the number of /dev/gpiochipN, 0 to 255")] | None,
+        Annotated[int, Meta(ge=0, le=255, description=translatable("the number of /dev/gpiochipN, 0 to 255"))] | None,
         Meta(title="which chip has the pins; only with rpi-lgpio", examples=[0], extra={"left_out": "the Pi's own"}),
     ] = None
     encoder: Annotated[
         Kind | None,
         Meta(
-            title="how the encoder counts: four ticks a period, or one a slot",
+            title=translatable("how the encoder counts: four ticks a period, or one a slot"),
             examples=["quadrature"],
             extra={"left_out": "no encoder"},
         ),
@@ -64,7 +74,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     encoder_pins: Annotated[
         _Three | None,
         Meta(
-            title="the pins of the encoder; needed with `encoder`",
+            title=translatable("the pins of the encoder; needed with `encoder`"),
             examples=[(17, 27, 22)],
             extra={"left_out": "not wired"},
         ),
@@ -74,18 +84,22 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             title="the sector in which the rotor stands when Z comes by",
-            description="a tick of the encoder, 0 to the last",
+            description=translatable("a tick of the encoder, 0 to the last"),
             examples=[12],
         ),
     ] = 0
     beam_pins: Annotated[
         _PinList,
-        Meta(title="the pins of the beams, one for each of `wheel.beams_deg`, in its order", examples=[(5, 6, 13, 19)]),
+        Meta(
+            title=translatable("the pins of the beams, one for each of `wheel.beams_deg`, in its order"),
+            examples=[(5, 6, 13, 19)],
+        ),
     ] = ()
     reader_pins: Annotated[
         _PinList,
         Meta(
-            title="the pins of the readers, one for each of `wheel.readers_deg`, in its order", examples=[(16, 20, 21)]
+            title=translatable("the pins of the readers, one for each of `wheel.readers_deg`, in its order"),
+            examples=[(16, 20, 21)],
         ),
     ] = ()
     object_pin: Annotated[
@@ -174,7 +188,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=200,
             title="how long a button must stay pressed, and the door open or closed, to count",
-            description="milliseconds, 1 to 200",
+            description=translatable("milliseconds, 1 to 200"),
             examples=[30],
         ),
     ] = 20.0
@@ -184,7 +198,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=0,
             le=2000,
             title="a shorter pulse of a beam or a reader is no ball",
-            description="microseconds, 0 to 2000",
+            description=translatable("microseconds, 0 to 2000"),
             examples=[100],
         ),
     ] = 200.0
@@ -194,7 +208,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=0.2,
             le=60,
             title="a beam or reader that stays active for longer is a fault",
-            description="seconds, 0.2 to 60",
+            description=translatable("seconds, 0.2 to 60"),
             examples=[3],
         ),
     ] = 2.0

@@ -9,24 +9,28 @@ from msgspec import Meta
 
 from firmware_protocol.cammegh.session import Setup
 from firmware_protocol.cammegh.status import Product
+from wheeld.core.catalogue import translatable
 from wheeld.core.observations import HeadProduct
 
 POLL_NS = 500_000_000
 """As often as a head speaks by itself: more is no use to the law, and the wheel wants 100 ms between polls."""
+URLS = {"socket": "socket://HOST:PORT", "rfc2217": "rfc2217://HOST:PORT"}
+"""Serial servers on the network, as a person writes their line."""
 
 
 class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Which product it is, and the line to it. The configuration file has exactly these keys."""
 
-    product: Annotated[HeadProduct, Meta(title="the maker's product", examples=["mercury-360"])]
+    product: Annotated[HeadProduct, Meta(title=translatable("the maker's product"), examples=["mercury-360"])]
     port: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=255,
-            title="the line to the head: a device, or a serial server on the network",
-            description="a device, socket://HOST:PORT or rfc2217://HOST:PORT",
+            title=translatable("the line to the head: a device, or a serial server on the network"),
+            description=translatable("a device, {socket} or {rfc2217}"),
             examples=["socket://10.0.0.7:4001"],
+            extra={"parts": URLS},
         ),
     ]
     baud: Annotated[
@@ -35,7 +39,7 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=300,
             le=115_200,
             title="the speed of the line, as the head has it",
-            description="the line's bits a second, 300 to 115200",
+            description=translatable("the line's bits a second, 300 to 115200"),
             examples=[9600],
         ),
     ] = 9600
@@ -55,7 +59,7 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
             ge=1,
             le=60,
             title="a head that says nothing for longer is a fault; with `poll` more than 1 s",
-            description="seconds, 1 to 60",
+            description=translatable("seconds, 1 to 60"),
             examples=[3],
         ),
     ] = 2.0
