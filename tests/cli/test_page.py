@@ -34,6 +34,8 @@ def token(tmp_path: Path) -> str:
         ("--chef 127.0.0.1:8401 --panel-client-ca-file {token}", "needs --panel-cert-file"),
         ("--chef 127.0.0.1:8401 --token-file {token} --panel-cert-file {token}", "go together"),
         ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen are the same"),
+        ("--token-file {token}", "--token-file needs --chef"),
+        ("--chef-username x", "--chef-username needs --chef"),
         ("--display 127.0.0.1:9 --metrics 127.0.0.1:9", "--display and --metrics are the same"),
     ],
 )

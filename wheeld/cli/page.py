@@ -59,7 +59,7 @@ def _same_port(options: argparse.Namespace) -> Text | None:
 def _wrong_panel(options: argparse.Namespace) -> Text | None:
     """Why the chef's panel would be open to others; None when it would not."""
     if options.chef is None:
-        return None
+        return _without_panel(options)
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.token_file is None and not asks_certificate:
         return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")
@@ -73,6 +73,14 @@ def _wrong_panel(options: argparse.Namespace) -> Text | None:
         return Text("--panel-cert-file and --panel-key-file go together")
     if asks_certificate and not has_tls:
         return Text("--panel-client-ca-file needs --panel-cert-file and --panel-key-file")
+    return None
+
+
+def _without_panel(options: argparse.Namespace) -> Text | None:
+    """An option of the panel, where there is none."""
+    for name, given in vars(options).items():
+        if given is not None and name.startswith(("token_", "panel_", "chef_")):
+            return Text("{option} needs --chef, the address of the panel", {"option": f"--{name.replace('_', '-')}"})
     return None
 
 
