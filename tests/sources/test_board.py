@@ -441,6 +441,28 @@ def test_an_object_sensor_that_failed_tells_its_level_again_though_no_heartbeat_
     assert [seen.active for seen in bench.levels() if seen.sensor == "object"] == [False, False]
 
 
+@pytest.mark.parametrize("ok", [True, False])
+def test_a_report_of_a_sensor_that_was_lost_is_asked_for_again(ok: bool) -> None:  # noqa: FBT001
+    """Else a sensor that works again would be waited for, for ever, and one that failed would be trusted."""
+    bench = Bench()
+    bench.sensors = [m.SensorReport("object", 0, ok=not ok)]
+    bench.run(1_000)
+    before = len(bench.levels())
+    bench.lost = True
+    bench.event(m.SensorReport("object", 0, ok))
+    bench.sensors = [m.SensorReport("object", 0, ok)]
+    bench.run(50)
+    bench.lost = False
+    bench.ring.clear()
+    bench.oldest_seq += 1
+    bench.run(AGAIN_MS)
+    states = [seen for seen in bench.plain() if isinstance(seen, SensorState) and seen.sensor == "object"]
+    assert states[-1].ok is ok
+    assert bench.board.sensors["object"] is ok
+    told_us = [seen.t_us for seen in bench.levels()[before:] if seen.sensor == "object"]
+    assert max(told_us) >= states[-1].t_us
+
+
 def test_where_the_table_has_no_object_sensor_the_board_s_counts_for_nothing() -> None:
     bench = Bench(table=msgspec.structs.replace(TABLE, object_sensor=False))
     bench.standing = m.Levels(object="present")

@@ -377,7 +377,8 @@ class Board:
     def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
         """Changes only; all sensors count as working at first. The answer overtakes events, so it is dated now."""
         for report in event.sensors:
-            yield from self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us)
+            for changed in self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us):
+                yield self._told_of_sensor(changed)
 
     def _release(self, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """Date what waited, once the clocks have been compared."""
@@ -395,6 +396,8 @@ class Board:
             yield from self._kept(first_us, dated[-1].board_us + self._offset_us, self._offset_us)
         if self._awaits_levels:
             self._awaits_levels = False
+            # What was lost may have said that a sensor failed, or works again.
+            self._session.request_self_test()
             yield from self._level_since_gap(dated)
         for event in dated:
             t_us = event.board_us + self._offset_us
@@ -491,6 +494,12 @@ class Board:
         yield from self._object_level(levels.object, t_us)
         yield from self._door_level(levels.door, t_us)
 
+    def _told_of_sensor(self, state: SensorState) -> SensorState:
+        """The core forgets the object's level then. The heartbeats that say "unknown" meanwhile may be lost."""
+        if state.sensor == "object":
+            self._told.pop("object", None)
+        return state
+
     def _observation(self, event: host.Observed, t_us: int) -> Observation:
         match event.event:
             case _ if self._is_reported_by_head(event.event):
@@ -508,9 +517,6 @@ class Board:
                 self._told[DOOR] = event.event.open
                 return Level(t_us=t_us, sensor=DOOR, active=event.event.open)
             case messages.SensorReport() as report:
-                if report.name == "object":
-                    # The core forgets its level. The heartbeats that say "unknown" meanwhile may be lost.
-                    self._told.pop("object", None)
-                return SensorState(t_us, report.name, ok=report.ok)
+                return self._told_of_sensor(SensorState(t_us, report.name, ok=report.ok))
             case pressed:
                 return Command(t_us=t_us, name=pressed.button, by="button")
