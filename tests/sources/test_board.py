@@ -442,7 +442,7 @@ def test_an_object_sensor_that_failed_tells_its_level_again_though_no_heartbeat_
 
 
 @pytest.mark.parametrize("ok", [True, False])
-def test_a_report_of_a_sensor_that_was_lost_is_asked_for_again(ok: bool) -> None:  # noqa: FBT001
+def test_a_report_of_a_sensor_that_was_lost_is_asked_for_again(ok: bool) -> None:
     """Else a sensor that works again would be waited for, for ever, and one that failed would be trusted."""
     bench = Bench()
     bench.sensors = [m.SensorReport("object", 0, ok=not ok)]
