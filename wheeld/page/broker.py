@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import aiomqtt
 import structlog
 
-from wheeld.broker.mqtt_client import opened, read_password
+from wheeld.broker.mqtt_client import opened, read_password, tls_files
 from wheeld.broker.settings import MqttSettings
-from wheeld.broker.tls import TlsFiles, TlsFilesError
+from wheeld.broker.tls import TlsFilesError
 from wheeld.errors import WheeldError
 
 TIMEOUT_S = 5.0
@@ -106,7 +106,7 @@ class Login:
                 self._take(message.topic.value.removeprefix(self._root), message.payload, message.retain)
 
     def _context(self) -> ssl.SSLContext | None:
-        files = TlsFiles(self._settings.ca_file, self._settings.cert_file, self._settings.key_file)
+        files = tls_files(self._settings)
         return files.context() if files.named else None
 
     def _tell(self, trouble: str) -> None:

@@ -32,7 +32,7 @@ function answer(label, word, why) {
 }
 
 // A browser sends a request again whose connection broke: the server knows it by this.
-function drawn16() {
+function newPress() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -40,7 +40,7 @@ async function send(offer, more) {
   const item = answer(offer.label, "sent", "");
   const typed = element("reason").value;
   const reason = typed.trim() || WORDS.reason_default;
-  const body = { press: drawn16(), seen_s: now.seen_s, by: person(), reason, ...more };
+  const body = { press: newPress(), seen_s: now.seen_s, by: person(), reason, ...more };
   if (offer.without.length) body.without = offer.without;
   let told;
   try {
