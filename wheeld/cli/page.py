@@ -127,6 +127,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         socket=options.socket,
         state=options.state,
         frame_of=options.frame_of,
+        names=tuple(options.name),
         display=options.display,
         metrics=options.metrics,
         chef=None if options.chef is None else _chef(options, table),

@@ -499,6 +499,14 @@ def _add_page(commands: Commands[_Parser]) -> None:
         help=f"the live page and the display (default: {PAGE})",
     )
     page.add_argument(
+        "--name",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name that your network gives this computer, by which browsers may call the live page; may be given "
+        "more than once (default: the computer's own name, and its addresses)",
+    )
+    page.add_argument(
         "--display", metavar="ADDRESS:PORT", type=address, help="serve the players' display there, and nothing else"
     )
     page.add_argument("--socket", metavar="FILE", type=Path, help="the wheel's [monitor] socket, on this computer")

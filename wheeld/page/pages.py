@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 from aiohttp import web
 
 from wheeld.core.catalogue import Language
 from wheeld.page.http import add_files, guard, language_of, page
+from wheeld.page.names import named
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
 from wheeld.page.viewers import Viewer, Viewers
@@ -17,7 +18,7 @@ from wheeld.page.wheel import Wheel
 
 class Pages:
     """What people look at. `want(is_wanted=…)` is told whether somebody looks at the sensors. `frame_of`: the origin
-    whose page may show these in a frame."""
+    whose page may show these in a frame. `names`: by which the live page may be called, beside the computer's own."""
 
     def __init__(
         self,
@@ -27,8 +28,9 @@ class Pages:
         now_s: Callable[[], float],
         want: Callable[[bool], None],
         frame_of: str | None = None,
+        names: Collection[str] = (),
     ) -> None:
-        self._frame_of = frame_of
+        self._frame_of, self._names = frame_of, names
         self._wheel, self._numbers, self._now_s = wheel, numbers, now_s
         self.live = Viewers(changed=lambda: want(len(self.live) > 0))
         self.boards = Viewers()
@@ -38,7 +40,7 @@ class Pages:
 
     def application(self) -> web.Application:
         """What is served."""
-        app = web.Application(middlewares=[guard(self._frame_of)])
+        app = web.Application(middlewares=[guard(self._frame_of), named(self._names)])
         app.router.add_get("/", self._live_page)
         app.router.add_get("/display", self._display_page)
         app.router.add_get("/events", self._live_events)

@@ -56,7 +56,12 @@ class Program:
         self._wheel = Wheel()
         self._numbers = Numbers(None if setting.state is None else setting.state / f"{setting.table}.numbers.json")
         self._pages = Pages(
-            self._wheel, self._numbers, now_s=time.monotonic, want=self._want, frame_of=setting.frame_of
+            self._wheel,
+            self._numbers,
+            now_s=time.monotonic,
+            want=self._want,
+            frame_of=setting.frame_of,
+            names=setting.names,
         )
         self._login = Login(
             setting.mqtt, setting.root, tuple(TOPICS), take=self._take, reached=self._reached, lost=self._lost

@@ -39,7 +39,7 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
     another computer. `display`: a port for the players' display alone, if it has one. `metrics`: where they are
     served, if at all. `state`: the directory where the last numbers are kept. `frame_of`: whose page may show ours in
-    a frame."""
+    a frame. `names`: by which the live page may be called, beside the computer's own."""
 
     site: str
     table: str
@@ -48,6 +48,7 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     socket: Path | None = None
     state: Path | None = None
     frame_of: str | None = None
+    names: tuple[str, ...] = ()
     display: Address | None = None
     metrics: Address | None = None
     chef: ChefSetting | None = None
