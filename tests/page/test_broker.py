@@ -9,9 +9,10 @@ from pathlib import Path
 
 import aiomqtt
 import pytest
+import structlog
 
 from tests.broker.world import working
-from tests.mosquitto import Mosquitto
+from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.settings import MqttSettings
 from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 
@@ -84,6 +85,15 @@ async def test_a_broker_that_is_gone_is_told_and_found_again(
             await page.login.publish("cmd/x/open", b"{}")
         mosquitto.start()
         await page.until(lambda: page.states[-1:] == ["reached"])
+
+
+async def test_a_trouble_is_told_with_what_to_do() -> None:
+    with structlog.testing.capture_logs() as logs:
+        async with logged_in(MqttSettings(host="127.0.0.1", port=free_port(), username="page-t")) as page:
+            await page.until(lambda: page.states == ["lost"])
+    (told,) = logs
+    assert (told["event"], told["user"]) == ("broker.trouble", "page-t")
+    assert "check --host and --port" in told["mend"]
 
 
 async def test_a_password_file_that_holds_none_ends_nothing(mosquitto: Mosquitto, tmp_path: Path) -> None:

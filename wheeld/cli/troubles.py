@@ -6,39 +6,16 @@ import argparse
 import logging
 from typing import Any
 
+from wheeld.broker.hints import hint_of
 from wheeld.broker.tls import TlsFiles, TlsFilesError
 from wheeld.cli.failure import catalogue_of, warn
-from wheeld.core.catalogue import Catalogue, Text, translatable
+from wheeld.core.catalogue import Catalogue, Text
 
 SILENCE_S = 5.0
 """A broker that has anything of the table sends what it keeps at once."""
 
 CONNECTED = ": connected"
 """So ends what the feed says when a trouble is over."""
-
-HINTS = (
-    ("Connection refused", translatable("no broker listens there: check --host and --port, and whether it runs")),
-    ("Name or service not known", translatable("no computer has that name: check --host")),
-    ("Temporary failure in name resolution", translatable("nobody knows that name now: check --host and the network")),
-    ("CERTIFICATE_REQUIRED", translatable("the broker asks for a certificate: give --cert-file and --key-file")),
-    (
-        "CERTIFICATE_VERIFY_FAILED",
-        translatable("the broker's certificate is of another authority or name: check --ca-file and --host"),
-    ),
-    ("_ALERT_", translatable("the broker does not accept our certificate: check --cert-file, and when it ends")),
-    ("ot authori", translatable("the broker does not let this user in: check --username and --password-file")),
-    (
-        "WRONG_VERSION_NUMBER",
-        translatable("the broker has no TLS on this port: check --port, or leave the files for TLS out"),
-    ),
-    (
-        "reset by peer",
-        translatable("the broker wants TLS where we have none, or the other way round: check --port and --ca-file"),
-    ),
-    ("access list refuses", translatable("this user may not read this table: check SITE/TABLE and `wheeld acl`")),
-)
-"""By a part of the trouble, in the words of the system, of OpenSSL or of the broker, what to do about it. The first
-that fits counts."""
 
 
 def wrong_files(options: argparse.Namespace) -> Text | str | None:
@@ -76,7 +53,7 @@ class Troubles(logging.Handler):
         if trouble in self._told:
             return
         self._told.add(trouble)
-        hint = next((text for part, text in HINTS if part in trouble), None)
+        hint = hint_of(trouble)
         say = self._catalogue.say
         warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
 

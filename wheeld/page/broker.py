@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import aiomqtt
 import structlog
 
+from wheeld.broker.hints import hint_of
 from wheeld.broker.mqtt_client import opened, read_password, tls_files
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import TlsFilesError
@@ -36,8 +37,7 @@ class NotConfirmedError(WheeldError):
 
 class Login:
     """A connection that comes and goes. `take(leaf, payload, retained)` gets what comes on `leaves` below `root`;
-    `reached` and
-    `lost` are called when the broker is there, and when no longer."""
+    `reached` and `lost` are called when the broker is there, and when no longer."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Login:
         self._take, self._reached, self._lost = take, reached, lost
         self._client: aiomqtt.Client | None = None
         self._told: str | None = None
-        self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}")
+        self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}", user=settings.username)
 
     async def run(self) -> NoReturn:
         """Connect until cancelled."""
@@ -111,6 +111,8 @@ class Login:
 
     def _tell(self, trouble: str) -> None:
         """Log a change once."""
-        if trouble != self._told:
-            self._log.warning("broker.trouble", why=trouble) if trouble else self._log.info("broker.reached")
+        if trouble and trouble != self._told:
+            self._log.warning("broker.trouble", why=trouble, mend=hint_of(trouble))
+        elif trouble != self._told:
+            self._log.info("broker.reached")
         self._told = trouble
