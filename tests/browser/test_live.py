@@ -14,9 +14,10 @@ from playwright.async_api import Browser, Page
 
 from hw_sim.table import SimTable
 from tests.browser.browser import SIZES, looking
-from tests.browser.house import House, opened
+from tests.browser.house import House, opened, paged
 from tests.browser.panel import enter
 from tests.cli.live import running
+from tests.mosquitto import Mosquitto
 from wheeld.core.catalogue import Catalogue
 from wheeld.page.words import WORDS
 from wheeld.screen.describe import STATES
@@ -189,6 +190,16 @@ async def test_a_wheel_that_goes_is_said_to_be_gone_and_comes_back(browser: Brow
         house.broker.kill()
         for page in pages:
             await page.wait_for_selector("#lost:not([hidden])", timeout=LOST_MS_MAX)
+
+
+async def test_a_page_of_a_table_that_is_none_says_what_to_check(browser: Browser, tmp_path: Path) -> None:
+    with Mosquitto(tmp_path) as broker:
+        async with (
+            paged(tmp_path, broker.port, monitor=False) as served,
+            looking(browser, f"{served.players}/", SIZES["phone"], locale="en") as look,
+        ):
+            never = SAY(WORDS["never"])
+            await look.page.wait_for_function("text => document.getElementById('lost').textContent === text", arg=never)
 
 
 async def test_a_house_that_pays_has_no_bench_bar(noted: Page) -> None:

@@ -21,6 +21,15 @@ def test_a_wheel_of_which_nothing_is_known_is_shown_as_such() -> None:
     assert msgspec.json.encode(shown)
 
 
+def test_a_table_of_which_the_broker_has_nothing_is_told_from_one_that_is_away() -> None:
+    wheel = Wheel()
+    assert not Snapshot(wheel, Numbers(), "en").board()["never"]  # the broker may know it
+    wheel.is_reached = True
+    assert Snapshot(wheel, Numbers(), "en").board()["never"]
+    wheel.take("availability", ONLINE.replace(b"online", b"offline"), retained=True, now_s=0)
+    assert not Snapshot(wheel, Numbers(), "en").board()["never"]
+
+
 def test_a_result_is_shown_with_its_colour_and_history() -> None:
     evening = Evening().open()
     evening.coup(23)

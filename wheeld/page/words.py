@@ -27,6 +27,9 @@ WORDS = {
     "skip": translatable("Skip to the content"),
     "language": translatable("Language"),
     "lost": translatable("The wheel is not seen. What stands here is old."),
+    "never": translatable(
+        "Nothing has been heard of this table yet. Check its name in the options of this page, and its wheel."
+    ),
     "lost_page": translatable("This page has lost its server. What stands here is old."),
     "lost_sensors": translatable("The sensors are not seen here: speed, laps and beams are not drawn."),
     "bench": translatable("BENCH TABLE: nothing here is paid"),

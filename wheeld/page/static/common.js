@@ -52,12 +52,12 @@ async function begin() {
 // `on` handles each kind of event. A page without a stream must say so at once: what stands on it is old.
 function follow(path, on) {
   let heard = 0;
-  let online = true;
+  let away = "";
   const source = new EventSource(`${path}?lang=${DATA.language}`);
   const lost = element("lost");
   function bar() {
     const isSilent = performance.now() - heard > SILENT_MS;
-    const text = isSilent ? WORDS.lost_page : online ? "" : WORDS.lost;
+    const text = isSilent ? WORDS.lost_page : away;
     if (lost.textContent !== text) lost.textContent = text;
     lost.hidden = text === "";
     document.body.classList.toggle("old", text !== "");
@@ -67,7 +67,7 @@ function follow(path, on) {
       heard = performance.now();
       const told = JSON.parse(event.data);
       if (kind === "wheel") {
-        online = told.online;
+        away = told.online ? "" : told.never ? WORDS.never : WORDS.lost;
         element("bench").hidden = !told.test;
       }
       if (on[kind]) on[kind](told);
