@@ -21,6 +21,8 @@ from tests.whole.evening import NOT_YET, Ended, plan_of, played, shrunk
 from tests.whole.oracles import problems
 
 CHUNK = 10
+TOLD_EACH = 1000
+"""Evenings, some minutes of two cores: then it is said how far they are."""
 
 
 class Found(NamedTuple):
@@ -65,30 +67,44 @@ def one(plan: Plan) -> Ended:
 
 
 def run(evenings: int, seed: str, jobs: int) -> int:
-    """Play them all and print the report; returns the exit code."""
+    """Play them all; print what is found at once, and the report at the end. Returns the exit code."""
     began_s = time.monotonic()
+    tallies, done = list[Tally](), 0
+    for tally in _tallies(evenings, seed, jobs):
+        tallies.append(tally)
+        done += tally.evenings
+        for each in tally.found:
+            say("\n  ".join((f"\n{each.plan.seed}:", *each.problems)))
+        if done % TOLD_EACH == 0 and done < evenings:
+            say(f"{done} of {evenings} evenings, {time.monotonic() - began_s:.0f} s")
+    _report(tallies, seed, time.monotonic() - began_s)
+    found = [each for tally in tallies for each in tally.found]
+    for each in found[:3]:
+        smaller = shrunk(each.plan, lambda plan: bool(one(plan).problems))
+        say(f"\nplay it alone: python -m tests.whole '{smaller.text()}'")
+    return min(len(found), 1)
+
+
+def _tallies(evenings: int, seed: str, jobs: int) -> Iterator[Tally]:
+    """Of some evenings each, as they are done."""
     with ProcessPoolExecutor(jobs) as pool:
         asked = [pool.submit(some, seed, first, min(first + CHUNK, evenings)) for first in range(0, evenings, CHUNK)]
-        tallies = [future.result() for future in as_completed(asked)]
-    took_s = time.monotonic() - began_s
+        yield from (future.result() for future in as_completed(asked))
+
+
+def _report(tallies: list[Tally], seed: str, took_s: float) -> None:
     injected = sum((tally.injected for tally in tallies), Counter[str]())
-    verdicts, hours = sum(one.verdicts for one in tallies), sum(one.seconds for one in tallies) / 3600
+    evenings, verdicts = sum(one.evenings for one in tallies), sum(one.verdicts for one in tallies)
+    hours = sum(one.seconds for one in tallies) / 3600
     say(f"whole: {evenings} evenings, seed {seed}: {hours:.1f} h at the table in {took_s:.0f} s,", end=" ")
     cpu_s = sum(tally.cpu_s for tally in tallies) / evenings
     say(f"{evenings / took_s:.2f} evenings a second, {cpu_s:.2f} s of a core each;", end=" ")
     say(f"{verdicts} verdicts, {injected.total()} faults:")
     say("  " + ", ".join(f"{kind} {count}" for kind, count in sorted(injected.items())))
     say("".join(f"  left out: {kind}: {why}\n" for kind, why in NOT_YET.items()), end="")
-    found = [each for tally in tallies for each in tally.found]
-    kinds = Counter(problem.partition(":")[0] for each in found for problem in each.problems[:1])
-    say(f"  {kinds['unsafe']} unsafe, {kinds['stuck']} stuck, {len(found) - kinds['unsafe'] - kinds['stuck']} other")
-    for each in found:
-        say(f"\n{each.plan.seed}:")
-        say("".join(f"  {problem}\n" for problem in each.problems), end="")
-    for each in found[:3]:
-        smaller = shrunk(each.plan, lambda plan: bool(one(plan).problems))
-        say(f"\nplay it alone: python -m tests.whole '{smaller.text()}'")
-    return min(len(found), 1)
+    kinds = Counter(each.problems[0].partition(":")[0] for tally in tallies for each in tally.found)
+    others = kinds.total() - kinds["unsafe"] - kinds["stuck"]
+    say(f"  {kinds['unsafe']} unsafe, {kinds['stuck']} stuck, {others} other")
 
 
 def day(plan: Plan) -> Iterator[str]:
