@@ -110,6 +110,23 @@ async def test_everybody_was_heard_once_it_has_answered_and_all_is_handled() -> 
         assert house.told.all[1:] == [None]
 
 
+async def test_who_cannot_be_heard_after_a_standstill_may_have_spoken_in_a_coup_that_nobody_knows_of_yet() -> None:
+    """No coup runs as far as the table knows: sensors keep one that ran in the standstill."""
+    house = House()
+    house.is_running = False
+    async with working(house.earshot.run()):
+        await house.clock.advance(7)
+        last_ns, house.broker.hears_all = house.broker.heard_ns, False
+        await house.earshot.hear(last_ns)
+        await house.earshot.hear(last_ns)
+        assert house.told.all == [last_ns], "told once"
+        house.broker.hears_all = True
+        await house.clock.advance(1)
+        assert house.told.all == [last_ns, None]
+        await house.earshot.hear(last_ns)
+        assert house.told.all == [last_ns, None], "everybody was heard"
+
+
 async def test_a_lost_connection_counts_from_the_last_sign_until_the_next_one_has_brought_all() -> None:
     house = House()
     house.is_running = False

@@ -348,6 +348,30 @@ async def test_while_it_catches_up_the_loop_says_from_when_to_when_it_stood_stil
 # --- a network that is cut --------------------------------------------------------------------------------------------
 
 
+async def test_a_number_of_a_standstill_waits_too_where_the_network_was_cut_in_it() -> None:
+    """The board kept number and proof, and the chef's word is still at the broker when the daemon wakes."""
+    house = House([*SEEN])
+
+    async def hear_nobody(since_ns: int) -> None:
+        """The connection has failed in the standstill, and none is made in time."""
+        house.loop.unheard(since_ns)
+        await settle(5)
+
+    house.loop._ears = Ears(hear_nobody)
+    async with working(house.loop.run(), house.loop.beat()):
+        await house.play(NUMBER_US - 6 * SECOND_US)
+        house.clock.stall(9)
+        await house.read()
+        await house.play(NUMBER_US + 8 * SECOND_US)
+        assert house.verdicts == []
+        house.unheard.append(("rien_va", round(NUMBER_US - SECOND_US)))
+        await house.speak()
+        house.loop.all_heard()
+        house.board.seen.append(TimePassed(house.now_us + SECOND_US))
+        await house.play(house.now_us + 2 * SECOND_US)
+    assert house.verdicts == ["void/1"]
+
+
 @pytest.mark.parametrize(("said_s", "verdict"), [(None, "void/1"), (-1.0, "void/1"), (1.0, "result/1")])
 async def test_a_number_waits_for_what_a_cut_network_delays(said_s: float | None, verdict: str) -> None:
     """The chef speaks while the network is cut; his word arrives long after the number is proven (N7)."""

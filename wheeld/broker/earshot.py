@@ -84,6 +84,12 @@ class Earshot:
                 lost.cancel()
             self._cut()
 
+    async def hear(self, since_ns: int) -> None:
+        """After a standstill since then, host time: return when all that was said in it has been handled, or the
+        listener knows that it may be on its way. Whether a coup ran in it nobody knows yet."""
+        if not await self._connection.hear(since_ns):
+            self._cut()
+
     async def _look(self) -> None:
         """Ask, and judge the answer to what was asked before."""
         now_ns = self._clock.monotonic_ns()

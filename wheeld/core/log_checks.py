@@ -100,6 +100,7 @@ def _check_span(seen: Command | Standstill | Hearing) -> None:
     """CheckError when nobody can have said that, or its end is none."""
     if isinstance(seen, Hearing):
         _check_range("since", seen.since_us or 0, seen.t_us + 1)
+        _check_range("found", seen.found_us, T_US_MAX + 1)
         return
     if isinstance(seen, Command) and seen.case is not None and seen.name != "rien_va":
         named = {"case": repr(seen.case.value), "command": seen.name}

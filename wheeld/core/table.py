@@ -32,6 +32,7 @@ from wheeld.core.observations import (
     End,
     ForeignObject,
     HeadReport,
+    Hearing,
     Level,
     Observation,
     Restarted,
@@ -52,7 +53,7 @@ from wheeld.core.waitlist import Happening, HeldUntil, Waitlist
 NOTHING = Step()
 FREQUENT = {Rotor, BallPass, TimePassed}
 """Kinds that come often and by themselves: they change what is published only through a fact."""
-LEVELS = (ForeignObject, Level, SensorState, *HeadReport.__args__)
+LEVELS = (ForeignObject, Level, SensorState, Hearing, *HeadReport.__args__)
 """Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
 and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 

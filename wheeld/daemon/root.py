@@ -361,7 +361,7 @@ class Daemon:
 
     async def _hear(self, since_ns: int) -> None:
         """Return when all that people said since then has been handed on, or can't be awaited any longer."""
-        await asyncio.gather(self._mqtt.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
+        await asyncio.gather(self._earshot.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
 
     def _under_way(self) -> Awaitable[None] | None:
         """The words that have come and are not yet handed on."""

@@ -79,8 +79,8 @@ def _never_asleep() -> int:
 
 class Ears(NamedTuple):
     """How words reach the table. After a standstill that began at host time `since_ns`, `hear(since_ns)` returns when
-    all that was said in it has been put, or can't be awaited any longer. `under_way()` is None, or returns when the
-    words have been put that have come until now."""
+    all that was said in it has been put, or can't be awaited any longer and the table was told (`unheard`).
+    `under_way()` is None, or returns when the words have been put that have come until now."""
 
     hear: Callable[[int], Awaitable[None]] = _nobody_speaks
     under_way: Callable[[], Awaitable[None] | None] = _none_under_way
@@ -159,10 +159,14 @@ class TableLoop:
         self._news.set()
 
     def unheard(self, since_ns: int) -> None:
-        """From then on, host time, nobody could be heard who speaks over the network."""
+        """From then on, host time, nobody could be heard who speaks over the network. All that is not decided yet comes
+        after that: in a standstill sensors keep more than the proof of a number."""
         now_ns = self._clock.monotonic_ns()
-        self._unheard_us, self._unheard_utc_us = self._at_us(now_ns, since_ns), self._utc_us_at(now_ns, since_ns)
-        self._keep(Hearing(self._sensing.now_us(now_ns), self._unheard_us))
+        since_us = self._at_us(now_ns, since_ns)
+        self._unheard_us, self._unheard_utc_us = since_us, self._utc_us_at(now_ns, since_ns)
+        told_us = (kept.t_us for kept in self._due_later if isinstance(kept, Hearing))
+        decided_us = max(self._table.now_us, *told_us, since_us)
+        self._keep(Hearing(decided_us, since_us, found_us=self._sensing.now_us(now_ns)))
 
     def all_heard(self) -> None:
         """Everybody has been heard who has spoken until now: the words are with us."""

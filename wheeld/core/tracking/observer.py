@@ -474,7 +474,8 @@ class Observer:
 
     def _hearing(self, seen: Hearing) -> list[Evidence]:
         """Words may be on their way, or have all been heard. Nothing follows from that alone."""
-        self.state.unheard = None if seen.since_us is None else (seen.since_us, seen.t_us + ON_THEIR_WAY_US)
+        found_us = max(seen.t_us, seen.found_us)
+        self.state.unheard = None if seen.since_us is None else (seen.since_us, found_us + ON_THEIR_WAY_US)
         return []
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
