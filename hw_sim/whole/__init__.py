@@ -8,8 +8,8 @@ The fault model. Every part may fail, and the faults of an evening meet as they 
 - **Its disk** is slow (each call of the journal up to 0.8 s) or takes no more. Calls are whole or not at all. When the
   power goes, the disk has what SQLite has synced and nothing else. A disk that says that it synced and did not is not
   in the model.
-- **The board** loses its power, is reset, or lets its clock begin again. Its line is pulled, cut, deaf in one
-  direction, or damaged. What the kernel has not handed on yet is 4 kB; what is more waits in the board.
+- **The board** loses its power, is reset, or lets its clock begin again. Its line is pulled, cut, cut again and again,
+  deaf in one direction, or damaged. What the kernel has not handed on yet is 4 kB; what is more waits in the board.
 - **A head** of the wheel gives the number in a quarter of the evenings: a Mercury 360, a SlingShot 2 alone or beside a
   board with beams. Power and line fail as the board's; what nobody reads is lost. A SlingShot 2 misfires, or stops its
   own game until somebody starts it.
@@ -26,7 +26,8 @@ The fault model. Every part may fail, and the faults of an evening meet as they 
   where a notice says so. A word that gets no answer at a panel they give once more with the board's button. Half of the
   panels say when a word was said, unless the daemon's date is wrong. Between two coups they see to the table; while a
   scenario plays they act as it is written, whatever the daemon says.
-- **A foreign object** falls in at any moment, and may be taken out unseen. The chef says "rien va" at any moment.
+- **A foreign object** falls in at any moment, and may be taken out unseen. The chef says "rien va" at any
+  moment, or has no patience: each second he says what the table waits for, though the ball runs.
 
 The physics is that of `SimTable`. A `Witness` keeps what truly happened, for oracles that never ask the daemon.
 """

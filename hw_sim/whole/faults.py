@@ -136,6 +136,12 @@ class Faults:
     def _cable_cut(self, fault: Fault) -> None:
         self._set(fault, self._line(fault).cable, "cut", (True, False))
 
+    def _loose_contact(self, fault: Fault) -> None:
+        cable = self._line(fault).cable
+        self._set(fault, cable, "cut", (True, False))
+        for turn in range(1, int(fault.for_s / fault.amount)):
+            self._house.timeline.after_s(turn * fault.amount, partial(setattr, cable, "cut", turn % 2 == 0))
+
     def _board_mute(self, fault: Fault) -> None:
         self._set(fault, self._line(fault), "speaks", (False, True))
 
@@ -213,6 +219,10 @@ class Faults:
 
     def _rien_va(self, _: Fault) -> None:
         self._house.panel.say("rien_va", reason="a dispute")
+
+    def _impatience(self, fault: Fault) -> None:
+        for second in range(round(fault.for_s)):
+            self._house.timeline.after_s(second, self._house.people.say_what_is_awaited)
 
     def _rien_va_in_a_stall(self, fault: Fault) -> None:
         self._stall(fault)

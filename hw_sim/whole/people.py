@@ -43,7 +43,9 @@ STEPS = (
     "tout_va",
     "resume",
 )
-"""The codes of `waiting_codes` that people can do something about; the last four are commands."""
+"""The codes of `waiting_codes` that people can do something about."""
+WORDS = STEPS[-4:]
+"""Those that are commands."""
 WAITS = ("repair", "ball_at_rest", "object_level")
 """Those that end by themselves: people wait."""
 MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
@@ -118,6 +120,14 @@ class People:
         table = self._house.panel.table
         if table is not None and table["state"] in MAY_COUNT:
             self._house.panel.say("rien_va", reason="a hand stopped the ball")
+
+    def say_what_is_awaited(self) -> None:
+        """Whatever the ball does."""
+        table = self._house.panel.table
+        awaited = () if table is None else table["waiting_codes"]
+        word = next((code for code in WORDS if code in awaited), None)
+        if word is not None:
+            self._house.panel.say(word, reason="time is money")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
         """Everything up to where the next coup may be launched."""

@@ -138,6 +138,7 @@ KINDS: Mapping[str, Kind] = {
     "board_clock_back": Kind("the board's clock begins at 0 again, without a new boot", at=BOARDS),
     "unplugged": Kind("the plug of the line is pulled", (0.3, 30), at=LINES),
     "cable_cut": Kind("no byte passes", (0.2, 20), at=LINES),
+    "loose_contact": Kind("a contact of the line opens or closes each `amount` s", (8, 30), (0.8, 2.5), at=LINES),
     "board_mute": Kind("the host hears nothing of the board, which hears the host", (0.2, 20), at=LINES),
     "board_deaf": Kind("the board hears nothing of the host, which hears the board", (1, 130), at=LINES),
     "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
@@ -158,6 +159,7 @@ KINDS: Mapping[str, Kind] = {
         "a foreign object is taken out while what reports it has no power", (1, 20), at=SEEN
     ),
     "rien_va": Kind("the chef says rien va at a panel"),
+    "impatience": Kind("the chef says each second what the table waits for, though the ball runs", (2, 20)),
     "rien_va_in_a_stall": Kind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
 }
 """Every kind of fault. Those that are named `…_in_the_dark` or `…_in_a_stall` are two at once that seldom meet."""

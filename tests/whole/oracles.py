@@ -37,6 +37,8 @@ may take most of a second for each call. Who stops it sooner learns of the stop.
 WINDOW_US = 10_000_000
 MESSAGES_MAX, LOG_LINES_MAX = 60, 100
 """In ten seconds: a coup makes some ten messages, people who fumble some more."""
+LINE_CHANGES_MAX = 6
+"""In ten seconds: a line that fails as often as it works again is told to have failed, not each of its changes."""
 
 
 def problems(house: House) -> list[str]:
@@ -239,18 +241,25 @@ def _has_notice(witness: Witness, kind: str, from_us: float, to_us: float) -> bo
 
 def _floods(witness: Witness) -> Iterator[str]:
     """The rate of messages and of log lines is bounded."""
+    tables = list(witness.of("table"))
+    line_us = [after.t_us for before, after in pairwise(tables) if _fails(before) is not _fails(after)]
     for what, times, most in (
         ("messages", [one.t_us for one in witness.published], MESSAGES_MAX),
         ("log lines", [t_us for t_us, _, _ in witness.logged], LOG_LINES_MAX),
+        ("changes of the line", line_us, LINE_CHANGES_MAX),
     ):
         for first, last in zip(times, times[most:], strict=False):
             if last - first < WINDOW_US:
                 yield f"more than {most} {what} in {(last - first) / 1e6:.1f} s at {first}"
                 break
-    for one in witness.of("table"):
+    for one in tables:
         if witness.was("tail", one.t_us, one.t_us):
             yield f"a table that nobody touched changed to {_told(one)}"
             break
+
+
+def _fails(table: Published) -> bool:
+    return "link" in table.body.get("failing", [])
 
 
 def _told(one: Published) -> str:
