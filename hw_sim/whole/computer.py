@@ -28,6 +28,8 @@ class Computer:
         self.started_us = 0
         self.stalled_until_us = 0
         self.disk_call_s = 0.0
+        self.disk_free_us = 0
+        """When the disk has made the calls that a slow one kept waiting."""
         self.disk_is_full = False
         self.kill: Callable[[], None] = _nothing
         """Ends the program at once."""
@@ -68,7 +70,7 @@ class Computer:
     def is_well(self) -> bool:
         """Whether the program has run for a while, undisturbed, on a disk that works."""
         aged = self._timeline.now_us - self.started_us > 5e6
-        stands = self._timeline.now_us < self.stalled_until_us
+        stands = self._timeline.now_us < max(self.stalled_until_us, self.disk_free_us)
         return self.runs and aged and not stands and not self.disk_call_s and not self.disk_is_full
 
     def started(self) -> None:

@@ -369,6 +369,7 @@ class SimDisk(Executor):
             done.cancel()
         elif house.computer.disk_call_s or self._free_us > house.now_us:
             self._free_us = max(self._free_us, house.now_us) + round(house.computer.disk_call_s * 1e6)
+            house.computer.disk_free_us = self._free_us
             house.timeline.at(self._free_us, call)
         else:
             call()
