@@ -27,7 +27,7 @@ The fault model. Every part may fail, and the faults of an evening meet as they 
   panels say when a word was said, unless the daemon's date is wrong. Between two coups they see to the table; while a
   scenario plays they act as it is written, whatever the daemon says.
 - **A foreign object** falls in at any moment, and may be taken out unseen. The chef says "rien va" at any
-  moment, or has no patience: each second he says what the table waits for, though the ball runs.
+  moment. An impatient chef gives, each second, the command for which the table waits, even while the ball runs.
 
 The physics is that of `SimTable`. A `Witness` keeps what truly happened, for oracles that never ask the daemon.
 """

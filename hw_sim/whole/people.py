@@ -32,20 +32,17 @@ PATIENCE_S = 20.0
 GIVES_UP_S = 400.0
 """A house in which nothing works for so long is closed."""
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
+WORDS = ("open", "operations_done", "tout_va", "resume")
+"""The codes of `waiting_codes` that are commands."""
 STEPS = (
     "start_wheel",
     "clear_object",
     "put_back",
     "turn_rotor",
     "confirm",
-    "open",
-    "operations_done",
-    "tout_va",
-    "resume",
+    *WORDS,
 )
-"""The codes of `waiting_codes` that people can do something about."""
-WORDS = STEPS[-4:]
-"""Those that are commands."""
+"""All codes that people can do something about."""
 WAITS = ("repair", "ball_at_rest", "object_level")
 """Those that end by themselves: people wait."""
 MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
@@ -122,7 +119,7 @@ class People:
             self._house.panel.say("rien_va", reason="a hand stopped the ball")
 
     def say_what_is_awaited(self) -> None:
-        """Whatever the ball does."""
+        """The chef gives the command for which the table waits, even while the ball runs."""
         table = self._house.panel.table
         awaited = () if table is None else table["waiting_codes"]
         word = next((code for code in WORDS if code in awaited), None)

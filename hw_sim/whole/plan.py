@@ -159,7 +159,7 @@ KINDS: Mapping[str, Kind] = {
         "a foreign object is taken out while what reports it has no power", (1, 20), at=SEEN
     ),
     "rien_va": Kind("the chef says rien va at a panel"),
-    "impatience": Kind("the chef says each second what the table waits for, though the ball runs", (2, 20)),
+    "impatience": Kind("each second the chef gives the command for which the table waits, even in a run", (2, 20)),
     "rien_va_in_a_stall": Kind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
 }
 """Every kind of fault. Those that are named `…_in_the_dark` or `…_in_a_stall` are two at once that seldom meet."""

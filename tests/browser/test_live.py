@@ -192,7 +192,7 @@ async def test_a_wheel_that_goes_is_said_to_be_gone_and_comes_back(browser: Brow
             await page.wait_for_selector("#lost:not([hidden])", timeout=LOST_MS_MAX)
 
 
-async def test_a_page_of_a_table_that_is_none_says_what_to_check(browser: Browser, tmp_path: Path) -> None:
+async def test_a_page_of_a_table_that_does_not_exist_says_what_to_check(browser: Browser, tmp_path: Path) -> None:
     with Mosquitto(tmp_path) as broker:
         async with (
             paged(tmp_path, broker.port, monitor=False) as served,
@@ -200,6 +200,7 @@ async def test_a_page_of_a_table_that_is_none_says_what_to_check(browser: Browse
         ):
             never = SAY(WORDS["never"])
             await look.page.wait_for_function("text => document.getElementById('lost').textContent === text", arg=never)
+            assert await look.page.is_visible("#lost")
 
 
 async def test_a_house_that_pays_has_no_bench_bar(noted: Page) -> None:

@@ -131,5 +131,8 @@ def test_a_logged_cut_began_before_it_was_noticed() -> None:
     """As a line of a recorded log."""
     check_line(Hearing(9), FRENCH, last_us=0)
     check_line(Hearing(9, since_us=9), FRENCH, last_us=0)
+    check_line(Hearing(9, since_us=9, found_us=10), FRENCH, last_us=0)
     with pytest.raises(ValueError, match="since"):
         check_line(Hearing(9, since_us=10), FRENCH, last_us=0)
+    with pytest.raises(ValueError, match="found"):
+        check_line(Hearing(9, since_us=9, found_us=-1), FRENCH, last_us=0)

@@ -1,4 +1,4 @@
-"""By which names a browser may call the live page."""
+"""Under which names a browser may open the live page."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.whole.oracles import problems
 
 CHUNK = 10
 TOLD_EACH = 1000
-"""Evenings, some minutes of two cores: then it is said how far they are."""
+"""After so many evenings, some minutes of two cores, a line says how many are done."""
 
 
 class Found(NamedTuple):

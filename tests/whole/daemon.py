@@ -343,13 +343,13 @@ class SimDisk(Executor):
     def __init__(self, life: Life) -> None:
         self._life = life
         self._writer: JournalWriter | None = None
-        self._free_us = 0
+        life.house.computer.disk_free_us = 0
         self._kept: Path | None = None
         self._syncs = False
         """Whether each commit is on the disk before it returns; a journal that has failed does not say so any more."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
-        house, done = self._life.house, Future[Any]()
+        timeline, computer, done = self._life.house.timeline, self._life.house.computer, Future[Any]()
 
         def call() -> None:
             if self._life.is_dead:
@@ -367,10 +367,9 @@ class SimDisk(Executor):
 
         if self._life.is_dead:
             done.cancel()
-        elif house.computer.disk_call_s or self._free_us > house.now_us:
-            self._free_us = max(self._free_us, house.now_us) + round(house.computer.disk_call_s * 1e6)
-            house.computer.disk_free_us = self._free_us
-            house.timeline.at(self._free_us, call)
+        elif computer.disk_call_s or computer.disk_free_us > timeline.now_us:
+            computer.disk_free_us = max(computer.disk_free_us, timeline.now_us) + round(computer.disk_call_s * 1e6)
+            timeline.at(computer.disk_free_us, call)
         else:
             call()
         return done

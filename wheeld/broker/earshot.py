@@ -85,8 +85,9 @@ class Earshot:
             self._cut()
 
     async def hear(self, since_ns: int) -> None:
-        """After a standstill since then, host time: return when all that was said in it has been handled, or the
-        listener knows that it may be on its way. Whether a coup ran in it nobody knows yet."""
+        """After a standstill that began at `since_ns`, host time: return when all that was said in it has been handled,
+        or when the listener knows that some of it may be on its way. It must know in any case: sensors may have kept a
+        whole coup that the table has not seen yet."""
         if not await self._connection.hear(since_ns):
             self._cut()
 

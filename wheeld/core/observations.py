@@ -212,8 +212,8 @@ class Standstill(_Line, frozen=True, tag="standstill"):
 class Hearing(_Line, frozen=True, tag="hearing"):
     """Whether what people say over the network arrives. From `since_us` until the next of these without it, words may
     have been said that are still on their way. None: everybody has been heard who spoke until `t_us`. `found_us`: when
-    that was found out, later than `t_us` where the machine stood still: what sensors kept of the time between is
-    decided after this."""
+    that was found out. It is later than `t_us` where the machine stood still: what the sensors kept from the time
+    between the two is decided after this."""
 
     since_us: int | None = msgspec.field(default=None, name="since")
     found_us: int = msgspec.field(default=0, name="found")

@@ -159,14 +159,15 @@ class TableLoop:
         self._news.set()
 
     def unheard(self, since_ns: int) -> None:
-        """From then on, host time, nobody could be heard who speaks over the network. All that is not decided yet comes
-        after that: in a standstill sensors keep more than the proof of a number."""
+        """From `since_ns` on, host time, nobody could be heard who speaks over the network. What is not decided yet is
+        decided after this: it may hold a number that the sensors kept in a standstill."""
         now_ns = self._clock.monotonic_ns()
         since_us = self._at_us(now_ns, since_ns)
         self._unheard_us, self._unheard_utc_us = since_us, self._utc_us_at(now_ns, since_ns)
-        told_us = (kept.t_us for kept in self._due_later if isinstance(kept, Hearing))
-        decided_us = max(self._table.now_us, *told_us, since_us)
-        self._keep(Hearing(decided_us, since_us, found_us=self._sensing.now_us(now_ns)))
+        # Not before what is decided already, nor before what was said of hearing last.
+        earlier_us = (kept.t_us for kept in self._due_later if isinstance(kept, Hearing))
+        from_us = max(since_us, self._table.now_us, *earlier_us)
+        self._keep(Hearing(from_us, since_us, found_us=self._sensing.now_us(now_ns)))
 
     def all_heard(self) -> None:
         """Everybody has been heard who has spoken until now: the words are with us."""

@@ -1,8 +1,8 @@
-"""By which names a browser may call the live page.
+"""Under which names a browser may open the live page.
 
-Whoever has a site can give its name the address of this computer. A browser that is on that site then takes our page
-for a part of it, and the site reads what the page shows (DNS rebinding). Nobody can give an address so, nor the names
-that this computer has by itself.
+An attacker can let the name of his own site lead to the address of this computer. A browser on that site then takes our
+page for a part of it, and the site can read the page (DNS rebinding). He cannot do so with an address, nor with the
+names that this computer has by itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def own_names() -> set[str]:
 
 
 def named(more: Collection[str]) -> Middleware:
-    """Refuses who calls the page by another name than the computer's address, one of its own names, or one of
+    """Refuses a request for the page unless it names the computer's address, one of its own names, or one of
     `more`."""
     ours = own_names() | {name.lower() for name in more}
 
