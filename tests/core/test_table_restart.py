@@ -214,7 +214,7 @@ def test_memory_is_given_only_when_it_changed() -> None:
 
 @pytest.mark.parametrize("memory", [b"", b"{", b'{"state":"dreaming"}', b"[]"])
 def test_memory_of_another_kind_is_refused(memory: bytes) -> None:
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(msgspec.DecodeError, match=r"."):
         Table.start(FRENCH, boot_id="test", started_utc_us=START_UTC_US, memory=memory)
 
 

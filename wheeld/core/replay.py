@@ -64,6 +64,8 @@ class _Kind(msgspec.Struct):
     kind: str
 
 
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What a line that is none may raise; the last one of brackets in brackets, thousands deep."""
 _header = msgspec.json.Decoder(Header)
 _kind = msgspec.json.Decoder(_Kind)
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -107,7 +109,7 @@ class Replay:
             seen = self._read(line)
             if seen is not None:
                 check_line(seen, setting, last_us=last_us)
-        except (ValueError, RecursionError) as problem:  # brackets in brackets, thousands deep
+        except _UNREADABLE as problem:
             if not self._lenient:
                 raise LogError(number, _told(problem)) from problem
             self.counters["malformed"] += 1
@@ -130,7 +132,7 @@ class Replay:
             return self._read_in_part(line)
 
     def _read_in_part(self, line: bytes) -> Observation | None:
-        """A line with keys or a kind that a later version knows: what is ours of it. ValueError when it is wrong."""
+        """A line with keys or a kind that a later version knows: what is ours of it. `_UNREADABLE` when it is wrong."""
         kind = _kind.decode(line).kind
         if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
@@ -180,7 +182,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
             check_snapshot(header.snapshot, setting, table.now_us)
             return table, Step(), True
         return *Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us), False
-    except (ValueError, LookupError, ArithmeticError, RecursionError) as problem:
+    except (*_UNREADABLE, LookupError, ArithmeticError) as problem:
         told = Text("not a header that a table can be made of: {problem}", {"problem": _told(problem)})
         raise LogError(number, told) from problem
 
@@ -196,7 +198,7 @@ def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observa
     def applied(seen: Observation) -> Step:
         try:
             return apply(seen)
-        except (ValueError, LookupError, ArithmeticError) as problem:
+        except (*_UNREADABLE, LookupError, ArithmeticError) as problem:
             told = Text("its snapshot is no state of a table: {problem}", {"problem": _told(problem)})
             raise LogError(1, told) from problem
 

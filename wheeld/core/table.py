@@ -90,7 +90,7 @@ class Table:
         """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last stored of it, if anything.
 
         `gap`: numbers of the feed that others have and the journal has not, and the hash of the last one; the feed goes
-        on behind them. ValueError (msgspec's) when `memory` is not a table's state of this version.
+        on behind them. msgspec.DecodeError when `memory` is not a table's state of this version.
         """
         state = TableState(last_number=setting.last_number, since_at=to_text(started_utc_us))
         if memory is not None:
