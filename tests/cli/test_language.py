@@ -251,7 +251,36 @@ def test_what_is_wrong_with_a_log(
         assert said in capsys.readouterr().err
 
 
-def test_a_language_that_nobody_speaks_here(capsys: Captured) -> None:
-    with pytest.raises(SystemExit):
-        main(["replay", "-", "--language", "de"])
-    assert "'fr', 'it', 'en'" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "french", "italian", "english"),
+    [
+        (
+            "replay - --language de",
+            "--language : de n'est pas parmi fr, it, en",
+            "--language: de non è tra fr, it, en",
+            "--language: de is none of fr, it, en",
+        ),
+        ("doctor --ball", "--ball : la valeur manque", "--ball: manca il valore", "--ball: its value is missing"),
+        ("journal show x --coup red", "--coup : red n'est pas", "--coup: red non è", "--coup: red is no number"),
+        ("", "il manque : COMMAND", "manca: COMMAND", "missing: COMMAND"),
+        ("replay", "il manque : FILE", "manca: FILE", "missing: FILE"),
+        ("replay - --fast", "inconnu : --fast", "sconosciuto: --fast", "unknown: --fast"),
+        (
+            "setup x --board a --head b",
+            "donnez --head ou --board, pas les deux",
+            "dare --head o --board, non entrambi",
+            "give --head or --board, not both",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_the_language_of_the_screen(
+    words: str, french: str, italian: str, english: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words of ours: those of argparse change with Python's version."""
+    for locale, expected in (("fr_FR.UTF-8", french), ("it_IT.UTF-8", italian), ("C", english)):
+        monkeypatch.setenv("LC_ALL", locale)
+        with pytest.raises(SystemExit, match="2"):
+            main(words.split())
+        usage, said = capsys.readouterr().err.rstrip("\n").rsplit("\n", 1)
+        assert usage.startswith("usage: wheeld")
+        assert expected in said

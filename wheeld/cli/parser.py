@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from wheeld.cli import acl as cli_acl
 from wheeld.cli import check as cli_check
@@ -16,6 +17,7 @@ from wheeld.cli import report as cli_report
 from wheeld.cli.person import person
 from wheeld.cli.places import address, named_file, origin_here
 from wheeld.config.instance import journal_of
+from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
 from wheeld.screen.language import LANGUAGES, language_here
@@ -238,11 +240,35 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
+_NAME = "argument (?P<name>.+?): "
+_WRONG = {
+    _NAME + r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)\)": translatable(
+        "{name}: {value} is none of {choices}"
+    ),
+    _NAME + "invalid (int|float) value: (?P<value>.+)": translatable("{name}: {value} is no number"),
+    _NAME + "expected .+": translatable("{name}: its value is missing"),
+    _NAME + "not allowed with argument (?P<other>.+)": translatable("give {name} or {other}, not both"),
+    "the following arguments are required: (?P<names>.+)": translatable("missing: {names}"),
+    "one of the arguments (?P<names>.+) is required": translatable("missing: one of {names}"),
+    "unrecognized arguments: (?P<names>.+)": translatable("unknown: {names}"),
+}
+"""What argparse says of a command line, and what a person is told: its words change with Python's version, and have one
+language."""
+
+
 class _Parser(argparse.ArgumentParser):
-    """Keeps the line breaks of descriptions and examples."""
+    """Keeps the line breaks of descriptions and examples, and says in the language of the screen what is wrong."""
 
     def __init__(self, **kwargs: object) -> None:
         super().__init__(formatter_class=_Formatter, **kwargs)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        """Print the form of the command and what is wrong, and end."""
+        say = Catalogue(language_here()).say
+        found = ((re.fullmatch(theirs, message.replace("'", "")), ours) for theirs, ours in _WRONG.items())
+        said = next((say(ours, **match.groupdict()) for match, ours in found if match), message)
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: {said}\n")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
