@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -47,17 +48,19 @@ async def listening(
     await runner.setup()
     try:
         assert runner.server is not None
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         try:
-            server = await asyncio.get_running_loop().create_server(
-                _limited(runner.server, connections_max),
-                address.host,
-                address.port,
-                ssl=tls,
-                ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
-            )
+            # Opened here: what asyncio raises where it cannot has no errno from Python 3.12 on.
+            opened = socket.create_server(address, family=family)
         except OSError as wrong:
             why = TROUBLES.get(wrong.errno or 0, str(wrong))
             raise OSError(f"{address.host}:{address.port} cannot be opened: {why}") from None
+        server = await asyncio.get_running_loop().create_server(
+            _limited(runner.server, connections_max),
+            sock=opened,
+            ssl=tls,
+            ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
+        )
         try:
             scheme = "http" if tls is None else "https"
             structlog.get_logger("page").info("page.ready", address=f"{scheme}://{address.host}:{address.port}/")
