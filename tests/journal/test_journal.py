@@ -90,8 +90,8 @@ def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
 def test_evidence_is_compressed_on_disk(path: Path, journal: JournalWriter) -> None:
     log = b'{"t":1,"kind":"rotor","tick":57,"direction":"cw"}\n' * 20_000
     journal.append(Feed().step("void", evidence=CoupLog(1, "void", log)), NOW)
-    row = sqlite3.connect(path).execute("SELECT length(packed) FROM logs").fetchone()
-    assert row[0] < len(log) // 20
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT length(packed) FROM logs").fetchone()[0] < len(log) // 20
 
 
 def test_two_verdicts_stored_together_have_each_its_own_evidence(journal: JournalWriter) -> None:
@@ -175,7 +175,8 @@ def test_the_process_killed_in_the_middle_loses_nothing_that_was_appended(path: 
 
 
 def test_full_synchronous_and_wal(path: Path, journal: JournalWriter) -> None:
-    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     assert journal.database._db.execute("PRAGMA synchronous").fetchone()[0] == 2
 
 

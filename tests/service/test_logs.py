@@ -30,7 +30,11 @@ for level in ("info", "warning", "error", "critical"):
 
 def lines(where: str, program: str = PROGRAM, *, code: int = 0) -> list[str]:
     run = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", program, where], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-X", "dev", "-W", "default", "-c", program, where],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert (run.returncode, run.stdout) == (code, "")
     return run.stderr.splitlines()
