@@ -53,6 +53,11 @@ RELEASE_KEY ?=
 # Of a Debian package: for which computers (amd64, arm64), and the wheel file of a release, without which none is signed.
 ARCH   ?= $(shell dpkg --print-architecture)
 WHEEL  ?=
+# Of test-source and test-install: the release of Debian, bookworm or trixie; of the latter, what is tried, and to which
+# release it is upgraded at the end.
+RELEASE ?= bookworm
+STEPS  ?= tests/packaging/test_install.py tests/packaging/test_whole_way.py
+NEXT_bookworm := trixie
 # Of the report: how many fair wheels, and how many with each fault.
 WHEELS ?= 1000
 FAULTY ?= 100
@@ -70,7 +75,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -184,16 +189,21 @@ docs: $(VENV)/test.stamp $(VENV)/docs.stamp  ## the documents as a site, in site
 deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist; ARCH=arm64, WHEEL=dist/wheeld-0.1.0-py3-none-any.whl
 	release/deb $(BIN) $(ARCH) $(WHEEL)
 
+test-source:  ## the README's two commands in a bare Debian, RELEASE=bookworm or trixie, with what it ships; as root
+	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-source makes a Debian: be root or have sudo" >&2; exit 1; }
+	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/source .wheeld-source/$(RELEASE) $(RELEASE) "make demo COUPS=5; make test"
+
 test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: four commands to a wheel that runs, a reboot, upgrades, removal; as root
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install boots a machine: be root or have sudo" >&2; exit 1; }
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
-	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/prepare .wheeld-install $(BIN)
-	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_install.py tests/packaging/test_whole_way.py
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" NEXT=$(NEXT_$(RELEASE)) tests/packaging/prepare .wheeld-install/$(RELEASE) $(BIN) $(RELEASE)
+	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/$(RELEASE)/root $(BIN)/python -m pytest -p no:cacheprovider $(STEPS)
 
-test-install-arm64: $(VENV)/test.stamp  ## the package for arm64 in a Debian for arm64, whose programs qemu runs; as root, ten minutes
+test-install-arm64: $(VENV)/test.stamp  ## the package for arm64 in a Debian for arm64, RELEASE=trixie too, whose programs qemu runs; as root, ten minutes
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install-arm64 makes a Debian: be root or have sudo" >&2; exit 1; }
-	$(SUDO) tests/packaging/emulated .wheeld-install/arm64 $(BIN) arm64
-	$(SUDO) env WHEELD_EMULATED_ROOT=$(CURDIR)/.wheeld-install/arm64/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_emulated.py
+	$(SUDO) tests/packaging/emulated .wheeld-install/arm64-$(RELEASE) $(BIN) arm64 $(RELEASE)
+	$(SUDO) env WHEELD_EMULATED_ROOT=$(CURDIR)/.wheeld-install/arm64-$(RELEASE)/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_emulated.py
 
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }
@@ -215,4 +225,5 @@ $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
 clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
 	[ ! -e .wheeld-install ] || $(SUDO) rm -rf .wheeld-install
+	[ ! -e .wheeld-source ] || $(SUDO) rm -rf .wheeld-source
 	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-metrics .wheeld-campaign .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Fetches what a lock names, for another computer too, and unpacks it: only files whose hashes the lock has."""
+"""Fetches what a package must have inside, for another computer too, and unpacks it: only files that a lock names."""
 
 from __future__ import annotations
 
@@ -8,19 +8,31 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from email.message import Message
 from email.parser import HeaderParser
 from os import environ
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-GLIBC_MINOR_MAX = 36
-"""Debian 12 has glibc 2.36."""
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 SOURCE_ONLY = {"cobs": "src/cobs"}
 """Packages of which the index has no file for Linux, and where Python's part stands in their source. Their compiled
 part is left out, on every kind of computer, so that all run the same. cobs works without it: 2 µs a frame, not 0.1."""
 _PLATFORM = re.compile(r"manylinux_2_(\d+)_")
+
+
+class Target(NamedTuple):
+    """The computer that the files are for: the index's name of its machine, its Python (3.11), the minor number of its
+    glibc (2.x), and what its Debian has that is as good as a file of the lock, versions by name."""
+
+    machine: str
+    python: str
+    glibc_minor: int
+    ships: Mapping[str, str]
 
 
 class Part(NamedTuple):
@@ -36,36 +48,74 @@ class Part(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """What was unpacked; `glibc_minor`: the oldest glibc 2.x that all of it runs with."""
+    """What was unpacked; `glibc_minor`: the oldest glibc 2.x that all of it runs with, 0 where nothing is compiled.
+    `of_debian`: what the target's Debian has in place of files of the lock, versions by name."""
 
     parts: list[Part]
     glibc_minor: int
+    of_debian: dict[str, str]
 
 
-def fetch(lock: Path, machine: str, python: str, work: Path) -> list[Path]:
-    """Download every file of the lock for that kind of computer. pip refuses each whose hash is another."""
-    entries = list(_entries(lock.read_text(encoding="utf-8")))
-    files = work / "files"
-    of_source = [entry for entry in entries if entry.partition("==")[0] in SOURCE_ONLY]
-    (work / "wheels.txt").write_text("".join(entry for entry in entries if entry not in of_source), encoding="utf-8")
-    (work / "sources.txt").write_text("".join(of_source), encoding="utf-8")
-    platforms = [f"manylinux_2_{minor}_{machine}" for minor in range(GLIBC_MINOR_MAX, 4, -1)]
-    given = [word for name in (*platforms, f"manylinux2014_{machine}") for word in ("--platform", name)]
-    _pip("download", "--only-binary=:all:", "--implementation=cp", f"--python-version={python}", *given,
-         "--no-deps", "--require-hashes", "-d", str(files), "-r", str(work / "wheels.txt"))  # fmt: skip
-    # pip asks a source for its metadata: that runs a build tool, ours from its own lock.
-    tools = work / "tools"
-    build = lock.with_name("build.txt")
-    _pip("install", "--only-binary=:all:", "--require-hashes", "--target", str(tools), "-r", str(build))
-    _pip("download", "--no-binary=:all:", "--no-build-isolation", "--no-deps", "--require-hashes",
-         "-d", str(files), "-r", str(work / "sources.txt"), path=tools)  # fmt: skip
-    return sorted(files.iterdir())
+def fetch(lock: Path, asked: Iterable[Requirement], target: Target, work: Path, to: Path) -> Fetched:
+    """Unpack below `to` what is asked for and, in turn, what that asks for, unless the target's Debian has it. pip
+    refuses each file whose hash is not in the lock. Raises ValueError where Debian's version is none that is asked
+    for."""
+    entries = {entry.partition("==")[0]: entry for entry in _entries(lock.read_text(encoding="utf-8"))}
+    environment = {name: str(value) for name, value in default_environment().items()}
+    environment["python_version"], environment["python_full_version"] = target.python, f"{target.python}.0"
+    parts, minors, of_debian = dict[str, Part](), [0], dict[str, str]()
+    wanted = list(asked)
+    while wanted:
+        names = set[str]()
+        for requirement in wanted:
+            name = canonicalize_name(requirement.name)
+            if requirement.marker is not None and not requirement.marker.evaluate({**environment, "extra": ""}):
+                continue
+            if name not in target.ships:
+                names.add(name)
+            elif target.ships[name] not in requirement.specifier:
+                raise ValueError(f"{requirement} is asked for, and this Debian has {name} {target.ships[name]}")
+            else:
+                of_debian[name] = target.ships[name]
+        wanted = []
+        for file in _download([entries[name] for name in sorted(names - parts.keys())], lock, target, work):
+            part = unpack(file, to)
+            parts[canonicalize_name(part.metadata["Name"])] = part
+            minors += [min(map(int, found)) for found in [_PLATFORM.findall(file.name)] if found]
+            wanted += map(Requirement, part.metadata.get_all("Requires-Dist", []))
+    return Fetched([parts[name] for name in sorted(parts)], max(minors), of_debian)
 
 
 def _entries(lock: str) -> Iterator[str]:
-    """Each requirement with its hashes."""
+    """Each requirement with its hashes. Without its marker: pip would hold it to this computer, not to the target."""
     lines = [line for line in lock.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    yield from (f"{entry}\n" for entry in re.split(r"\n(?=\S)", "\n".join(lines)))
+    for entry in re.split(r"\n(?=\S)", "\n".join(lines)):
+        yield re.sub(r" ; [^\\\n]+", " ", f"{entry}\n", count=1)
+
+
+def _download(entries: list[str], lock: Path, target: Target, work: Path) -> list[Path]:
+    """The files of these entries of the lock."""
+    if not entries:
+        return []
+    files = work / f"files-{len(list(work.iterdir()))}"
+    files.mkdir()
+    of_source = [entry for entry in entries if entry.partition("==")[0] in SOURCE_ONLY]
+    if of_wheels := [entry for entry in entries if entry not in of_source]:
+        (work / "wheels.txt").write_text("".join(of_wheels), encoding="utf-8")
+        minors = range(target.glibc_minor, 4, -1)
+        platforms = [*(f"manylinux_2_{minor}_{target.machine}" for minor in minors), f"manylinux2014_{target.machine}"]
+        _pip("download", "--only-binary=:all:", "--implementation=cp", f"--python-version={target.python}",
+             *(word for name in platforms for word in ("--platform", name)),
+             "--no-deps", "--require-hashes", "-d", str(files), "-r", str(work / "wheels.txt"))  # fmt: skip
+    if of_source:
+        # pip asks a source for its metadata: that runs a build tool, ours from its own lock.
+        (work / "sources.txt").write_text("".join(of_source), encoding="utf-8")
+        tools = work / "tools"
+        build = lock.with_name("build.txt")
+        _pip("install", "--only-binary=:all:", "--require-hashes", "--target", str(tools), "-r", str(build))
+        _pip("download", "--no-binary=:all:", "--no-build-isolation", "--no-deps", "--require-hashes",
+             "-d", str(files), "-r", str(work / "sources.txt"), path=tools)  # fmt: skip
+    return sorted(files.iterdir())
 
 
 def _pip(*arguments: str, path: Path | None = None) -> None:
@@ -74,11 +124,9 @@ def _pip(*arguments: str, path: Path | None = None) -> None:
     subprocess.run(command, check=True, env={**environ, **more})  # noqa: S603
 
 
-def unpack(files: list[Path], to: Path) -> Fetched:
-    """Unpack wheels and sources side by side. Their commands, and pip's notes on them, are left out."""
-    parts = [_wheel(file, to) if file.suffix == ".whl" else _source(file, to) for file in files]
-    minors = [min(map(int, found), default=0) for found in (_PLATFORM.findall(file.name) for file in files)]
-    return Fetched(sorted(parts, key=lambda part: part.called.lower()), max(minors, default=0))
+def unpack(file: Path, to: Path) -> Part:
+    """Unpack a wheel or a source. Its commands, and pip's notes on it, are left out."""
+    return _wheel(file, to) if file.suffix == ".whl" else _source(file, to)
 
 
 def _wheel(file: Path, to: Path) -> Part:

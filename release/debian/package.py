@@ -1,4 +1,5 @@
-"""Lays out the files of the Debian packages, and writes what dpkg asks of each."""
+"""Lays out the files of the Debian packages, and writes what dpkg asks of each: one description for each release of
+Debian. What is different between two of them stands in `RELEASES`, and in the list of what each ships."""
 
 from __future__ import annotations
 
@@ -13,21 +14,54 @@ from os import environ
 from pathlib import Path
 from typing import NamedTuple
 
-from release.debian.fetch import Fetched, Part, copy
+from release.debian.fetch import Fetched, Part, Target, copy
 from release.debian.manual import completion, man_page
 
 FILES = Path(__file__).parent / "files"
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
-PYTHON = (3, 11)
-"""Debian 12's. Compiled parts of the locked packages run with this one only."""
 WHEELD = "controller of a real roulette wheel: sensors to verdicts"
 SIMULATOR = "simulated roulette wheel for wheeld"
 
 
+class Release(NamedTuple):
+    """A release of Debian, and the Raspberry Pi OS made from it: its number, Python, the minor number of its glibc
+    (2.x), what `wheeld` has inside for pins on a Raspberry Pi (a lock, and the extra that it was made with), and what
+    it recommends."""
+
+    number: int
+    python: str
+    glibc_minor: int
+    pins: tuple[str, str] | None
+    recommends: tuple[str, ...]
+
+    @property
+    def ships(self) -> dict[str, str]:
+        """What it has of the packages that a wheel needs, in a good version: versions by the index's names."""
+        lines = (Path(__file__).parent / f"debian-{self.number}.txt").read_text(encoding="utf-8").splitlines()
+        pinned = (line.partition("==") for line in lines if not line.startswith("#"))
+        return {name: version for name, _, version in pinned}
+
+    def target(self, machine: str) -> Target:
+        """A computer with it; `machine` as the index calls it."""
+        return Target(machine, self.python, self.glibc_minor, self.ships)
+
+
+RELEASES = {
+    "bookworm": Release(12, "3.11", 36, ("wheel-rpi-lgpio", "rpi-lgpio"), ("openssl",)),
+    # The index has no compiled lgpio for 3.13, and Raspberry Pi OS has both packages.
+    "trixie": Release(13, "3.13", 41, None, ("openssl", "python3-rpi-lgpio")),
+}
+"""By the name of each. openssl makes keys."""
+DEBIAN_NAMES = {"attrs": "attr", "pyserial": "serial"}
+"""Packages that Debian does not call python3- and the index's name."""
+
+
 class Build(NamedTuple):
-    """What is packed: the source tree, its version for dpkg, the time that every file gets, and who packs it."""
+    """What is packed: the source tree, for which release of Debian, its version for dpkg, the time that every file
+    gets, and who packs it."""
 
     tree: Path
+    release: str
     version: str
     epoch: int
     maintainer: str
@@ -38,9 +72,9 @@ class Build(NamedTuple):
         return datetime.fromtimestamp(self.epoch, UTC)
 
 
-def debian_version(version: str) -> str:
-    """Of Python's version: what comes before a release sorts before it."""
-    return re.sub(r"(?<=\d)\.?(a|b|rc|dev)(?=\d)", r"~\1", version)
+def debian_version(version: str, release: str) -> str:
+    """Of Python's version: what comes before a release sorts before it, and a newer Debian's package is an upgrade."""
+    return re.sub(r"(?<=\d)\.?(a|b|rc|dev)(?=\d)", r"~\1", version) + f"+deb{RELEASES[release].number}"
 
 
 def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
@@ -51,8 +85,8 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
         unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace(
             "[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n"
         )
-        _write(root / "lib/systemd/system" / name, unit)
-    copy(systemd / "udev/70-wheeld.rules", root / "lib/udev/rules.d/70-wheeld.rules")
+        _write(root / "usr/lib/systemd/system" / name, unit)
+    copy(systemd / "udev/70-wheeld.rules", root / "usr/lib/udev/rules.d/70-wheeld.rules")
     for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
         copy(systemd / kind / "wheeld.conf", root / "usr/lib" / kind / "wheeld.conf")
     copy(FILES / "example.toml", root / "etc/wheeld/example.toml")
@@ -68,7 +102,7 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
 
 def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
     """All files of `wheeld-sim` besides Python's."""
-    copy(build.tree / "systemd/wheeld-sim@.service", root / "lib/systemd/system/wheeld-sim@.service")
+    copy(build.tree / "systemd/wheeld-sim@.service", root / "usr/lib/systemd/system/wheeld-sim@.service")
     _program(root, build, parser, SIMULATOR)
     _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
 
@@ -88,7 +122,8 @@ def _program(root: Path, build: Build, parser: argparse.ArgumentParser, about: s
 def _changelog(package: str, build: Build) -> str:
     what = "CHANGELOG.md.gz in /usr/share/doc/wheeld says what changed."
     date = f"{build.date:%a, %d %b %Y %H:%M:%S} +0000"
-    return f"{package} ({build.version}) bookworm; urgency=medium\n\n  * {what}\n\n -- {build.maintainer}  {date}\n"
+    head = f"{package} ({build.version}) {build.release}; urgency=medium"
+    return f"{head}\n\n  * {what}\n\n -- {build.maintainer}  {date}\n"
 
 
 def _copyright(parts: list[Part]) -> str:
@@ -112,17 +147,21 @@ def _licence(text: str) -> str:
 
 
 def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
-    """The fields of `wheeld`, but for its size."""
-    major, minor = PYTHON
+    """The fields of `wheeld`, but for its size. It is for any computer where nothing inside is compiled."""
+    release = RELEASES[build.release]
+    major, minor = map(int, release.python.split("."))
+    # With another Python's libraries nobody has tried it, and what is compiled runs with this one only.
     needs = [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})", "systemd"]
+    of_debian = sorted(fetched.of_debian.items())
+    needs += [f"python3-{DEBIAN_NAMES.get(name, name)} (>= {version})" for name, version in of_debian]
     if fetched.glibc_minor:
         needs += [f"libc6 (>= 2.{fetched.glibc_minor})", "libgcc-s1"]
     return {
         "Package": "wheeld",
         "Version": build.version,
-        "Architecture": architecture,
+        "Architecture": architecture if fetched.glibc_minor else "all",
         "Depends": ", ".join(needs),
-        "Recommends": "openssl",  # makes keys
+        "Recommends": ", ".join(release.recommends),
         "Suggests": "mosquitto, wheeld-sim",
         **_same(build),
         "Description": _description(WHEELD, FILES / "wheeld.description"),

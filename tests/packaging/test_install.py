@@ -1,17 +1,19 @@
 """The packages in a bare Debian: installed by apt, run by systemd, upgraded, refused, removed, purged, installed again.
 
-`make test-install` makes that Debian and boots it. The tests follow one another on it.
+`make test-install` makes that Debian, of either release, and boots it. The tests follow one another on it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from release.debian.package import DEBIAN_NAMES, RELEASES
 from tests.smallest_wheel import NO_BOARD, WHEEL, table
 from tests.systemd.machine import Machine, booted
 
@@ -39,11 +41,11 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         yield machine
 
 
-def version_in(machine: Machine) -> str:
-    """Of the commit at hand: its packages are the ones without an addition to the version."""
-    names = machine.ask("ls", "/packages").split()
-    (version,) = {name.split("_")[1] for name in names if name.startswith("wheeld_") and not set("~+") & set(name)}
-    return version
+def version_in(machine: Machine, addition: str = "") -> str:
+    """Of the commit at hand, or of its earlier or later sister, for dpkg."""
+    number = machine.ask("sh", "-c", ". /etc/os-release && echo $VERSION_ID")
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    return f"{project['version']}{addition}+deb{number}"
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +54,7 @@ def version(machine: Machine) -> str:
 
 
 def package(machine: Machine, version: str, name: str = "wheeld") -> str:
-    architecture = "all" if name == "wheeld-sim" else machine.ask("dpkg", "--print-architecture")
-    return f"/packages/{name}_{version}_{architecture}.deb"
+    return machine.ask("sh", "-c", f"ls /packages/{name}_{version}_*.deb")
 
 
 def apt(machine: Machine, *words: str) -> tuple[int, str]:
@@ -77,7 +78,8 @@ def pid(machine: Machine, name: str) -> str:
 
 def is_compiled(machine: Machine) -> bool:
     files = machine.ask("find", "/usr/lib/wheeld/wheeld", "-type", "f").splitlines()
-    compiled, sources = (sum(file.endswith(end) for file in files) for end in (".cpython-311.pyc", ".py"))
+    tag = machine.ask("python3", "-c", "import sys; print(sys.implementation.cache_tag)")
+    compiled, sources = (sum(file.endswith(end) for file in files) for end in (f".{tag}.pyc", ".py"))
     return compiled == sources > 0
 
 
@@ -94,14 +96,29 @@ def test_the_program_runs_and_is_compiled(machine: Machine, version: str) -> Non
     assert machine.run("hw-sim", "--help").stdout.startswith("usage: hw-sim")
 
 
-def test_nothing_but_its_own_directory_is_read(machine: Machine) -> None:
-    """A module of the same name elsewhere is not taken, whatever the environment says."""
-    for directory in ("/tmp/evil", "/usr/local/lib/python3.11/dist-packages", "/usr/lib/python3/dist-packages"):
-        machine.write(f"{directory}/msgspec.py", "raise SystemExit('not ours')\n")
-    machine.shell("cd /tmp/evil && PYTHONPATH=/tmp/evil wheeld --version")
-    machine.shell(
-        "rm /tmp/evil/msgspec.py /usr/l*/python3*/dist-packages/msgspec.py /usr/local/lib/python3*/*/msgspec.py"
-    )
+def test_a_module_of_the_same_name_elsewhere_is_not_taken(machine: Machine) -> None:
+    """Whatever the environment says: what stands in its own directory goes before Debian's packages, and nothing else
+    is read."""
+    (local,) = machine.ask("sh", "-c", "ls -d /usr/local/lib/python3.*/dist-packages").split()
+    for module, directory in (
+        ("msgspec", "/tmp/evil"),
+        ("msgspec", local),
+        ("aiomqtt", "/usr/lib/python3/dist-packages"),
+    ):
+        machine.write(f"{directory}/{module}.py", "raise SystemExit('not ours')\n")
+    for command in ("check-config", "run -c"):
+        machine.shell(f"cd /tmp/evil; PYTHONPATH=/tmp/evil wheeld {command} /etc/wheeld/example.toml || [ $? = 78 ]")
+    machine.shell(f"rm /tmp/evil/msgspec.py {local}/msgspec.py /usr/lib/python3/dist-packages/aiomqtt.py")
+
+
+def test_debian_has_what_its_list_says(machine: Machine) -> None:
+    """`release/debian/debian-13.txt` and its like, with which the tests are tried."""
+    shown = machine.ask("dpkg-query", "--show", "--showformat", "${Package} ${Version}\\n", "python3-*")
+    there = {name: version for name, _, version in (line.partition(" ") for line in shown.splitlines())}
+    number = int(machine.ask("sh", "-c", ". /etc/os-release && echo $VERSION_ID"))
+    (release,) = (release for release in RELEASES.values() if release.number == number)
+    for name, version in release.ships.items():
+        assert re.match(rf"{re.escape(version)}[+-]", there[f"python3-{DEBIAN_NAMES.get(name, name)}"]), name
 
 
 def test_the_program_is_that_of_its_release(machine: Machine) -> None:
@@ -148,7 +165,7 @@ def test_wheels_run(machine: Machine) -> None:
 
 def test_an_upgrade_restarts_the_wheels_that_run_and_no_others(machine: Machine, version: str) -> None:
     before = pid(machine, "running")
-    later = f"{version}+later"
+    later = version_in(machine, "+later")
     code, said = apt(machine, "install", package(machine, later), package(machine, later, "wheeld-sim"))
     assert code == 0, said
     assert installed(machine) == f"ii {later}"
@@ -158,15 +175,16 @@ def test_an_upgrade_restarts_the_wheels_that_run_and_no_others(machine: Machine,
 
 
 @pytest.mark.parametrize("older", ["", "~earlier"])
-def test_a_downgrade_is_refused_with_its_reason(machine: Machine, version: str, older: str) -> None:
+def test_a_downgrade_is_refused_with_its_reason(machine: Machine, older: str) -> None:
     before = pid(machine, "running")
-    code, said = apt(machine, "install", "--allow-downgrades", package(machine, f"{version}{older}"),
-                     package(machine, f"{version}{older}", "wheeld-sim"))  # fmt: skip
+    version, later = version_in(machine, older), version_in(machine, "+later")
+    both = [package(machine, version), package(machine, version, "wheeld-sim")]
+    code, said = apt(machine, "install", "--allow-downgrades", *both)
     assert code != 0
     assert "an older program does not open a journal" in " ".join(said.replace("wheeld: ", "").split())
     assert "apt-get remove wheeld" in said
-    apt(machine, "install", "-f", package(machine, f"{version}+later", "wheeld-sim"))
-    assert installed(machine) == f"ii {version}+later"
+    apt(machine, "install", "-f", package(machine, later, "wheeld-sim"))
+    assert installed(machine) == f"ii {later}"
     assert pid(machine, "running") == before
     assert is_compiled(machine)
 
@@ -190,8 +208,8 @@ def test_a_purge_leaves_journals_and_configurations_and_says_so(machine: Machine
     assert machine.ask("find", "/etc/systemd/system", "-name", "wheeld@*") == ""
 
 
-def test_installed_again_the_wheel_goes_on_with_its_journal(machine: Machine, version: str) -> None:
-    code, said = apt(machine, "install", package(machine, f"{version}+later"))
+def test_installed_again_the_wheel_goes_on_with_its_journal(machine: Machine) -> None:
+    code, said = apt(machine, "install", package(machine, version_in(machine, "+later")))
     assert code == 0, said
     assert state(machine, "running") != "active"
     machine.run("systemctl", "--quiet", "enable", "--now", "wheeld@running")

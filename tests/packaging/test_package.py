@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
+import tomllib
 import zipfile
+from collections.abc import Callable
 from email.message import Message
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import hw_sim.cli
 import wheeld.cli.parser
-from release.debian.fetch import Fetched, Part, unpack
+from release.debian.fetch import Fetched, Part, Target, fetch, unpack
 from release.debian.package import (
     FILES,
+    RELEASES,
     Build,
     control,
     control_simulator,
@@ -99,13 +104,10 @@ def test_a_wheel_is_unpacked_without_its_commands(tmp_path: Path) -> None:
             f"{info}/entry_points.txt": "",
             f"{info}/licenses/LICENSE": "may be copied",
         },
-        "one-1.0-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl",
     )
-    fetched = unpack([file], tmp_path / "to")
+    part = unpack(file, tmp_path / "to")
     there = {path.relative_to(tmp_path / "to").as_posix() for path in (tmp_path / "to").rglob("*") if path.is_file()}
     assert there == {"one/__init__.py", f"{info}/METADATA"}
-    assert fetched.glibc_minor == 17
-    (part,) = fetched.parts
     assert part.called == "one 1.0"
     assert part.licences == {"LICENSE": "may be copied"}
 
@@ -113,14 +115,108 @@ def test_a_wheel_is_unpacked_without_its_commands(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["../out.py", "one/../../out.py", "/etc/passwd", "one-1.0.data/scripts/one"])
 def test_a_file_that_belongs_elsewhere_is_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(ValueError, match="does not belong"):
-        unpack([wheel_file(tmp_path, {path: ""})], tmp_path / "to")
+        unpack(wheel_file(tmp_path, {path: ""}), tmp_path / "to")
 
 
 def test_two_parts_never_share_a_file(tmp_path: Path) -> None:
     one = wheel_file(tmp_path, {"same.py": "1"})
     other = wheel_file(tmp_path, {"same.py": "2"}, "two-1.0-py3-none-any.whl")
+    unpack(one, tmp_path / "to")
     with pytest.raises(ValueError, match="two parts have"):
-        unpack([one, other], tmp_path / "to")
+        unpack(other, tmp_path / "to")
+
+
+# --- what is fetched --------------------------------------------------------------------------------------------------
+
+ASKED = [Requirement("one>=1"), Requirement("shipped>=2")]
+
+
+def index(directory: Path) -> Path:
+    """A lock of four packages; pip finds their files in `directory` and nothing else."""
+    needs = {
+        "one-1.0-py3-none-any": ["two>=1", 'early>=1; python_version < "3.12"', 'odd; extra == "more"'],
+        "two-1.0-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64": ["shipped<4"],
+        "two-1.0-cp311-cp311-manylinux_2_34_x86_64": ["shipped<4"],
+        "early-1.0-py3-none-any": [],
+        "shipped-9.0-py3-none-any": ["never"],
+    }
+    hashes = dict[str, list[str]]()
+    for name, asked in needs.items():
+        package, version = name.split("-")[:2]
+        requires = "".join(f"Requires-Dist: {each}\n" for each in asked)
+        metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n{requires}"
+        info = f"{package}-{version}.dist-info"
+        parts = {f"{package}.py": name, f"{info}/METADATA": metadata, f"{info}/WHEEL": "Wheel-Version: 1.0\n"}
+        file = wheel_file(directory, parts, f"{name}.whl")
+        hashes.setdefault(f"{package}=={version}", []).append(hashlib.sha256(file.read_bytes()).hexdigest())
+    lock = directory / "lock.txt"
+    marked = [f"{pin} ; python_full_version < '3.2'" if "early" in pin else pin for pin in hashes]
+    rows = [
+        " \\\n".join([pin, *(f"    --hash=sha256:{each}" for each in found)])
+        for pin, found in zip(marked, hashes.values(), strict=True)
+    ]
+    lock.write_text("# made by hand\n" + "\n    # via nobody\n".join(rows) + "\n")
+    return lock
+
+
+@pytest.fixture
+def fetching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Target], Fetched]:
+    (tmp_path / "index").mkdir()
+    (tmp_path / "work").mkdir()
+    lock = index(tmp_path / "index")
+    monkeypatch.delenv("PYTHONWARNINGS")  # pip itself uses what Python and setuptools are about to take away
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(lock.parent))
+    return lambda target: fetch(lock, ASKED, target, tmp_path / "work", tmp_path / "to")
+
+
+def test_what_debian_ships_is_not_inside_nor_what_only_that_needs(
+    fetching: Callable[[Target], Fetched], tmp_path: Path
+) -> None:
+    fetched = fetching(Target("x86_64", "3.13", 41, {"shipped": "3.1"}))
+    assert [part.called for part in fetched.parts] == ["one 1.0", "two 1.0"]
+    assert fetched.of_debian == {"shipped": "3.1"}
+    assert fetched.glibc_minor == 17
+    assert (tmp_path / "to/two.py").read_text().startswith("two-1.0-cp313")
+
+
+def test_the_target_decides_what_is_needed_and_not_this_computer(
+    fetching: Callable[[Target], Fetched], tmp_path: Path
+) -> None:
+    fetched = fetching(Target("x86_64", "3.11", 36, {"shipped": "3.1"}))
+    assert [part.called for part in fetched.parts] == ["early 1.0", "one 1.0", "two 1.0"]
+    assert fetched.glibc_minor == 34
+    assert (tmp_path / "to/two.py").read_text().startswith("two-1.0-cp311")
+
+
+@pytest.mark.parametrize("version", ["1.9", "4.0"])
+def test_a_version_of_debian_that_nobody_asks_for_is_refused(
+    fetching: Callable[[Target], Fetched], version: str
+) -> None:
+    """Neither the program nor what is inside."""
+    with pytest.raises(ValueError, match=f"asked for, and this Debian has shipped {version}"):
+        fetching(Target("x86_64", "3.13", 41, {"shipped": version}))
+
+
+def test_a_file_that_the_lock_does_not_name_is_refused(
+    fetching: Callable[[Target], Fetched], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wheel_file(tmp_path / "index", {"one.py": "evil"}, "one-1.0-py3-none-any.whl")
+    with pytest.raises(subprocess.CalledProcessError):
+        fetching(Target("x86_64", "3.13", 41, {"shipped": "3.1"}))
+    assert "DO NOT MATCH THE HASHES" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_a_release_ships_is_a_version_that_is_asked_for(release: str) -> None:
+    """Where the program itself asks for it; `fetch` holds what is inside to the same."""
+    ships = RELEASES[release].ships
+    assert ships
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for line in [*project["dependencies"], *extras["page"], *extras["sign"]]:
+        asked = Requirement(line)
+        assert ships.get(asked.name, "") in asked.specifier or asked.name not in ships
 
 
 # --- what is packed ---------------------------------------------------------------------------------------------------
@@ -129,11 +225,11 @@ def test_two_parts_never_share_a_file(tmp_path: Path) -> None:
 def fetched() -> Fetched:
     metadata = Message()
     metadata["Name"], metadata["Version"], metadata["License-Expression"] = "one", "1.0", "MIT"
-    return Fetched([Part(metadata, {"LICENSE": "may be copied"})], 34)
+    return Fetched([Part(metadata, {"LICENSE": "may be copied"})], 34, {"pyserial": "3.5"})
 
 
 def made(directory: Path) -> tuple[Path, Path]:
-    build = Build(ROOT, "0.9~rc1", 1_700_000_000, "The makers <makers@casino.example>")
+    build = Build(ROOT, "bookworm", "0.9~rc1+deb12", 1_700_000_000, "The makers <makers@casino.example>")
     root, simulator = directory / "root", directory / "simulator"
     lay_out(root, build, wheeld.cli.parser.parser(), fetched())
     lay_out_simulator(simulator, build, hw_sim.cli.parser())
@@ -153,8 +249,8 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
     files = {line.split()[5].removeprefix("."): line.split()[0] for line in listed.splitlines()}
     for path in (
         "/etc/wheeld/example.toml",
-        "/lib/systemd/system/wheeld@.service",
-        "/lib/udev/rules.d/70-wheeld.rules",
+        "/usr/lib/systemd/system/wheeld@.service",
+        "/usr/lib/udev/rules.d/70-wheeld.rules",
         "/usr/lib/modules-load.d/wheeld.conf",
         "/usr/lib/sysusers.d/wheeld.conf",
         "/usr/lib/tmpfiles.d/wheeld.conf",
@@ -170,17 +266,26 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
     assert files["/usr/bin/wheeld"] == "-rwxr-xr-x"
     assert {line.split()[1] for line in listed.splitlines()} == {"root/root"}
     fields = asked("dpkg-deb", "--field", whole)
-    assert "Version: 0.9~rc1\n" in fields
-    assert "Depends: python3 (>= 3.11), python3 (<< 3.12), systemd, libc6 (>= 2.34), libgcc-s1\n" in fields
+    assert "Version: 0.9~rc1+deb12\nArchitecture: amd64\n" in fields
+    needs = "python3 (>= 3.11), python3 (<< 3.12), systemd, python3-serial (>= 3.5), libc6 (>= 2.34), libgcc-s1"
+    assert f"Depends: {needs}\n" in fields
     assert asked("dpkg-deb", "--info", whole, "conffiles") == "/etc/wheeld/example.toml\n"
-    assert "Depends: python3, wheeld (= 0.9~rc1)\n" in asked("dpkg-deb", "--field", simulator)
+    assert "Depends: python3, wheeld (= 0.9~rc1+deb12)\n" in asked("dpkg-deb", "--field", simulator)
+
+
+def test_without_a_compiled_part_it_is_for_every_computer_with_that_python() -> None:
+    build = Build(ROOT, "trixie", "0.9+deb13", 1_700_000_000, "The makers <makers@casino.example>")
+    fields = control(build, "amd64", fetched()._replace(glibc_minor=0, of_debian={"aiohttp": "3.11.16"}))
+    assert fields["Architecture"] == "all"
+    assert fields["Depends"] == "python3 (>= 3.13), python3 (<< 3.14), systemd, python3-aiohttp (>= 3.11.16)"
+    assert "python3-rpi-lgpio" in fields["Recommends"]
 
 
 @needs_dpkg
 def test_the_unit_of_the_package_runs_the_command_of_the_package(tmp_path: Path) -> None:
     whole, _ = made(tmp_path)
     asked("dpkg-deb", "--extract", whole, tmp_path / "out")
-    unit = (tmp_path / "out/lib/systemd/system/wheeld@.service").read_text()
+    unit = (tmp_path / "out/usr/lib/systemd/system/wheeld@.service").read_text()
     assert "\nExecStart=/usr/bin/wheeld run -c /etc/wheeld/%i.toml\n" in unit
     assert "/opt/" not in unit
     told = (tmp_path / "out/usr/share/doc/wheeld/copyright").read_text()
@@ -195,11 +300,27 @@ def test_the_same_files_make_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "of_debian"),
-    [("0.1.0", "0.1.0"), ("0.2.0rc1", "0.2.0~rc1"), ("1.0.dev3", "1.0~dev3"), ("1.0a2", "1.0~a2"), ("1.0b1", "1.0~b1")],
+    ("version", "release", "of_debian"),
+    [
+        ("0.1.0", "bookworm", "0.1.0+deb12"),
+        ("0.1.0", "trixie", "0.1.0+deb13"),
+        ("0.2.0rc1", "bookworm", "0.2.0~rc1+deb12"),
+        ("1.0.dev3", "trixie", "1.0~dev3+deb13"),
+        ("1.0a2", "trixie", "1.0~a2+deb13"),
+        ("1.0b1", "trixie", "1.0~b1+deb13"),
+    ],
 )
-def test_a_version_before_the_release_sorts_before_it(version: str, of_debian: str) -> None:
-    assert debian_version(version) == of_debian
+def test_a_version_before_the_release_sorts_before_it(version: str, release: str, of_debian: str) -> None:
+    assert debian_version(version, release) == of_debian
+
+
+@needs_dpkg
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("0.2.0+deb12", "0.2.0+deb13"), ("0.2.0~rc1+deb13", "0.2.0+deb12"), ("0.1.9+deb13", "0.2.0+deb12")],
+)
+def test_another_debian_is_an_upgrade_and_a_newer_program_is_one_before_that(older: str, newer: str) -> None:
+    asked("dpkg", "--compare-versions", older, "lt", newer)
 
 
 # --- maintainer scripts -----------------------------------------------------------------------------------------------

@@ -35,19 +35,20 @@ COUPS_S = 120.0
 QUESTIONS = 8
 
 
-def commands() -> list[str]:
-    """Those of the page's first section, each on one line."""
-    section = re.search(r"^## A wheel in four commands\n(.+?)^### ", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+def commands(heading: str) -> list[str]:
+    """Those of a section of the page, each on one line."""
+    section = re.search(rf"^## {heading}\n(.+?)^###? ", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert section is not None
     lines = re.findall(r"^ {4}(.+)$", section[1], re.MULTILINE)
     return re.sub(r" \\\n +", " ", "\n".join(lines)).splitlines()
 
 
-INSTALL, SETUP, START, WATCH = commands()
+FOUR = commands("A wheel in four commands")
+INSTALL, SETUP, START, WATCH = FOUR
 
 
 def test_the_page_needs_no_more_commands() -> None:
-    assert len(commands()) <= COMMANDS_MAX
+    assert len(FOUR) <= COMMANDS_MAX
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +57,18 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     if root is None:
         pytest.skip("`make test-install` makes a Debian and boots it")
     with booted(Path(root), PROJECT, tmp_path_factory.mktemp("machine")) as machine:
-        machine.shell(f"mkdir {DOWNLOADS} && cp /packages/wheeld*~earlier_*.deb {DOWNLOADS}")
+        machine.shell(f"mkdir {DOWNLOADS} && cp /packages/wheeld*~earlier*.deb {DOWNLOADS}")
         yield machine
 
 
-def at_a_terminal(machine: Machine, command: str, typed: str) -> str:
-    """What a person sees who types this; the command must succeed."""
-    line = f"cd {DOWNLOADS} && {command}"
-    return machine.run(
-        "script", "--quiet", "--return", "--command", line, "/dev/null", text=typed, patience_s=APT_S
-    ).stdout
+def at_a_terminal(machine: Machine, command: str, typed: str, *, at: str = "") -> str:
+    """What a person sees who types this, once `at` is seen: apt forgets what was typed before it asks. The command must
+    succeed."""
+    seen = "/root/terminal"
+    wait = f"until grep --quiet --no-messages --fixed-strings {at!r} {seen}; do sleep 0.1; done; cat"
+    script = f"script --quiet --flush --return --command {f'cd {DOWNLOADS} && {command}'!r} {seen}"
+    shell = f"rm -f {seen}; {{ {wait}; }} | {script}"
+    return machine.run("bash", "-euo", "pipefail", "-c", shell, text=typed, patience_s=APT_S).stdout
 
 
 class Verdict(NamedTuple):
@@ -132,7 +135,7 @@ def assert_good(machine: Machine, name: str) -> None:
 
 
 def test_apt_installs_everything(machine: Machine) -> None:
-    at_a_terminal(machine, INSTALL, "y\n")
+    at_a_terminal(machine, INSTALL, "y\n", at="[Y/n]")
     assert machine.ask("wheeld", "--version").startswith("wheeld ")
 
 
@@ -276,6 +279,28 @@ def test_an_older_copy_is_refused_and_goes_on_behind_what_others_have(machine: M
     machine.shell(f"systemctl reset-failed {unit}; {start}")
     assert_coups_go_on(machine, SECOND)
     assert last not in [message.seq for message in feed(machine, SECOND)]
+    assert_good(machine, SECOND)
+
+
+def test_debian_is_upgraded_below_the_wheels(machine: Machine) -> None:
+    """As the page says, but for `apt update` and the reboot: there is no network, its lists and packages are there."""
+    if machine.ask("ls", "-d", "/next") == "":
+        pytest.skip("this is the newest Debian that there is a package for")
+    sources, update, upgrade, reboot = commands("Upgrade Debian below the wheels")
+    assert (update, reboot) == ("apt update", "reboot")
+    before = feed(machine, SECOND)
+    machine.shell(sources)
+    machine.shell(f"rm -r {DOWNLOADS}/* /var/lib/apt/lists/*_* && cp /next/*.deb {DOWNLOADS}")
+    machine.shell("cp /next/lists/* /var/lib/apt/lists && cp /next/archives/*.deb /var/cache/apt/archives")
+    at_a_terminal(machine, f"DEBIAN_FRONTEND=noninteractive {upgrade}", "y\n", at="[Y/n]")
+    machine.shut_down("reboot")
+    machine.boot()
+    assert machine.ask("sh", "-c", ". /etc/os-release && echo $VERSION_CODENAME") == "trixie"
+    for name in (FIRST, SECOND):
+        machine.until(partial(is_active, machine, name), "the wheel is back")
+        assert_coups_go_on(machine, name)
+    assert feed(machine, SECOND)[: len(before)] == before
+    assert len(before) > COUPS
     assert_good(machine, SECOND)
 
 
