@@ -10,6 +10,7 @@ import wheeld.cli.parser
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "house.md").read_text()
+INSTALLED = re.findall(r"^ {4}(install .+)$", PAGE, re.MULTILINE)
 UNIT = (ROOT / "systemd" / "wheeld@.service").read_text()
 
 
@@ -17,6 +18,12 @@ def test_the_command_is_one_that_the_program_takes() -> None:
     (line,) = re.findall(r"^ {4}wheeld (.+)$", PAGE, re.MULTILINE)
     given = wheeld.cli.parser.parser().parse_args(shlex.split(line))
     assert len(given.tables) == 3
+
+
+def test_the_list_is_given_to_the_broker_as_the_readme_does_it() -> None:
+    """A broker's tests do it so, too."""
+    for text in ((ROOT / "README.md").read_text(), wheeld.cli.parser._ACL_EXAMPLES):
+        assert re.findall(r"^ +(install .+wheeld\.acl)$", text, re.MULTILINE) == INSTALLED
 
 
 def test_the_limit_of_memory_is_the_unit_s_and_more_than_a_wheel_needs() -> None:

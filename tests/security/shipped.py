@@ -1,4 +1,4 @@
-"""The broker that ships, as it ships, on Debian 12: beside that system's own configuration of mosquitto.
+"""The broker that ships, as it ships, on Debian: beside that system's own configuration of mosquitto.
 
 Only paths and the port are others. It is started as systemd starts it: it says by itself when it is ready, and changes
 to the user `mosquitto` where it was started by root.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -15,7 +16,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Self
 
 import aiomqtt
@@ -25,7 +26,8 @@ from tests.security.authority import Authority
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import TableAccess
 
-SAMPLES = Path(__file__).parents[2] / "systemd" / "mosquitto"
+README = Path(__file__).parents[2] / "README.md"
+SAMPLES = README.parent / "systemd" / "mosquitto"
 SITE, TABLES = "campione", ("campione-03", "campione-04")
 EYE = "the-eye"
 """A user that only the tests have: reads and publishes everything."""
@@ -72,7 +74,9 @@ class ShippedBroker(Mosquitto):
             shutil.copy(file, etc / "certs" / name)
         acl = access_list([TableAccess.of(SITE, table) for table in TABLES])
         self.access_list = etc / "wheeld.acl"
-        self.access_list.write_text(f"{acl}\nuser {EYE}\ntopic readwrite #\ntopic read $SYS/#\n")
+        made = root / "wheeld.acl"
+        made.write_text(f"{acl}\nuser {EYE}\ntopic readwrite #\ntopic read $SYS/#\n")
+        subprocess.run([*by_hand(), made, self.access_list], check=True)
         if more:
             (etc / "conf.d" / "more.conf").write_text(more)
         super().__init__(etc)
@@ -97,7 +101,8 @@ class ShippedBroker(Mosquitto):
     def start(self) -> Self:
         """Start it and return when it says that it is ready."""
         if os.geteuid() == 0:
-            subprocess.run(["chown", "-R", "mosquitto:", self.root], check=True)
+            own = [f"{self.root}{name}" for name in ("/run", "/var", "/etc/mosquitto/certs")]
+            subprocess.run(["chown", "-R", "mosquitto:", *own], check=True)
         program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
         assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
         address = self.root / "notify"
@@ -130,6 +135,16 @@ class ShippedBroker(Mosquitto):
         files = (self.root / "stderr", self.root / "var" / "log" / "mosquitto" / "mosquitto.log")
         return "".join(file.read_text() for file in files if file.exists())
 
+    def objections(self) -> list[str]:
+        """What it has against its files, at its start and when it reads them again, which this makes it do and end."""
+        self.reload()
+        given_up_s = monotonic() + READY_S_MAX
+        while "Reloading config" not in self.said and monotonic() < given_up_s:
+            sleep(LOOKS_S)
+        self.stop()
+        assert "Reloading config" in self.said
+        return re.findall(r".*(?:Error|Warning|Note|will refuse|deprecated).*", self.said)
+
     @asynccontextmanager
     async def client(self, name: str, **more: object) -> AsyncIterator[aiomqtt.Client]:
         """Connected with a certificate for `name`."""
@@ -137,6 +152,12 @@ class ShippedBroker(Mosquitto):
         version = aiomqtt.ProtocolVersion.V5
         async with aiomqtt.Client("127.0.0.1", self.port, tls_context=context, protocol=version, **more) as client:  # type: ignore[arg-type]
             yield client
+
+
+def by_hand() -> list[str]:
+    """What the README gives the list to the broker with; for who is not root without the owners, as `start` is."""
+    (line,) = re.findall(r"^ {4}(install .+) wheeld\.acl /etc/mosquitto/wheeld\.acl$", README.read_text(), re.MULTILINE)
+    return shlex.split(line if os.geteuid() == 0 else re.sub(r"-[og] \w+ ", "", line))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import stat
 from pathlib import Path
 
@@ -44,8 +45,14 @@ class BareComputer(Computer):
         return self.broker_started_s
 
     def own(self, path: Path, owner: str, group: str) -> None:
+        if group == "mosquitto" and os.geteuid() == 0:  # what a real broker reads
+            super().own(path, owner, group)
         name = path.name.removeprefix(".").removesuffix(".new")
         self.owners[str(path.with_name(name).relative_to(self.root))] = f"{owner}:{group}"
+
+    def has_access(self, path: Path, *, mode: int, owner: str, group: str) -> bool:
+        name = str(path.relative_to(self.root))
+        return (self.mode(name), self.owners.get(name)) == (f"{mode:04o}", f"{owner}:{group}")
 
     def run(self, *command: str) -> None:
         """As systemd does it, as far as it matters here."""

@@ -73,6 +73,15 @@ def connected(broker: MadeBroker, files: TlsFiles, host: str = "localhost", time
     )
 
 
+def test_it_objects_to_none_of_its_files() -> None:
+    """A broker of its own: this ends it."""
+    with system_root() as root:
+        made = BareComputer(root / "root")
+        set_up(made, *SIMULATED, now=datetime.datetime.now(datetime.UTC))
+        with MadeBroker(made) as broker:
+            assert broker.objections() == []
+
+
 async def test_the_wheel_publishes_and_the_table_system_receives(broker: MadeBroker, computer: BareComputer) -> None:
     wheel, system = files_of(computer, "wheel-bench-01"), files_of(computer, "table-system-bench-01")
     async with asyncio.timeout(20), connected(broker, system, "127.0.0.1") as reads, connected(broker, wheel) as writes:

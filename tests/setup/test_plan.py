@@ -59,8 +59,10 @@ def test_everything_is_there_and_belongs_to_whom_it_should(computer: BareCompute
     assert computer.owners["var/lib/wheeld"] == "wheeld:wheeld"
     assert [computer.mode(path) for path in SECRETS] == ["0600", "0600", "0600", "0600", "0640"]
     assert computer.mode("etc/wheeld/house") == "0700"
-    readable = {"etc/mosquitto/certs/broker.key", "etc/mosquitto/wheeld.acl"}
-    assert {path for path, owner in computer.owners.items() if owner == "root:mosquitto"} == readable
+    brokers = {path: owner for path, owner in computer.owners.items() if "mosquitto" in owner}
+    key, listed = "etc/mosquitto/certs/broker.key", "etc/mosquitto/wheeld.acl"
+    assert brokers == {key: "root:mosquitto", listed: "mosquitto:mosquitto"}
+    assert (computer.mode(key), computer.mode(listed)) == ("0640", "0600")
     config = checked(Places(computer, "bench-01"))
     assert config.table.test
     assert config.mqtt.host == "localhost"
@@ -230,9 +232,27 @@ def test_a_list_with_a_right_that_somebody_gave_by_hand_is_left_alone(computer: 
     file = computer.at("etc/mosquitto/wheeld.acl")
     file.write_text(access_list([TableAccess.of("bench", "bench-09")]) + "\nuser monitor\ntopic read $SYS/#\n")
     before = file.read_text()
-    (step,) = [step for step in set_up(computer, *SIMULATED) if step.what == str(file)]
+    step, closed = (step for step in set_up(computer, *SIMULATED) if step.what == str(file))
     assert (step.action, '("monitor: topic read $SYS/#")' in ENGLISH.say_text(step.why)) == ("differs", True)
+    assert closed.action == "replace"
     assert file.read_text() == before
+    assert computer.mode("etc/mosquitto/wheeld.acl") == "0600"
+
+
+@pytest.mark.parametrize("access", [(0o640, "root:mosquitto"), (0o644, "root:root"), (0o600, "mosquitto:root")])
+def test_a_list_that_the_broker_would_refuse_is_mended(computer: BareComputer, access: tuple[int, str]) -> None:
+    """Earlier versions left it to root; people may leave it to everybody."""
+    set_up(computer, *SIMULATED)
+    before, name = computer.tree(), "etc/mosquitto/wheeld.acl"
+    mode, computer.owners[name] = access
+    computer.at(name).chmod(mode)
+    computer.commands.clear()
+    plan = set_up(computer, *SIMULATED)
+    assert [step.what for step in plan if step.action == "replace"] == [str(computer.at(name))]
+    assert (computer.mode(name), computer.owners[name]) == ("0600", "mosquitto:mosquitto")
+    assert computer.tree().items() >= before.items()
+    assert computer.commands == [RELOAD]
+    assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}
 
 
 def test_roles_that_a_configuration_gives_are_in_the_list(computer: BareComputer) -> None:

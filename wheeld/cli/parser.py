@@ -205,8 +205,10 @@ the same list.
 _ACL_EXAMPLES = (
     """\
 examples:
-  wheeld acl campione/campione-03 campione/campione-04 -o /etc/mosquitto/wheeld.acl
-  wheeld acl -c campione-03 -o /etc/mosquitto/wheeld.acl
+  wheeld acl campione/campione-03 campione/campione-04 -o wheeld.acl
+  wheeld acl -c campione-03 -o wheeld.acl
+then give it to mosquitto alone, which warns about any other list:
+  install -o mosquitto -g mosquitto -m 600 wheeld.acl /etc/mosquitto/wheeld.acl
 """
     + _EXITS
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -46,8 +47,9 @@ def broker_steps(
         yield maker.of_pages(role.user(table)) if role.name == "page" else maker.of_device(role.user(table))
     yield from pages.steps_of(places, broker.authority, site, table)
     listed = looked(lambda: _access_list(places, broker, TableAccess.of(site, table, users)), broker.access_list)
-    yield listed
-    yield from _commands(broker, made, listed)
+    closed = [] if listed.does else list(_closed(broker))
+    yield from (listed, *closed)
+    yield from _commands(broker, made, [listed, *closed])
 
 
 def _authority(maker: _Certificates) -> Iterator[Step]:
@@ -156,7 +158,7 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Step
     found = places.computer.read(broker.access_list)
     before = (found or b"").decode(errors="replace")
     after = list_for([*others.values(), own], before)
-    put = Put(broker.access_list, 0o640, after.encode, "mosquitto")
+    put = _list_of(broker, after.encode)
     why = Text("who may do what, at every table of this computer")
     if found is None:
         return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
@@ -171,7 +173,21 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Step
     return Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
 
 
-def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Step) -> Iterator[Step]:
+def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
+    """mosquitto 2.0.21 warns about a list that is not its own alone, and a later version will refuse it."""
+    return Put(broker.access_list, 0o600, make, group="mosquitto", owner="mosquitto")
+
+
+def _closed(broker: BrokerPlaces) -> Iterator[Step]:
+    """The same list for the broker alone: earlier versions of setup, or people, left it to others too."""
+    put = _list_of(broker, broker.access_list.read_bytes)
+    with suppress(PermissionError):  # who may not look was told so about the list itself
+        if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):
+            why = Text("the same for the broker alone: a later version of it refuses a list that others may use")
+            yield Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
+
+
+def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Sequence[Step]) -> Iterator[Step]:
     """A reload opens no new listener, so new files ask for a restart; a new list alone does not."""
     computer = broker.computer
     if not computer.is_enabled(UNIT):
@@ -179,7 +195,7 @@ def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Step) -> Itera
     read_at_start = (broker.configuration, broker.authority, broker.certificate, broker.key)
     if _is_unread(computer, read_at_start) or any(step.does for step in made):
         yield steps.command(("systemctl", "restart", UNIT), Text("so that it listens, and reads its files"))
-    elif listed.does or _is_list_unread(broker):
+    elif any(step.does for step in listed) or _is_list_unread(broker):
         yield steps.command(RELOAD, Text("so that it reads the list"))
         # Written behind the reload: one that failed, or was never reached, is done by the next setup.
         put = Put(broker.list_read, 0o600, lambda: _digest(broker))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
@@ -53,6 +54,14 @@ class Computer:
             return path.stat().st_mtime
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+    def has_access(self, path: Path, *, mode: int, owner: str, group: str) -> bool:
+        """Whether what is at `path` belongs to them and has that mode. Raises OSError."""
+        try:
+            found = (stat.S_IMODE(path.stat().st_mode), path.owner(), path.group())
+        except KeyError:
+            return False  # it belongs to a number that is nobody's
+        return found == (mode, owner, group)
 
     def has_unit(self, unit: str) -> bool:
         """Whether a unit file is installed."""

@@ -1,7 +1,7 @@
 """A step of a plan: a directory, files or a command, and what becomes of it. Making a step only looks.
 
 What is there is never replaced, but two things that are made from others: a certificate that ends soon, and an access
-list that lacks a table.
+list that lacks a table or that its broker would refuse.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Put(NamedTuple):
     mode: int
     make: Callable[[], bytes]
     group: str = "root"
+    owner: str = "root"
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,6 +120,6 @@ def carry_out(plan: Sequence[Step], computer: Computer) -> None:
             owner, _, group = owners.partition(":")
             computer.make_directory(path, mode=mode, owner=owner, group=group or owner)
         for put in step.files:
-            computer.write(put.path, put.make(), mode=put.mode, owner="root", group=put.group)
+            computer.write(put.path, put.make(), mode=put.mode, owner=put.owner, group=put.group)
         if step.command:
             computer.run(*step.command)
