@@ -42,12 +42,18 @@ class FileError(CommandError):
     exit_code = EXIT_CANNOT_WRITE
 
 
+def told(error: OSError) -> str:
+    """What the system says, after the file that it says it about. Not every call is about a file."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn an OSError of the block into a FileError that names the file."""
+    """Turn an OSError of the block into a FileError that says which file, where it is about one."""
     try:
         yield
     except BrokenPipeError:
         raise  # standard output, not a file: `cli.main` handles it
     except OSError as error:
-        raise FileError(f"cannot write {error.filename}: {error.strerror}") from error
+        raise FileError(f"cannot write: {told(error)}") from error

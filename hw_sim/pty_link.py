@@ -26,6 +26,7 @@ from typing import Self
 
 from hw_sim.board import SimBoard
 from hw_sim.events import End, SimEvent
+from hw_sim.exits import FileError, told
 
 READ_BYTES = 4096
 """The size of a pseudo-terminal's own buffer."""
@@ -40,13 +41,18 @@ OURS = re.compile(r"/proc/\d+/fd/\d+")
 """Where a simulator's link leads. While it leads anywhere its simulator runs."""
 LINGER_S = 5.0
 """How long a host has to confirm the last event: longer than the daemon takes to reopen a line."""
+_NO_PTY = (
+    "this system gives no pseudo-terminal, which the simulated wheel needs as its serial port: {}. Where /dev/pts is "
+    "not mounted, as in a bare container or chroot, do this in it as root: mkdir -p /dev/pts && "
+    "mount -t devpts -o ptmxmode=666 devpts /dev/pts && ln -sf pts/ptmx /dev/ptmx"
+)
 
 
 class Pty:
     """A raw pseudo-terminal whose host side appears at `path` while this is entered.
 
     A symbolic link at `path`, which a killed run may have left, is replaced. The link of a simulator that runs, and
-    anything else, is somebody's: FileExistsError.
+    anything else, is somebody's: FileExistsError. A system that has no pseudo-terminals: FileError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,7 +64,10 @@ class Pty:
             if OURS.fullmatch(str(self.path.readlink())) and self.path.exists():
                 raise FileExistsError(errno.EEXIST, "another simulator plays there", str(self.path))
             self.path.unlink()
-        self.master, slave = os.openpty()
+        try:
+            self.master, slave = os.openpty()
+        except OSError as error:  # it names no file
+            raise FileError(_NO_PTY.format(told(error))) from error
         self._slave = _high(slave)
         self._target = Path(f"/proc/{os.getpid()}/fd/{self._slave}")
         try:

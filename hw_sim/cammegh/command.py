@@ -13,7 +13,7 @@ from hw_sim.cammegh.coups import KINDS, Coup, Drawing, Model
 from hw_sim.cammegh.head import HeadSetup, SimHead
 from hw_sim.cammegh.ports import LOOPBACK, Pace, on_tcp
 from hw_sim.evening import repeatable
-from hw_sim.exits import FileError, UsageError
+from hw_sim.exits import FileError, UsageError, told
 from hw_sim.pty_link import Pty
 from hw_sim.run import add_pace, cancel_at_signals, print_now
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_play(args, pace))
     except OSError as error:
-        raise FileError(f"cannot open the port: {error.strerror or error}") from error
+        raise FileError(f"cannot open the port: {told(error)}") from error
     return 0
 
 

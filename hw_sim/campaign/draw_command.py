@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import msgspec
 from hw_sim.campaign.black_box import find, replay_all
 from hw_sim.campaign.drawing import draw
 from hw_sim.campaign.timeline import read_timeline
-from hw_sim.exits import BadDataError, FileError
+from hw_sim.exits import BadDataError, FileError, told
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -40,14 +41,18 @@ def run(args: argparse.Namespace) -> int:
     try:
         args.svg.write_text(picture(args.log, find(args.wheeld)), encoding="utf-8")
     except OSError as error:
-        raise FileError(f"{error.filename}: {error.strerror}") from error
+        raise FileError(told(error)) from error
     return 0
 
 
 def picture(path: Path, wheeld: Path) -> str:
     """The log as SVG. Raises BadDataError, MissingExtraError, BlackBoxError, OSError."""
     packed = path.read_bytes()
-    lines = (gzip.decompress(packed) if packed.startswith(GZIP_MAGIC) else packed).splitlines(keepends=True)
+    try:
+        log = gzip.decompress(packed) if packed.startswith(GZIP_MAGIC) else packed
+    except (gzip.BadGzipFile, EOFError, zlib.error) as wrong:
+        raise BadDataError(f"{path}: damaged, or not copied whole ({wrong})") from wrong
+    lines = log.splitlines(keepends=True)
     messages, ended = replay_all(wheeld, lines, facts=True)
     if ended.code:
         raise BadDataError(f"{path}: {ended.stderr}")

@@ -147,6 +147,14 @@ def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["draw", str(tmp_path / "none"), "--svg", str(tmp_path / "no.svg")]) == 73
 
 
+@pytest.mark.parametrize("bad", [b"\x1f\x8bno", gzip.compress(b"log")[:-6], gzip.compress(b"log")[:-8] + bytes(8)])
+def test_a_damaged_compressed_log_is_named(tmp_path: Path, bad: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "coup.jsonl.gz"
+    path.write_bytes(bad)
+    assert main(["draw", str(path), "--svg", str(tmp_path / "no.svg")]) == 65
+    assert f"{path}: damaged, or not copied whole (" in capsys.readouterr().err
+
+
 def test_the_error_without_matplotlib_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

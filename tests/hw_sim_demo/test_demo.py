@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import os
 import signal
@@ -114,7 +115,17 @@ def test_a_number_of_coups_below_none_is_refused(capsys: pytest.CaptureFixture[s
 def test_a_state_directory_that_cannot_be_made_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert main(["demo", "--state", str(tmp_path / "file" / "state")]) == 73
-    assert "cannot write" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert error == f"hw-sim demo: cannot write: {tmp_path / 'file' / 'state'}: Not a directory\n"
+
+
+def test_a_disk_that_is_full_names_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As each call on an open file."""
+    monkeypatch.setattr(demo, "broker", failing(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+    assert main(["demo", "--state", str(tmp_path)]) == 73
+    assert capsys.readouterr().err == "hw-sim demo: cannot write: No space left on device\n"
 
 
 def failing(error: Exception) -> Callable[..., object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -115,6 +116,25 @@ def test_what_is_wrong_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "taken").write_text("someone's")
     assert main(["run", "--pty", str(tmp_path / "taken")]) == 73
     assert "taken: File exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", [["demo", "--state"], ["run", "--pty"], ["cammegh", "--product", "mercury-360", "--pty"]]
+)
+def test_a_system_without_pseudo_terminals_is_told_so(
+    tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error of a chroot without /dev/pts names no file."""
+
+    def openpty() -> tuple[int, int]:
+        raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
+
+    monkeypatch.setattr(os, "openpty", openpty)
+    assert main([*command, str(tmp_path / "here")]) == 73
+    error = capsys.readouterr().err
+    assert error.startswith(f"hw-sim {command[0]}: this system gives no pseudo-terminal, which")
+    assert "serial port: No such device. Where /dev/pts is not mounted" in error
+    assert error.endswith("/dev/ptmx\n")
 
 
 def test_a_fault_of_the_player_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
