@@ -71,8 +71,10 @@ SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
+# What pip downloads for each stamp, in MB.
+SIZES  := demo:10 campaign:45 test:160 pages:215 docs:30 release:35
 # Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
-need    = $(if $(ROOT)$(SUDO),{ $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
+need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
 .PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
@@ -119,7 +121,7 @@ test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; k
 	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/systemd/prepare .wheeld-systemd $(BIN)/python
 	$(SUDO) env WHEELD_ROOT=$(CURDIR)/.wheeld-systemd/root $(BIN)/python -m pytest -p no:cacheprovider tests/systemd
 
-test-gpio: $(VENV)/bin/python  ## the GPIO on lines of a real kernel; builds it once (4 min of a core), kept in .wheeld-gpio
+test-gpio: $(VENV)/complete  ## the GPIO on lines of a real kernel; builds it once (4 min of a core), kept in .wheeld-gpio
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
@@ -214,12 +216,16 @@ chromium:
 cc:  # what stands between SQLite and the disk in tests/faults is C
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
-$(VENV)/bin/python:
+# One that was broken off has a Python, and no pip or half of one: it is made anew.
+$(VENV)/complete:
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(call need,python3-venv); }
-	$(PYTHON) -m venv $(VENV)
+	@echo "makes $(VENV), a virtual environment of Python: it takes seconds"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
 
-$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e . -e './hw_sim[$*]'
+$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml $(VENV)/complete
+	@echo "pip installs in $(VENV) what '$*' needs, $(patsubst $*:%,%,$(filter $*:%,$(SIZES))) MB to download: a minute, more on a slow line or computer"
+	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]'
 	@touch $@
 
 clean:
