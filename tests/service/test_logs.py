@@ -30,7 +30,7 @@ for level in ("info", "warning", "error", "critical"):
 
 def lines(where: str, program: str = PROGRAM, *, code: int = 0) -> list[str]:
     run = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "default", "-c", program, where],
+        [sys.executable, "-X", "dev", "-W", "default::DeprecationWarning", "-c", program, where],
         capture_output=True,
         text=True,
         timeout=60,
