@@ -17,6 +17,8 @@ from wheeld.config.reading import parse
 from wheeld.core.law.people import missing
 from wheeld.core.observations import Command, CommandName
 from wheeld.core.pockets import SINGLE_ZERO
+from wheeld.sources.gpio import provider
+from wheeld.sources.gpio.provider import Machine, Provider
 from wheeld.sources.gpio.setting import BUTTONS as BUTTONS_OF_PINS
 from wheeld.sources.gpio.setting import GpioSetting
 
@@ -164,8 +166,11 @@ def test_a_door_may_be_wired_where_pins_see_the_wheel_or_beside_a_head_and_not_b
 
 
 def test_the_original_has_one_chip_only() -> None:
-    (reported,) = problems(with_line("gpio", "chip = 4", BUTTONS))
-    assert "gpio.chip: does not apply to the original RPi.GPIO" in reported
+    chosen_here = BUTTONS.replace('provider = "rpi"\n', "")
+    assert gpio(chosen_here).provider is None
+    for text in (BUTTONS, chosen_here):
+        (reported,) = problems(with_line("gpio", "chip = 4", text))
+        assert "gpio.chip: does not apply to the original RPi.GPIO: leave it out, or set provider = " in reported
 
 
 def test_its_meaning_is_printed() -> None:
@@ -178,6 +183,23 @@ def test_its_meaning_is_printed() -> None:
     assert "pins: button_tout_va 4, bets_closed 25" in beside
     nothing = GOOD.replace("[journal]", '[gpio]\nprovider = "rpi"\n\n[journal]')
     assert "pins: no other pins" in list(facts(parse(nothing), "en"))
+
+
+def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    there: set[Provider] = {"rpi-lgpio"}
+    monkeypatch.setattr(provider, "this_machine", lambda: Machine((6, 12), 0xC03114))
+    monkeypatch.setattr(provider, "installed", lambda: there)
+    config = parse(BUTTONS.replace('provider = "rpi"\n', ""))
+    lines = list(facts(config, "en"))
+    assert "GPIO: through the installed package, the chip is the Pi's own" in lines
+    pi = "kernel 6.12 on a Raspberry Pi before the 5"
+    assert f"this computer would read pins through rpi-lgpio: it is installed and works with {pi}" in lines
+    wanted = [line for line in facts(parse(BUTTONS), "en") if line.startswith("this computer")]
+    why = f"the original RPi.GPIO does not work with {pi}: take `provider` out of [gpio]"
+    assert wanted == [f"this computer cannot read pins: {why}"]
+    there.clear()
+    (line,) = (line for line in facts(config, "fr") if line.startswith("cet ordinateur"))
+    assert "rpi-lgpio n'est pas installé : lancer `" in line
 
 
 def test_lines_of_no_encoder_beside_a_head() -> None:

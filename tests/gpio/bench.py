@@ -19,8 +19,8 @@ from hw_sim.pins import SimPins
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Level, Observation, TimePassed
 from wheeld.ports import Edge, Pins
-from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import LOOK_S
+from wheeld.sources.gpio.rpi import open_pins
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 

@@ -16,9 +16,9 @@ from tests.gpio.test_feed import Ends, PinClock, looked
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, ForeignObject, HeadNumber
+from wheeld.daemon import sources
 from wheeld.daemon.sources import Source
 from wheeld.sources.chatter import DoorSeen
-from wheeld.sources.gpio import factory
 
 WHEEL = GOOD[GOOD.index("[wheel]") : GOOD.index("[sensors]")]
 HEAD = '[head]\nproduct = "slingshot-2"\nport = "/dev/ttyUSB0"\n\n'
@@ -31,7 +31,7 @@ MERCURY = GOOD.replace(WHEEL, "[wheel]\n\n").replace(SENSORS, HEAD.replace("slin
 @pytest.fixture
 def pins(monkeypatch: pytest.MonkeyPatch) -> SimPins:
     made = SimPins()
-    monkeypatch.setitem(factory.PROVIDERS, "rpi-lgpio", lambda _chip: made)
+    monkeypatch.setattr(sources, "open_pins", lambda *_: made)
     return made
 
 

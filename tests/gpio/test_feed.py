@@ -20,13 +20,13 @@ from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, Command, Observation, TimePassed
 from wheeld.daemon import root as daemon_module
+from wheeld.daemon import sources
 from wheeld.daemon.root import Daemon, run
 from wheeld.daemon.sources import Source
 from wheeld.exits import Exit
 from wheeld.journal.journal import Journal
 from wheeld.ports import Edge, PinsError
 from wheeld.service.host_clock import SystemClock
-from wheeld.sources.gpio import factory
 from wheeld.sources.gpio.feed import LOOK_S, GpioFeed, commands_only
 from wheeld.sources.gpio.outputs import BUZZ_NS, Outputs, Shown, shown
 from wheeld.sources.gpio.source import GpioSource
@@ -192,10 +192,9 @@ async def test_beside_a_board_only_commands_are_handed_on() -> None:
 
 @pytest.fixture
 def pins(monkeypatch: pytest.MonkeyPatch) -> SimPins:
-    """The pins that each provider returns."""
+    """The pins of the computer."""
     made = SimPins(now_ns=SystemClock().monotonic_ns())
-    for name in factory.PROVIDERS:
-        monkeypatch.setitem(factory.PROVIDERS, name, lambda _chip: made)
+    monkeypatch.setattr(sources, "open_pins", lambda *_: made)
     return made
 
 
@@ -289,9 +288,9 @@ async def test_without_a_board_the_pins_are_the_wheel(pins: SimPins, tmp_path: P
 def test_pins_that_cannot_be_opened_end_the_daemon_as_a_wrong_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def refuse(_chip: int | None) -> SimPins:
+    def refuse(*_: object) -> SimPins:
         raise PinsError("pip install 'wheeld[rpi-lgpio]'")
 
-    monkeypatch.setitem(factory.PROVIDERS, "rpi-lgpio", refuse)
+    monkeypatch.setattr(sources, "open_pins", refuse)
     monkeypatch.setattr(daemon_module, "log_to_stderr", lambda _level: None)
     assert run(configured(PINS, tmp_path)) == Exit.BAD_CONFIG

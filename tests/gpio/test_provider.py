@@ -14,58 +14,106 @@ from typing import Any
 import pytest
 
 from tests.gpio.bench import ON_LINES
+from wheeld.core.catalogue import Catalogue
 from wheeld.ports import Edge, PinsError
-from wheeld.sources.gpio import factory, provider
-from wheeld.sources.gpio.provider import Machine, installed, this_machine, trouble
-from wheeld.sources.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS, RpiPins, open_rpi
+from wheeld.sources.gpio import provider
+from wheeld.sources.gpio.provider import Machine, choose, installed, this_machine
+from wheeld.sources.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS, RpiPins, open_pins
 
 PI_4, PI_5 = 0xC03114, 0xC04170
 OLD, NEW = (6, 1), (6, 6)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "revision", "right"),
+    ("machine", "runs_original", "told"),
     [
-        (OLD, PI_4, "rpi"),
-        (OLD, None, "rpi"),
-        (NEW, PI_4, "rpi-lgpio"),
-        (OLD, PI_5, "rpi-lgpio"),
-        ((7, 0), PI_4, "rpi-lgpio"),
+        (Machine(OLD, PI_4), True, "kernel 6.1 on a Raspberry Pi before the 5"),
+        (Machine((6, 5), None), True, "kernel 6.5, not on a Raspberry Pi"),
+        (Machine(NEW, PI_4), False, "kernel 6.6 on a Raspberry Pi before the 5"),
+        (Machine(OLD, PI_5), False, "kernel 6.1 on a Raspberry Pi 5 or later"),
+        (Machine((7, 0), PI_4), False, "kernel 7.0 on a Raspberry Pi before the 5"),
     ],
 )
-def test_kernel_and_model_decide_which_package_is_right(
-    kernel: tuple[int, int], revision: int | None, right: str
-) -> None:
-    assert Machine(kernel, revision).right == right
+def test_kernel_and_model_decide_whether_the_original_works(machine: Machine, runs_original: bool, told: str) -> None:
+    assert (machine.runs_original, Catalogue("en").say_text(machine.told)) == (runs_original, told)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "there", "machine", "expected"),
+    ("wanted", "there", "machine", "chosen"),
     [
-        ("rpi-lgpio", set(), Machine(NEW, PI_4), "rpi-lgpio is not installed: `pip install 'wheeld[rpi-lgpio]'`"),
-        ("rpi", set(), Machine(OLD, PI_4), "RPi.GPIO is not installed: `pip install 'wheeld[rpi]'`"),
-        ("rpi-lgpio", {"rpi"}, Machine(OLD, PI_4), "'wheeld[rpi-lgpio]'`; RPi.GPIO is installed instead, uninstall"),
-        ("rpi", {"rpi"}, Machine(NEW, PI_4), 'does not work with kernel 6.6: set provider = "rpi-lgpio"'),
-        ("rpi", {"rpi"}, Machine(OLD, PI_5), "does not work with kernel 6.1 on a Raspberry Pi 5"),
-        (
-            "rpi",
-            {"rpi", "rpi-lgpio"},
-            Machine(OLD, PI_4),
-            "then `pip install 'wheeld[rpi]'`; kernel 6.1 needs no",
-        ),
-        ("rpi", {"rpi", "rpi-lgpio"}, Machine(NEW, PI_4), "both installed and own the same module: `pip uninstall"),
+        (None, {"rpi-lgpio"}, Machine(NEW, PI_5), "rpi-lgpio"),
+        (None, {"rpi-lgpio"}, Machine(OLD, PI_4), "rpi-lgpio"),
+        (None, {"rpi"}, Machine(OLD, PI_4), "rpi"),
+        ("rpi", {"rpi"}, Machine(OLD, PI_4), "rpi"),
+        ("rpi-lgpio", {"rpi-lgpio"}, Machine(OLD, PI_4), "rpi-lgpio"),
     ],
 )
-def test_an_error_says_what_to_do(wanted: Any, there: set[Any], machine: Machine, expected: str) -> None:
-    problem = trouble(wanted, there, machine)
-    assert problem is not None
-    assert expected in problem
+def test_the_installed_one_is_taken_if_it_works_here(
+    wanted: Any, there: set[Any], machine: Machine, chosen: str
+) -> None:
+    assert choose(wanted, there, machine) == chosen
 
 
-def test_nothing_is_wrong_with_the_right_one_nor_with_lgpio_on_an_old_kernel() -> None:
-    assert trouble("rpi", {"rpi"}, Machine(OLD, PI_4)) is None
-    assert trouble("rpi-lgpio", {"rpi-lgpio"}, Machine(OLD, PI_4)) is None
-    assert trouble("rpi-lgpio", {"rpi-lgpio"}, Machine(NEW, PI_5)) is None
+REFUSED = [
+    (None, set(), NEW, "rpi-lgpio is not installed: run `{lgpio}`"),
+    (None, set(), OLD, "rpi-lgpio is not installed: run `{lgpio}`"),
+    (None, {"rpi"}, NEW, "the original RPi.GPIO does not work with {pi}: run `{lgpio}`"),
+    (None, {"rpi", "rpi-lgpio"}, OLD, "{both}: run `{one}`"),
+    ("rpi-lgpio", {"rpi", "rpi-lgpio"}, NEW, "{both}: run `{one}`"),
+    ("rpi-lgpio", set(), NEW, "rpi-lgpio is not installed: run `{lgpio}`"),
+    ("rpi-lgpio", {"rpi"}, OLD, "rpi-lgpio is not installed: run `{lgpio}`"),
+    ("rpi", set(), OLD, "RPi.GPIO is not installed: run `{original}`"),
+    ("rpi", set(), NEW, "the original RPi.GPIO does not work with {pi}: {out} and run `{lgpio}`"),
+    ("rpi", {"rpi-lgpio"}, OLD, "RPi.GPIO is not installed: {out}"),
+    ("rpi", {"rpi-lgpio"}, NEW, "the original RPi.GPIO does not work with {pi}: {out}"),
+    ("rpi", {"rpi"}, NEW, "the original RPi.GPIO does not work with {pi}: {out} and run `{lgpio}`"),
+    ("rpi", {"rpi", "rpi-lgpio"}, OLD, "{both}: {out} and run `{one}`"),
+]
+"""What is wanted, what is there, the kernel of a Pi 4, the error."""
+APT = ("install python3-rpi-lgpio", "install python3-rpi.gpio", "remove python3-rpi.gpio")
+IN_VENV = {
+    (3, 11): "/opt/wheeld/bin/pip install 'wheeld[rpi-lgpio]'",
+    (3, 13): "apt install gcc python3-dev swig && PYPI=1 /opt/wheeld/bin/pip install 'wheeld[rpi-lgpio]'",
+}
+
+
+@pytest.mark.parametrize("python", [None, *IN_VENV], ids=["Debian's", "venv of 3.11", "venv of 3.13"])
+@pytest.mark.parametrize(("wanted", "there", "kernel", "expected"), REFUSED)
+def test_an_error_says_what_to_do(
+    wanted: Any,
+    there: set[Any],
+    kernel: tuple[int, int],
+    expected: str,
+    python: tuple[int, int] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    if python is None:
+        monkeypatch.setattr(sys, "prefix", "/usr")
+        lgpio, original, one = (f"apt {do}" for do in APT)
+    else:
+        monkeypatch.setattr(sys, "prefix", "/opt/wheeld")
+        monkeypatch.setattr(sys, "version_info", (*python, 5))
+        uninstall = "/opt/wheeld/bin/pip uninstall -y RPi.GPIO rpi-lgpio && " if there else ""
+        lgpio = one = uninstall + IN_VENV[python]
+        original = "apt install gcc python3-dev && /opt/wheeld/bin/pip install 'wheeld[rpi]'"
+    said = expected.format(
+        lgpio=lgpio,
+        original=original,
+        one=one,
+        both="RPi.GPIO and rpi-lgpio are both installed and own the same module",
+        out="take `provider` out of [gpio]",
+        pi=f"kernel {kernel[0]}.{kernel[1]} on a Raspberry Pi before the 5",
+    )
+    with pytest.raises(PinsError) as wrong:
+        choose(wanted, there, Machine(kernel, PI_4))
+    assert str(wrong.value) == said
+
+
+def test_the_page_has_the_same_commands() -> None:
+    page = (Path(__file__).parents[2] / "firmware_protocol" / "gpio.md").read_text()
+    commands = (*IN_VENV.values(), f"apt {APT[0]}", f"apt {APT[2]}")
+    assert [command for command in commands if f"`{command}`" not in page] == []
 
 
 def test_the_extras_bring_one_package_each_and_no_other_brings_both() -> None:
@@ -236,19 +284,22 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
         os.environ.pop(name, None)
 
 
-def test_the_factory_opens_what_is_configured_and_nothing_else(modules: pytest.MonkeyPatch) -> None:
+def test_what_is_configured_is_opened_and_nothing_else(modules: pytest.MonkeyPatch) -> None:
     modules.setattr(provider, "this_machine", lambda: Machine(OLD, PI_4))
     modules.setattr(provider, "installed", lambda: {"rpi-lgpio"})
     modules.setitem(sys.modules, "RPi.GPIO", Gpio(chip=0))
     modules.setitem(sys.modules, "lgpio", Lgpio())
     before = os.getcwd()
-    assert factory.open_pins("rpi-lgpio", 3).error_ns == KERNEL_ERROR_NS
+    assert open_pins("rpi-lgpio", 3).error_ns == KERNEL_ERROR_NS
     assert (os.environ["RPI_LGPIO_CHIP"], os.environ["RPI_LGPIO_REVISION"]) == ("3", "c03114")
     assert os.getcwd() == before
     with pytest.raises(PinsError, match=r"RPi\.GPIO is not installed"):
-        factory.open_pins("rpi", None)
+        open_pins("rpi", None)
     modules.setattr(provider, "installed", lambda: {"rpi"})
-    assert factory.open_pins("rpi", None).error_ns == CALLBACK_ERROR_NS
+    assert open_pins("rpi", None).error_ns == CALLBACK_ERROR_NS
+    assert open_pins(None, None).error_ns == CALLBACK_ERROR_NS
+    modules.setattr(provider, "installed", lambda: {"rpi-lgpio"})
+    assert open_pins(None, None).error_ns == KERNEL_ERROR_NS
 
 
 def test_a_module_that_does_not_load_is_an_error(modules: pytest.MonkeyPatch) -> None:
@@ -256,9 +307,4 @@ def test_a_module_that_does_not_load_is_an_error(modules: pytest.MonkeyPatch) ->
     modules.setattr(provider, "installed", lambda: {"rpi-lgpio"})
     modules.setitem(sys.modules, "RPi.GPIO", None)
     with pytest.raises(PinsError, match=r"RPi\.GPIO cannot be used here: "):
-        open_rpi("rpi-lgpio", None)
-
-
-def test_an_unknown_provider_is_an_error() -> None:
-    with pytest.raises(PinsError, match="no provider of pins is called 'pigpio'; there are rpi, rpi-lgpio"):
-        factory.open_pins("pigpio", None)  # type: ignore[arg-type]
+        open_pins("rpi-lgpio", None)

@@ -22,6 +22,7 @@ from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
 from wheeld.journal.setting import JournalSetting
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.gpio import provider
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.setting import HeadSetting
 
@@ -199,11 +200,13 @@ def _board(sensors: BoardSetting) -> Iterator[Text]:
 
 
 def _gpio(gpio: GpioSetting) -> Iterator[Text]:
+    through = gpio.provider or Text("the installed package")
     if gpio.chip is None:
-        yield Text("GPIO: through {provider}, the chip is the Pi's own", {"provider": gpio.provider})
+        yield Text("GPIO: through {provider}, the chip is the Pi's own", {"provider": through})
     else:
-        at = {"provider": gpio.provider, "chip": f"/dev/gpiochip{gpio.chip}"}
+        at: dict[str, Part] = {"provider": through, "chip": f"/dev/gpiochip{gpio.chip}"}
         yield Text("GPIO: through {provider}, the chip is {chip}", at)
+    yield _provider(gpio)
     if gpio.encoder is not None:
         pins: dict[str, Part] = {"encoder": gpio.encoder, "pins": str(gpio.encoder_pins), "tick": gpio.index_tick}
         yield Text("encoder: {encoder} at pins {pins}, its index in tick {tick}", pins)
@@ -211,6 +214,17 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
         yield Text("pins: {pins}", {"pins": used})
     else:
         yield Text("pins: no other pins")
+
+
+def _provider(gpio: GpioSetting) -> Text:
+    """What would read the pins if the wheel were run here. A configuration is checked at an office computer too."""
+    machine = provider.this_machine()
+    try:
+        chosen = provider.choose(gpio.provider, provider.installed(), machine)
+    except provider.ProviderError as wrong:
+        return Text("this computer cannot read pins: {why}", {"why": wrong.text})
+    here: dict[str, Part] = {"package": provider.PACKAGES[chosen], "machine": machine.told}
+    return Text("this computer would read pins through {package}: it is installed and works with {machine}", here)
 
 
 def _journal(journal: JournalSetting) -> Iterator[Text]:

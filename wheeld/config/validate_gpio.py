@@ -29,8 +29,9 @@ def gpio_rules(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> It
 
 
 def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
-    if gpio.provider == "rpi" and gpio.chip is not None:
-        yield "chip", Text("does not apply to the original RPi.GPIO, which has the Pi's own chip only: leave it out")
+    if gpio.provider != "rpi-lgpio" and gpio.chip is not None:
+        line = {"line": 'provider = "rpi-lgpio"'}
+        yield "chip", Text("does not apply to the original RPi.GPIO: leave it out, or set {line}", line)
 
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:

@@ -22,9 +22,9 @@ from wheeld.sources.board.board import Board
 from wheeld.sources.board.feed import BoardFeed
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.chatter import DoorSeen
-from wheeld.sources.gpio.factory import open_pins
 from wheeld.sources.gpio.feed import CAUGHT_UP_S, GpioFeed, Say, commands_only
 from wheeld.sources.gpio.outputs import Outputs
+from wheeld.sources.gpio.rpi import open_pins
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.head.feed import HeadFeed

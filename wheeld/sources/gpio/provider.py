@@ -1,21 +1,30 @@
 """Which package provides the module `RPi.GPIO`: two do, under one name, and on each machine one of them works.
 
 The original, `RPi.GPIO`, works up to kernel 6.5, and not on a Pi 5. `rpi-lgpio` works on every Pi; from kernel 6.6 on,
-and on a Pi 5, there is nothing else. The configuration says which one is meant; the other is never taken instead.
+and on a Pi 5, there is nothing else. The one that is installed is taken, if it works here. When the configuration says
+which one is meant, the other is never taken instead.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from wheeld.core.catalogue import Text
+from wheeld.core.text_error import TextError
+from wheeld.ports import PinsError
 
 Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
 """Named like the extras of this package that install them."""
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
+LGPIO_COMPILED_FOR = (3, 12)
+"""The last Python for which the index has a compiled lgpio; for a later one pip builds it, with PYPI=1 without Debian's
+liblgpio, which Debian 13 does not have."""
 KERNEL_WITHOUT_SYSFS = (6, 6)
 """From this kernel on the numbers of /sys/class/gpio no longer begin at 0, on which the original relies."""
 PI_5 = 0x17
@@ -31,18 +40,28 @@ class Machine(NamedTuple):
     revision: int | None
 
     @property
-    def right(self) -> Provider:
-        """The provider for it."""
-        return "rpi-lgpio" if self.kernel >= KERNEL_WITHOUT_SYSFS or self.is_pi_5 else "rpi"
+    def runs_original(self) -> bool:
+        """Whether the original works on it; rpi-lgpio does everywhere."""
+        return self.kernel < KERNEL_WITHOUT_SYSFS and not self.is_pi_5
 
     @property
     def is_pi_5(self) -> bool:
         """Or a later one."""
         return self.revision is not None and self.revision >> 4 & 0xFF >= PI_5
 
-    def __str__(self) -> str:
+    @property
+    def told(self) -> Text:
         """In words."""
-        return f"kernel {self.kernel[0]}.{self.kernel[1]}" + (" on a Raspberry Pi 5" if self.is_pi_5 else "")
+        kernel = {"kernel": f"{self.kernel[0]}.{self.kernel[1]}"}
+        if self.revision is None:
+            return Text("kernel {kernel}, not on a Raspberry Pi", kernel)
+        if self.is_pi_5:
+            return Text("kernel {kernel} on a Raspberry Pi 5 or later", kernel)
+        return Text("kernel {kernel} on a Raspberry Pi before the 5", kernel)
+
+
+class ProviderError(TextError, PinsError):
+    """No provider can be used as configured; says why, and what to do."""
 
 
 def this_machine() -> Machine:
@@ -69,21 +88,36 @@ def installed() -> set[Provider]:
     return there
 
 
-def trouble(wanted: Provider, there: set[Provider], machine: Machine) -> str | None:
-    """Why the configured provider cannot be used, and what to do; None when it can."""
-    right = machine.right
+def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> Provider:
+    """The provider that is wanted, None: the one that is there; raises ProviderError when it cannot be used."""
+    meant: Provider = next(iter(there), "rpi-lgpio") if wanted is None else wanted
     if len(there) > 1:
-        wrong = PACKAGES["rpi" if right == "rpi-lgpio" else "rpi-lgpio"]
-        return (
-            "RPi.GPIO and rpi-lgpio are both installed and own the same module: "
-            f"`pip uninstall RPi.GPIO rpi-lgpio`, then `pip install 'wheeld[{right}]'`; {machine} needs no {wrong}"
-        )
-    if wanted == "rpi" and right != "rpi":
-        return (
-            f'the original RPi.GPIO does not work with {machine}: set provider = "rpi-lgpio", '
-            "`pip uninstall RPi.GPIO`, `pip install 'wheeld[rpi-lgpio]'`"
-        )
-    if wanted not in there:
-        instead = f"; {PACKAGES[there.pop()]} is installed instead, uninstall it first" if there else ""
-        return f"{PACKAGES[wanted]} is not installed: `pip install 'wheeld[{wanted}]'`{instead}"
-    return None
+        why = Text("RPi.GPIO and rpi-lgpio are both installed and own the same module")
+    elif meant == "rpi" and not machine.runs_original:
+        why = Text("the original RPi.GPIO does not work with {machine}", {"machine": machine.told})
+    elif meant not in there:
+        why = Text("{package} is not installed", {"package": PACKAGES[meant]})
+    else:
+        return meant
+    better: Provider = "rpi" if wanted == "rpi" and machine.runs_original and not there else "rpi-lgpio"
+    steps: tuple[Text, ...] = ()
+    if wanted not in (None, better):
+        steps += (Text("take `provider` out of [gpio]"),)
+    if there != {better}:
+        steps += (Text("run `{command}`", {"command": _command(better, there)}),)
+    raise ProviderError(Text("{first}: {second}", {"first": why, "second": steps}))
+
+
+def _command(provider: Provider, there: set[Provider]) -> str:
+    """After it `provider` is installed, and the other is not."""
+    if sys.prefix == sys.base_prefix:
+        # Debian's two exclude each other: when both are there, one of them is inside the package of wheeld.
+        return "apt remove python3-rpi.gpio" if len(there) > 1 else f"apt install python3-{PACKAGES[provider].lower()}"
+    pip = f"{sys.prefix}/bin/pip"
+    command = f"{pip} install 'wheeld[{provider}]'"
+    if provider == "rpi":
+        command = f"apt install gcc python3-dev && {command}"
+    elif sys.version_info[:2] > LGPIO_COMPILED_FOR:
+        command = f"apt install gcc python3-dev swig && PYPI=1 {command}"
+    # Uninstalling one takes files of the other with it.
+    return f"{pip} uninstall -y RPi.GPIO rpi-lgpio && {command}" if there else command

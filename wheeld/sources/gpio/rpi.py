@@ -28,13 +28,11 @@ STAMP_AGE_NS_MAX = 60_000_000_000
 """Kernels before 5.7 date edges by the time of day, which is decades away; no edge waits for a minute."""
 
 
-def open_rpi(wanted: Provider, chip: int | None) -> RpiPins:
-    """The pins of chip number `chip` (None: the Pi's own); raises PinsError, which says what to install."""
+def open_pins(wanted: Provider | None, chip: int | None) -> RpiPins:
+    """The pins of chip number `chip` (None: the Pi's own) through `wanted` (None: the installed one); raises PinsError,
+    which says what to do."""
     machine = provider.this_machine()
-    wrong = provider.trouble(wanted, provider.installed(), machine)
-    if wrong is not None:
-        raise PinsError(wrong)
-    if wanted == "rpi":
+    if provider.choose(wanted, provider.installed(), machine) == "rpi":
         return RpiPins(_imported("RPi.GPIO"))
     if machine.revision is not None:
         os.environ.setdefault("RPI_LGPIO_REVISION", f"{machine.revision:x}")

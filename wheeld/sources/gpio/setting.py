@@ -53,15 +53,20 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     the cabinet's door they see the wheel; without, they are buttons and lamps beside another source."""
 
     provider: Annotated[
-        Provider,
+        Provider | None,
         Meta(
-            title=translatable("the library that reads the pins; it must be the one that is installed"),
+            title=translatable("the only library that may read the pins"),
             examples=["rpi-lgpio"],
+            extra={"left_out": "the installed one"},
         ),
-    ]
+    ] = None
     chip: Annotated[
         Annotated[int, Meta(ge=0, le=255, description=translatable("the number of /dev/gpiochipN, 0 to 255"))] | None,
-        Meta(title="which chip has the pins; only with rpi-lgpio", examples=[0], extra={"left_out": "the Pi's own"}),
+        Meta(
+            title='which chip has the pins; only with `provider = "rpi-lgpio"`',
+            examples=[0],
+            extra={"left_out": "the Pi's own"},
+        ),
     ] = None
     encoder: Annotated[
         Kind | None,
