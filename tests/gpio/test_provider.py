@@ -7,7 +7,6 @@ import sys
 import tomllib
 import types
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ REFUSED = [
     ("rpi", {"rpi", "rpi-lgpio"}, OLD, "{both}: {out} and run `{one}`"),
 ]
 """What is wanted, what is there, the kernel of a Pi 4, the error."""
-APT = ("install python3-rpi-lgpio", "install python3-rpi.gpio", "remove python3-rpi.gpio")
+APT = ("install python3-rpi-lgpio", "install python3-rpi.gpio", "install python3-rpi-lgpio")
 IN_VENV = {
     (3, 11): "/opt/wheeld/bin/pip install 'wheeld[rpi-lgpio]'",
     (3, 13): "apt install gcc python3-dev swig && PYPI=1 /opt/wheeld/bin/pip install 'wheeld[rpi-lgpio]'",
@@ -112,7 +111,7 @@ def test_an_error_says_what_to_do(
 
 def test_the_page_has_the_same_commands() -> None:
     page = (Path(__file__).parents[2] / "firmware_protocol" / "gpio.md").read_text()
-    commands = (*IN_VENV.values(), f"apt {APT[0]}", f"apt {APT[2]}")
+    commands = (*IN_VENV.values(), f"apt {APT[0]}")
     assert [command for command in commands if f"`{command}`" not in page] == []
 
 
@@ -149,18 +148,24 @@ def test_this_machine_is_read_from_its_kernel_and_its_device_tree(
     assert this_machine().revision == PI_4
 
 
-def test_installed_packages_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = {"rpi-lgpio"}
-
-    def distribution(name: str) -> str:
-        if name not in there:
-            raise metadata.PackageNotFoundError(name)
-        return name
-
-    monkeypatch.setattr(metadata, "distribution", distribution)
-    assert installed() == {"rpi-lgpio"}
-    there.add("RPi.GPIO")
+def test_installed_packages_are_found_where_the_module_is_taken_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, of_debian = tmp_path / "ours", tmp_path / "debian"
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "nothing"), str(ours), str(of_debian)])
+    assert installed() == set()
+    install(of_debian, "RPi.GPIO")
+    assert installed() == {"rpi"}
+    install(ours, "rpi-lgpio")
+    assert installed() == {"rpi-lgpio"}, "Debian's own is not used"
+    install(ours, "RPi.GPIO")
     assert installed() == {"rpi", "rpi-lgpio"}
+
+
+def install(directory: Path, name: str) -> None:
+    info = directory / f"{name.replace('-', '_')}-0.6.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Name: {name}\n")
 
 
 class Gpio(types.ModuleType):

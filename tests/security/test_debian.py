@@ -77,5 +77,5 @@ async def test_what_it_confirmed_survives_its_death(root: Path, tmp_path: Path) 
 @pytest.mark.parametrize("twice", ["persistence_location /var/lib/mosquitto/", "pid_file /run/mosquitto.pid"])
 def test_a_place_that_is_said_twice_is_found(root: Path, tmp_path: Path, twice: str) -> None:
     """Else this file would prove nothing."""
-    with pytest.raises(AssertionError, match=r'Duplicate "?\w+"? value'):
+    with pytest.raises(AssertionError, match=r"Duplicate ['\"]?\w+['\"]? value"):
         ShippedBroker(root, Authority(tmp_path), more=f"{twice}\n").start()

@@ -27,7 +27,6 @@ from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
 PINS = """\
 rotor_direction = "cw"
 [gpio]
-provider = "rpi-lgpio"
 encoder = "quadrature"
 encoder_pins = [17, 27, 22]
 beam_pins = [5, 6]

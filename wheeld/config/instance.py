@@ -91,8 +91,9 @@ def _instance(given: str) -> str | None:
     if not re.fullmatch(NAME_PATTERN, given) or given.endswith(".toml") or Path(given).is_file():
         return None
     config = ROOT / CONFIGURATIONS / f"{given}.toml"
-    if not config.exists():
-        raise FileNotFoundError(
-            errno.ENOENT, f"there is no such file here, and no wheel of that name ({config})", given
-        )
+    try:
+        config.stat()  # not `exists`: from Python 3.14 on that is False also where nobody may look
+    except FileNotFoundError:
+        why = f"there is no such file here, and no wheel of that name ({config})"
+        raise FileNotFoundError(errno.ENOENT, why, given) from None
     return given

@@ -78,7 +78,6 @@ def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[Question]:
 
 
 def _pins() -> Iterator[Question]:
-    yield Question("gpio.provider", "--answers", default="rpi-lgpio")
     yield Question("gpio.encoder", "--answers", default="quadrature")
     for name in ("encoder_pins", "beam_pins", "reader_pins"):
         yield Question(f"gpio.{name}", "--answers", "numbers")

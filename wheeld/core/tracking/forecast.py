@@ -13,7 +13,7 @@ a ball is never called too weak if it could run on at another wheel.
 from __future__ import annotations
 
 from itertools import pairwise
-from statistics import fmean
+from math import fsum
 
 import msgspec
 
@@ -61,7 +61,7 @@ class Habit(msgspec.Struct):
                 slowings.setdefault(_bin((before + after) / 2), []).append(slowing)
         for place, found in slowings.items():
             self.runs[place] = min(self.runs[place] + 1, KEPT_RUNS)
-            self.slowing[place] += (fmean(found) - self.slowing[place]) / self.runs[place]
+            self.slowing[place] += (fsum(found) / len(found) - self.slowing[place]) / self.runs[place]
 
     def covers(self, speed_rev_s: float) -> bool:
         """Whether enough runs are known at every speed, or at the one beside it, from this one down to where balls

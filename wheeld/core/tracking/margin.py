@@ -6,7 +6,7 @@ the verdict stands, and somebody should look at the wheel, or at how the ball is
 
 from __future__ import annotations
 
-from statistics import fmean
+from math import fsum
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -70,7 +70,8 @@ def passes(count: int) -> Margin:
 
 def pocket(sightings: list[Seen]) -> Margin:
     """R3: the mean place of the sightings in the pocket, and how far it was from the limit `OFF_CENTRE_MAX`."""
-    mean = fmean(seen.offset for seen in sightings)  # of floats, `sum` gives other bytes from Python 3.12 on
+    # Not `sum`: of floats it gives other bytes from Python 3.12 on.
+    mean = fsum(seen.offset for seen in sightings) / len(sightings)
     return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 
 

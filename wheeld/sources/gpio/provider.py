@@ -77,15 +77,13 @@ def this_machine() -> Machine:
 
 
 def installed() -> set[Provider]:
-    """Which of the two packages are installed."""
-    there: set[Provider] = set()
-    for provider in get_args(Provider):
-        try:
-            metadata.distribution(PACKAGES[provider])
-        except metadata.PackageNotFoundError:
-            continue
-        there.add(provider)
-    return there
+    """Which of the two packages are installed, in the first directory of Python's path that has one: the module is
+    taken from there. What Debian has beside the one in our own package is not used."""
+    for directory in sys.path:
+        names = {each.metadata["Name"] for each in metadata.distributions(path=[directory])}
+        if there := {provider for provider in get_args(Provider) if PACKAGES[provider] in names}:
+            return there
+    return set()
 
 
 def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> Provider:
@@ -111,8 +109,7 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
 def _command(provider: Provider, there: set[Provider]) -> str:
     """After it `provider` is installed, and the other is not."""
     if sys.prefix == sys.base_prefix:
-        # Debian's two exclude each other: when both are there, one of them is inside the package of wheeld.
-        return "apt remove python3-rpi.gpio" if len(there) > 1 else f"apt install python3-{PACKAGES[provider].lower()}"
+        return f"apt install python3-{PACKAGES[provider].lower()}"  # which removes the other
     pip = f"{sys.prefix}/bin/pip"
     command = f"{pip} install 'wheeld[{provider}]'"
     if provider == "rpi":
