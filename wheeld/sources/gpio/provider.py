@@ -102,7 +102,13 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
     if wanted not in (None, better):
         steps += (Text("take `provider` out of [gpio]"),)
     if there != {better}:
-        steps += (Text("run `{command}`", {"command": _command(better, there)}),)
+        command = {"command": _command(better, there)}
+        if sys.prefix != sys.base_prefix:
+            steps += (Text("run `{command}`", command),)
+        else:
+            steps += (
+                Text("run `{command}` (Raspberry Pi OS has it; for another, firmware_protocol/gpio.md)", command),
+            )
     raise ProviderError(Text("{first}: {second}", {"first": why, "second": steps}))
 
 
