@@ -14,6 +14,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+THERE = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+"""The environment of a command in the machine. What the tests' own processes have is none of its business."""
+
 PATIENCE_S = 40.0
 """Limit for what takes seconds; only a defect, or a very busy machine, needs so long."""
 
@@ -67,7 +70,7 @@ class Machine:
         spaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup")
         enter = ("nsenter", "--target", str(self._leader), *spaces)
         done = subprocess.run(
-            [*enter, *command], input=text, capture_output=True, text=True, timeout=patience_s, check=False
+            [*enter, *command], input=text, capture_output=True, text=True, timeout=patience_s, check=False, env=THERE
         )
         assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
