@@ -96,6 +96,18 @@ async def test_who_listens_gets_the_wheel_and_then_frames_with_what_was_seen(pat
         assert second["glance"]["ball"] == "at_rest"
 
 
+async def test_the_daemon_stops_while_a_page_looks_on(path: Path) -> None:
+    bench = Bench(path)
+    monitor = asyncio.create_task(bench.monitor.run())
+    await until(lambda: is_there(path))
+    async with bench.listening() as reader:
+        await line(reader)
+        monitor.cancel()
+        await asyncio.wait({monitor}, timeout=10)
+        assert monitor.done()
+    assert not is_there(path)
+
+
 async def test_while_nobody_listens_nothing_is_made(path: Path) -> None:
     async with running(path) as bench:
         bench.monitor.note([BallPass(5, 2)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -90,7 +90,10 @@ class Monitor:
     async def _listen(self) -> NoReturn:
         with bound(self._path) as made:
             try:
-                async with await asyncio.start_unix_server(self._serve, sock=made):
+                server = await asyncio.start_unix_server(self._serve, sock=made)
+                with closing(
+                    server
+                ):  # not `async with`: from Python 3.12 on it waits until every page has gone by itself
                     await self._tell()
             finally:
                 for writer in self._listeners:
