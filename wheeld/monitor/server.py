@@ -91,9 +91,8 @@ class Monitor:
         with bound(self._path) as made:
             try:
                 server = await asyncio.start_unix_server(self._serve, sock=made)
-                with closing(
-                    server
-                ):  # not `async with`: from Python 3.12 on it waits until every page has gone by itself
+                # Not `async with`: from Python 3.12 on that waits until every page has gone by itself.
+                with closing(server):
                     await self._tell()
             finally:
                 for writer in self._listeners:
