@@ -6,7 +6,9 @@ import asyncio
 import gc
 import re
 import shutil
+import socket
 import ssl
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,6 +99,17 @@ async def test_a_revoked_certificate_is_kept_out_and_another_is_not(tmp_path: Pa
         async with connecting(secured(broker.port, house.issue("wheel-3"))) as (connection, _):
             await session_of(connection)
     assert names_in(broker) == ["wheel-3"]
+
+
+def test_a_refusal_is_named_also_where_it_is_found_by_writing(tmp_path: Path, house: Authority) -> None:
+    lost = house.issue("lost")
+    with strict(tmp_path, house.issue("broker", server=True), f"crlfile {house.revoke(lost)}") as broker:
+        plain = socket.create_connection(("127.0.0.1", broker.port))
+        with lost.context().wrap_socket(plain, server_hostname="127.0.0.1") as sock:
+            # The first ones may go out before the broker has ended the connection.
+            sends = iter(lambda: sock.send(b"hello"), 0)
+            with pytest.raises(ssl.SSLError, match="ALERT_CERTIFICATE_REVOKED"):
+                deque(sends, maxlen=0)
 
 
 @pytest.mark.parametrize(

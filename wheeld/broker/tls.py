@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ssl
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from wheeld.core.catalogue import Part, Text
 from wheeld.core.text_error import TextError, reason
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size; None for one that is not there."""
@@ -35,7 +39,11 @@ _OF_US = {
 
 class Secured(ssl.SSLSocket):
     """Closes itself when the handshake fails. paho leaves that socket to the garbage collector, and until then a broker
-    that refuses us would hold one of our files after each attempt."""
+    that refuses us would hold one of our files after each attempt.
+
+    Says why it cannot send: in TLS 1.3 a broker refuses a certificate after our handshake, and an alert that nobody has
+    read yet tells more than that the connection has ended.
+    """
 
     def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  as the base
         """As in `ssl`; what it raises is unchanged."""
@@ -43,6 +51,17 @@ class Secured(ssl.SSLSocket):
             super().do_handshake(block)
         except BaseException:
             self.close()
+            raise
+
+    def send(self, data: ReadableBuffer, flags: int = 0) -> int:
+        """As in `ssl`, but raises the other side's alert, if it left one."""
+        try:
+            return super().send(data, flags)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except OSError:
+            with suppress(ssl.SSLWantReadError):
+                self.recv(1)
             raise
 
 
