@@ -123,6 +123,7 @@ class Evening:
         self._planned: list[Observation] = []
         self._angle_deg = 3.0
         self._turn_deg_s = 0.0
+        self._slipped_ticks = 0
         self.table, opening = Table.start(setting, boot_id="test", started_utc_us=started_utc_us, memory=memory)
         self._keep(0, opening)
         self.turn(rpm, way)
@@ -132,6 +133,10 @@ class Evening:
     def turn(self, rpm: float, way: Way = "ccw") -> None:
         """From now on the rotor turns so."""
         self._turn_deg_s = rpm * 6 * (1 if way == "cw" else -1)
+
+    def slip(self, ticks: int) -> None:
+        """The encoder's disc turns on its axle, clockwise by so many of its sectors."""
+        self._slipped_ticks += ticks
 
     @property
     def way(self) -> Way:
@@ -292,7 +297,10 @@ class Evening:
         step_deg, end_deg = 360 / ticks, self._angle_deg + self._turn_deg_s * (t_us - self.now_us) / 1e6
         low, high = sorted((self._angle_deg, end_deg))
         borders = range(math.floor(low / step_deg) + 1, math.ceil(high / step_deg))
-        return [Rotor(self._when(border * step_deg), (border - (way == "ccw")) % ticks, way) for border in borders]
+        return [
+            Rotor(self._when(border * step_deg), (border - (way == "ccw") + self._slipped_ticks) % ticks, way)
+            for border in borders
+        ]
 
     def _sightings(self, t_us: int) -> list[Observation]:
         """The lying ball stands clockwise of pocket zero by its place on the rotor."""

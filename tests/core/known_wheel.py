@@ -153,6 +153,11 @@ class KnownWheel:
         """Whether the ball lies where C11 wants it; at the first coup it may lie anywhere."""
         return self.last_number is None or (self.ball == "pocket" and self.evening.lying == self.last_number)
 
+    @property
+    def place_lost(self) -> bool:
+        """Whether the table says that nobody knows where the pockets stand: a person names the ball's (§7)."""
+        return "rotor/place" in self.table.get("failing", [])
+
     def launch_event(self) -> Event:
         """An object that lies in the cylinder is there before the number is out (N6)."""
         return (Fact.LAUNCHED, Fact.OBJECT_IN) if self.object_in else (Fact.LAUNCHED,)
@@ -185,9 +190,13 @@ class KnownWheel:
     def say(self, name: CommandName) -> None:
         if name == "tout_va" and self.track and not self.in_place:
             return  # it would wait while the ball runs on
-        fact = self.command_fact(name)
-        self.evening.say(name, who="Bianchi" if name == "bouler" else None)
-        self.happens((fact,))
+        if name in ("open", "resume") and self.place_lost:
+            self.evening.say(name, number=self.evening.lying)
+            self.happens((Fact[name.upper()],), (Fact[f"{name.upper()}_FAULTY"],))
+        else:
+            fact = self.command_fact(name)
+            self.evening.say(name, who="Bianchi" if name == "bouler" else None)
+            self.happens((fact,))
 
     def launch(self, laps: float, *, against: bool) -> None:
         """A launch, until its direction is known."""
@@ -335,10 +344,12 @@ class KnownWheel:
         self._see(into)
 
     def _place_after_hand(self) -> tuple[Event, ...]:
-        """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either."""
+        """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either. How long it was
+        away decides whether it was seen to be taken."""
+        moved: tuple[Event, ...] = ((Fact.BALL_MOVED,), (Fact.BALL_CARRIED,))
         if self.last_number is None:
-            return (Fact.BALL_IN_PLACE,), (Fact.BALL_MOVED,)
-        return ((Fact.BALL_IN_PLACE if self.in_place or self.ball == "hand" else Fact.BALL_MOVED,),)
+            return (Fact.BALL_IN_PLACE,), *moved
+        return ((Fact.BALL_IN_PLACE,),) if self.in_place or self.ball == "hand" else moved
 
     def _see(self, into: int) -> None:
         self.evening.lying = into

@@ -289,7 +289,7 @@ class Game:
             return (self.stays(),)
         return self.breaks_down() if self.running else self.unseen(evidence=True)
 
-    def ball_moved(self) -> Ways:
+    def ball_carried(self) -> Ways:
         """No launch, no coup; within one, what moved the ball was not observed (N8). A number that awaits the chef goes
         on awaiting him (R3b)."""
         if self.awaiting:
@@ -297,6 +297,13 @@ class Game:
         if self.running:
             return free("unseen_launch", self.stays(), *self.breaks_down())
         return self.unseen()
+
+    def ball_moved(self) -> Ways:
+        """The same; and where no hand took the ball the encoder may have slipped (§7): nothing is played until a person
+        has seen to it."""
+        if self.awaiting or self.running or self.at_rest or self.tout_va_owed or self.no_more_bets:
+            return self.ball_carried()
+        return (self.become(suspended=True),)
 
     def unseen(self, *, evidence: bool = False) -> Ways:
         """A ball in a pocket, and no coup runs: kept as evidence (§2), or a coup that nobody saw begin (N8)."""

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.core.evening import FRENCH, Way
-from tests.core.known_wheel import KnownWheel
+from tests.core.known_wheel import SEEN_S, KnownWheel
 from tests.faults.conftest import size_of
 from wheeld.core.observations import CommandName
 from wheeld.core.setting import TableSetting
@@ -104,6 +104,8 @@ class PlayedEvening(RuleBasedStateMachine):
             wheel.take()
         if not wheel.in_place:
             wheel.put(wheel.last_number or 0)
+        if wheel.place_lost:
+            wheel.evening.wait(SEEN_S)
         for word in TO_A_GAME:
             if wheel.evening.state == word.state:
                 wheel.say(word.name)

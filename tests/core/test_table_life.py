@@ -280,6 +280,23 @@ def test_the_ball_moved_by_hand_between_coups_is_a_notice() -> None:
     assert evening.verdicts() == []
 
 
+@pytest.mark.parametrize("rpm", [0, 20])
+def test_a_ball_that_was_not_seen_to_be_taken_puts_the_place_of_the_pockets_in_doubt(rpm: int) -> None:
+    """Sooner than readers can miss it, or while the rotor stands: a hand, or an encoder that has slipped."""
+    evening = Evening().open()
+    evening.wait(4)
+    evening.turn(rpm)
+    evening.wait(0.5 if rpm else 5)
+    evening.turn(20)
+    evening.lying = 5
+    evening.wait(5)
+    assert evening.notices() == ["unobserved_coup", "sensor_trouble"]
+    assert (evening.state, evening.verdicts()) == ("suspended", [])
+    evening.wait(5)
+    assert evening.say("resume", number=5).done
+    assert (evening.state, evening.verdicts()) == ("faites_vos_jeux", [])
+
+
 def test_the_board_shows_the_last_twenty_numbers_and_the_last_void() -> None:
     evening = Evening(rpm=40).open()
     numbers = list(range(22))

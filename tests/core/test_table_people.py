@@ -303,7 +303,7 @@ def test_also_without_a_last_number_a_ball_that_went_elsewhere_was_moved() -> No
     evening.open()
     evening.lying = 30
     evening.wait(5)
-    assert evening.notices() == ["unobserved_coup"]
+    assert evening.notices() == ["unobserved_coup", "sensor_trouble"]
 
 
 def sighted(evening: Evening, number: int, times: int) -> None:

@@ -185,6 +185,7 @@ def test_the_last_number_la_derniere_the_bouler_and_the_board_are_remembered() -
     before.coup(8)
     before.say("last_coup")
     after = again(before)
+    after.lying = 8
     after.say("operations_done")
     table = after.of("table")[-1]
     assert (table["last_number"], table["last_coup"], table["bouler"]) == (8, "this", "Bianchi")

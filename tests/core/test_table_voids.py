@@ -580,31 +580,6 @@ def test_a6_the_direction_ends_or_suspends_play_and_a_running_coup_is_a_breakdow
     later(evening)
 
 
-def slip(evening: Evening) -> None:
-    """From now on the encoder is two sectors off."""
-    evening._angle_deg += 2 * 360 / evening.setting.rotor_ticks
-    evening.wait(1)
-
-
-def test_n8_an_encoder_that_slips_while_the_ball_runs_is_a_breakdown() -> None:
-    evening = Evening().open()
-    evening.launch(laps=8)
-    evening.wait(2)
-    slip(evening)
-    void = only_void(evening, "breakdown").payload
-    assert void["evidence"] == {"sensor": "rotor", "what": "slipped"}
-    assert evening.state == "suspended"
-
-
-def test_n8_an_encoder_that_slips_between_coups_suspends_the_table_until_someone_resumes_it() -> None:
-    evening = Evening().open()
-    evening.wait(5)
-    slip(evening)
-    assert (evening.verdicts(), evening.state) == ([], "suspended")
-    assert evening.say("resume").done
-    assert evening.state == "faites_vos_jeux"
-
-
 def test_a_suspension_of_a_closed_table_stays_of_a_closed_one_when_the_last_game_is_void() -> None:
     """A6: two passes, closed and suspended within the lap; the breakdown of that game opens nothing."""
     evening = Evening().open()

@@ -69,9 +69,11 @@ class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 class ResumePayload(CommandPayload, frozen=True, kw_only=True):
-    """`resume` and `open`: `without` names the failing sensors that the table goes on without."""
+    """`resume` and `open`: `without` names the failing sensors that the table goes on without; `number` the pocket in
+    which the ball lies, where it is not known where the pockets stand."""
 
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
+    number: Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | None = None
 
 
 Found: TypeAlias = Literal["good", "corrected", "faulty"]

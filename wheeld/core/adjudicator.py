@@ -14,7 +14,7 @@ from wheeld.core.instants import ClockState
 from wheeld.core.law.breakdown import said_of
 from wheeld.core.law.guards import Known
 from wheeld.core.law.late import too_early_us
-from wheeld.core.law.left_out import CLEAR_BY_WORD, left_out_after, without_text
+from wheeld.core.law.left_out import CLEAR_BY_WORD, PLACED, left_out_after, named_pocket, without_text
 from wheeld.core.law.people import cited, fact_of, missing, reasons_of, word_for
 from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.standing import move, standing_evidence
@@ -136,6 +136,8 @@ class Adjudicator:
                 self._observer.disown()
             case Act.OVERTAKE:
                 state.current.overtaken = state.awaits_chef
+            case Act.LOSE_PLACE:
+                self._lose_place(now_us)
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
             case _:
@@ -253,8 +255,20 @@ class Adjudicator:
         notice = self._writer.notice(now_us, kind, text, figures or {}, command.person)
         self._pending.messages.append(notice)
 
+    def _lose_place(self, now_us: int) -> None:
+        """Nobody knows where the pockets stand: its row suspends play, or what stands after the chef's word does."""
+        for evidence in self._observer.lose_place(now_us):
+            if evidence.fact is not Fact.SENSOR_FAULT:
+                self.apply(evidence, now_us)
+
     def _use_sensors(self, command: Command, now_us: int) -> None:
         """Go on with the sensors that work, and without those that a person has left out. A change is a notice."""
+        if (pocket := named_pocket(self._known(now_us, command))) is not None:
+            off, found = self._observer.find_place(pocket, now_us)
+            for evidence in found:
+                self.apply(evidence, now_us)
+            figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
+            self._publish_notice(command, now_us, "chefs_word", self._catalogue.say(PLACED, **figures), figures)
         observer, before = self._observer, self._observer.left_out
         after = left_out_after(self._known(now_us, command))
         if after == before:
@@ -263,7 +277,7 @@ class Adjudicator:
         self._state.left_out = [*after]
         self._state.object_level = observer.object_level
         used_again = [sensor for sensor in before if sensor not in after]
-        figures: Figures = {"without": " ".join(after), "used_again": " ".join(used_again)}
+        figures = {"without": " ".join(after), "used_again": " ".join(used_again)}
         self._publish_notice(
             command, now_us, "sensors_left_out", self._catalogue.say_text(without_text(after)), figures
         )
@@ -288,6 +302,9 @@ class Adjudicator:
         assert command is not None, "a person confirms"
         assert called is not None, "a number awaits the chef"
         if command.number not in (None, called.number):
+            place = self._observer.place(now_us)
+            if place is not None and self._pockets.order[place] != command.number:
+                self._lose_place(now_us)  # his eyes and the readers contradict each other
             unproven = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=unproven)
         self._result(called, now_us, command.person)

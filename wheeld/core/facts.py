@@ -108,6 +108,7 @@ class Fact(Named):
     )
     NUMBER_CORRECTED = "number_corrected", "the wheel takes its number back, or reports another for the same game"
     BALL_MOVED = "ball_moved", "the ball lies in another pocket, no launch was seen"
+    BALL_CARRIED = "ball_carried", "the ball lies in another pocket, and may have been taken from the one where it lay"
     BALL_TAKEN = "ball_taken", "the ball was taken from its pocket"
     BALL_IN_PLACE = "ball_in_place", "the ball lies in the pocket of the last number"
     ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "the rotor stopped while the ball ran"
@@ -289,6 +290,11 @@ class Trouble(Named):
     EDGES_LATE = "edges_late", "edges on the pins were told too late to count", _BUSY
     PINS_BEHIND = "pins_behind", "the computer looks at the pins too seldom", _BUSY
     MISDATED = "misdated", "the sensor board gave an event a time at which it can't have been", _PROBATION
+    SLIPPED = (
+        "slipped",
+        "where the pockets stand is not known: the encoder has slipped on the rotor, or the ball was moved unseen",
+        "lay the ball in a pocket, let the rotor turn, and resume with the number of that pocket",
+    )
     CHATTERS = "chatters", "it reports more often than a ball can pass", "clean it, align it and check its wire"
     LINE_DAMAGED = (
         "line_damaged",

@@ -23,6 +23,7 @@ COMMAND_NAMES: dict[CommandName, str] = {
 }
 _SENSORS = {
     "rotor": translatable("the rotor's sensor"),
+    "rotor/place": translatable("the place of the pockets"),
     "reader": translatable("the readers"),
     "object": translatable("the object sensor"),
     "link": translatable("the line to the sensors"),

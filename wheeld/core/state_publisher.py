@@ -41,7 +41,7 @@ class StatePublisher:
     def publish(self, now_us: int) -> None:
         """Publish `table` if anything in it changed, and `board` with it if that changed too."""
         state, observer = self._state, self._observer
-        state.head_game = observer.head_game
+        state.head_game, state.slipped = observer.head_game, observer.has_slipped
         codes, words = self.awaited(now_us, self._catalogue)
         wire_name, bets = state.state.wire_name, state.state.bets
         on_board = (wire_name, bets, state.last_number, state.last_coup)

@@ -15,7 +15,7 @@ import msgspec
 from wheeld.core.adjudicator import Adjudicator
 from wheeld.core.catalogue import Language
 from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
-from wheeld.core.facts import Awaited, Fact, Person
+from wheeld.core.facts import Awaited, Fact, Person, Trouble
 from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.guards import Known
@@ -47,7 +47,7 @@ from wheeld.core.step import PendingStep, Step
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.left_out import still_left_out
-from wheeld.core.tracking.observer import Observer, ObserverState
+from wheeld.core.tracking.observer import PLACE, Observer, ObserverState
 from wheeld.core.waitlist import Happening, HeldUntil, Waitlist
 
 NOTHING = Step()
@@ -100,6 +100,8 @@ class Table:
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, left_out=[*state.left_out])
         observed.head.before = state.head_game
+        if state.slipped:  # whoever mended it, or did not: a ball in a pocket that a person names shows where it stands
+            observed.faults, observed.troubles, observed.pocket.adrift = [PLACE], {PLACE: Trouble.SLIPPED}, []
         if state.ball_belongs_in is not None:
             observed.pocket.lying = setting.profile.pockets.index_of[state.ball_belongs_in]
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)

@@ -13,9 +13,11 @@ from wheeld.core.law.rows import Row
 from wheeld.core.messages.payloads import Table, Void
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import CommandName
+from wheeld.core.tracking.observer import PLACE
 
 Needs: TypeAlias = Literal["number", "case", "who"]
-"""What a person adds to a command: the number that he confirms, which case of C11 it is, who launches."""
+"""What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11
+it is; who launches."""
 
 NEEDS: dict[CommandName, Needs] = {"confirm": "number", "rien_va": "case", "bouler": "who"}
 ORDER: tuple[CommandName, ...] = (
@@ -69,7 +71,9 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
         plain = Offer(name, label, does, NEEDS.get(name), name in GRAVE)
-        if name in ("open", "resume") and table.failing:
+        if name in ("open", "resume") and PLACE in table.failing:
+            yield plain._replace(needs="number")
+        elif name in ("open", "resume") and table.failing:
             told = catalogue.joined((does, catalogue.say(_LEAVES_OUT, sensors=sensors)))
             yield plain._replace(does=told, without=tuple({*table.failing, *table.without}))
         else:

@@ -42,12 +42,14 @@ def _number(evidence: Evidence, known: Known) -> Fact:
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
-    """The ball in another pocket; or in that of the last number, or of the one that awaits the chef; or, before the
-    first number, seen for the first time."""
+    """The ball in another pocket, brought by a hand or by nothing that was seen; or in that of the last number, or of the
+    one that awaits the chef; or, before the first number, seen for the first time."""
     if known.table_state.state is S.AWAITING_CHEF and known.table_state.current.overtaken:
         return F.NUMBER_OVERTAKEN
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
-    return F.BALL_IN_PLACE if is_first_seen or _is_at_home(evidence, known) else evidence.fact
+    if is_first_seen or _is_at_home(evidence, known):
+        return F.BALL_IN_PLACE
+    return F.BALL_CARRIED if known.observer.ball_carried else evidence.fact
 
 
 def _is_at_home(evidence: Evidence, known: Known) -> bool:
@@ -209,15 +211,25 @@ ROWS = (
     ),
     ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "what waited for it may go on"),
     ignore(F.OBJECT_UNKNOWN, ELSEWHERE, "7", "nothing is decided on it until the object sensor has reported again"),
-    notice(
+    on(
         F.BALL_MOVED,
+        (S.FAITES_VOS_JEUX, S.OPERATIONS),
+        S.SUSPENDED,
+        "7 N8",
+        "a hand moved it, no beam saw the coup, or the encoder has slipped",
+        Act.NOTICE,
+        Act.LOSE_PLACE,
+        kind="unobserved_coup",
+    ),
+    notice(
+        F.BALL_CARRIED,
         (S.FAITES_VOS_JEUX, S.OPERATIONS),
         "unobserved_coup",
         "",
         "a hand moved it, or no beam saw the coup",
     ),
     void(
-        F.BALL_MOVED,
+        (F.BALL_MOVED, F.BALL_CARRIED),
         (S.BETS_CLOSED_EARLY, *RUNNING),
         S.SUSPENDED,
         Cause.BREAKDOWN,
@@ -225,14 +237,20 @@ ROWS = (
         Act.BEGIN,
     ),
     notice(
-        F.BALL_MOVED,
+        (F.BALL_MOVED, F.BALL_CARRIED),
         S.AWAITING_CHEF,
         "number_seen",
         "R3b",
         "a hand may have moved the ball, or it fell only now; the chef says which number counts",
         Act.DOUBT,
     ),
-    notice(F.BALL_MOVED, AFTER_VOID, "ball_misplaced", "3", "the ball belongs in the pocket of the last number"),
-    ignore(F.BALL_MOVED, ELSEWHERE, "", "no game is on; hands may move the ball"),
+    notice(
+        (F.BALL_MOVED, F.BALL_CARRIED),
+        AFTER_VOID,
+        "ball_misplaced",
+        "3",
+        "the ball belongs in the pocket of the last number",
+    ),
+    ignore((F.BALL_MOVED, F.BALL_CARRIED), ELSEWHERE, "", "no game is on; hands may move the ball"),
     ignore(F.BALL_IN_PLACE, ELSEWHERE, "3", "the ball is where it belongs between coups"),
 )

@@ -306,7 +306,13 @@ ROWS = (
         "after an early launch operations are owed too",
         Act.TOUT_VA,
     ),
-    refuse(F.TOUT_VA_MISPLACED, AFTER_VOID, "3", "put the ball in the pocket of the last number first"),
+    refuse(
+        F.TOUT_VA_MISPLACED,
+        AFTER_VOID,
+        "3",
+        "put the ball in the pocket of the last number first; if it lies there, the encoder has slipped: "
+        "suspend play, and resume with that number",
+    ),
     refuse(F.TOUT_VA_UNSEEN, AFTER_VOID, "3", "no reader has seen the ball in its pocket yet: does the rotor turn?"),
     refuse(F.TOUT_VA_OBJECT, AFTER_VOID, "N6", "clear the foreign object first"),
     refuse(F.TOUT_VA_RUNNING, AFTER_VOID, "6", _BALL_OUT),

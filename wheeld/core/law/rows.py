@@ -32,6 +32,7 @@ class Act(Enum):
     DOUBT = "which number awaits the chef is in doubt"
     CONFIRM = "publish the result by the chef's word"
     DISOWN = "let the run belong to no coup to come"
+    LOSE_PLACE = "where the pockets stand is in doubt"
     OVERTAKE = "what is seen from now on is not of the number that awaits the chef"
     CLOSE_BETS = "note that bets closed"
     AWAIT_LAUNCH = "await the launch for a minute"

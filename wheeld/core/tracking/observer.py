@@ -37,6 +37,7 @@ from wheeld.core.observations import (
     Sighting,
     Standstill,
 )
+from wheeld.core.pockets import POCKET_DEG
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import FEW_US, BallState
 from wheeld.core.tracking.beams import BallFromBeams
@@ -50,7 +51,7 @@ from wheeld.core.tracking.left_out import OBJECT, numbers_of, sensor_of
 from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
 from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pick_up import PickUp, PickUpState
-from wheeld.core.tracking.pocket import PocketFromReaders, PocketState
+from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, PocketState
 from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
 from wheeld.core.tracking.run import ROTOR_FACTS, Phase
@@ -61,6 +62,10 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "unknown": Fact.OBJECT_UNKNOWN,
 }
 """What it is that the object sensor comes to stand so."""
+PLACE = "rotor/place"
+"""Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
+SLIPPED_DEG = AGREE_POCKETS * POCKET_DEG
+"""A disc that stands nearer to its place than this shows each ball in its pocket."""
 OF_NO_SENSOR = frozenset({SensorState, Hearing, Restarted, Command, ClockReading, Standstill, End})
 """These report nothing of the wheel itself. That time has passed without a pulse does."""
 ON_THEIR_WAY_US = 60_000_000
@@ -126,6 +131,7 @@ class Observer:
         self._conclusions = Conclusions(setting, self.ball, self.rotor)
         self._head: HeadState | None = None
         self._games: HeadGames | None = None
+        self._readers: PocketFromReaders | None = None
         self._pick_up: PickUp | None = None
         self._take: dict[type, Callable[[Any], list[Evidence]]] = {
             ForeignObject: self._object,
@@ -138,15 +144,15 @@ class Observer:
             self._take[Rotor] = self._edge
         if self._beams is not None:
             self._take[BallPass] = self._pulse
-        self.pocket: PocketPart = self._readers(setting) if setting.head is None else self._follow_head(setting)
+        self.pocket: PocketPart = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
         self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
         self.leave_out(self.left_out)
 
-    def _readers(self, setting: TableSetting) -> PocketFromReaders:
+    def _use_readers(self, setting: TableSetting) -> PocketFromReaders:
         """The pocket by readers, which need beams and an encoder beside them."""
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
-        pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder)
+        self._readers = pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder)
         self._pick_up = PickUp(setting.readers_deg, self.state.rotor, self.state.pick_up)
         self._take[Sighting] = partial(self._sighting, pocket, self._pick_up)
         return pocket
@@ -177,6 +183,21 @@ class Observer:
     def ball_taken(self) -> bool:
         """Whether the ball was taken from its pocket, and no reader has seen it since."""
         return self.state.pick_up.taken
+
+    @property
+    def ball_carried(self) -> bool:
+        """Whether the ball was taken from the pocket where it lay before, or may have been, since nobody watched."""
+        return self.state.pick_up.carried
+
+    @property
+    def has_slipped(self) -> bool:
+        """Whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it does."""
+        encoder = self._encoder
+        return PLACE in self.state.faults or (encoder is not None and abs(encoder.state.shift_deg) > SLIPPED_DEG)
+
+    def off_by(self, pocket_index: int, now_us: int) -> float | None:
+        """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
+        return None if self._readers is None else self._readers.off_by(pocket_index, now_us)
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -408,7 +429,7 @@ class Observer:
         self.only_postpones = not encoder.state.stopped
         surprise = encoder.tick(seen)
         if surprise == "slipped":
-            return self._slipped(seen.t_us)
+            return self.lose_place(seen.t_us)
         if launched_us is None:
             return self._picked_up(seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
@@ -416,11 +437,22 @@ class Observer:
         evidence = self._rotor_stopped(last_us) if stopped else []
         return evidence + self._conclusions.directions(seen.t_us)
 
-    def _slipped(self, t_us: int) -> list[Evidence]:
-        """The encoder lost its place: until someone has seen to it no pocket can be known (N8)."""
-        seen = self.pocket.give_up()
-        self.pocket.forget_place()
-        return [*seen, Evidence(Fact.SENSOR_FAULT, t_us, {"sensor": "rotor", "what": "slipped"})]
+    def lose_place(self, t_us: int) -> list[Evidence]:
+        """The encoder has slipped, or the ball lies where nothing has brought it: until a person has named the pocket
+        in which readers see it lie, no pocket is known (N8). A head that sees the pocket itself needs no encoder."""
+        if self._readers is None:
+            return []
+        lost = self._sensor(SensorState(t_us, PLACE, ok=False, what=Trouble.SLIPPED))
+        self._readers.lose_place()
+        return lost
+
+    def find_place(self, pocket_index: int, now_us: int) -> tuple[float, list[Evidence]]:
+        """A person says that the ball lies in that pocket, where readers see it lie still: the pockets stand so. By how
+        many pockets the encoder showed another one, and what is evident."""
+        assert self._readers is not None, "`off_by` says so"
+        off = self._readers.find_place(pocket_index, now_us)
+        self.state.loose.settle()
+        return off, self._sensor(SensorState(now_us, PLACE, ok=True))
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
         """When the encoder's silence is a stop; None after it was reported of this run."""
@@ -444,6 +476,8 @@ class Observer:
 
     def _sighting(self, pocket: PocketFromReaders, pick_up: PickUp, seen: Sighting) -> list[Evidence]:
         """What a reader saw; a ball that readers see lying may be taken."""
+        if pocket.state.called:
+            pick_up.state.carried = False
         evidence = pocket.take(seen)
         pick_up.see(pocket.sightings)
         if pocket.is_at_rest:
@@ -482,7 +516,9 @@ class Observer:
         """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
-        return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us)]
+        self.state.pick_up.carried = True
+        standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.state.faults]
+        return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:
         """Something may have changed that nobody was told, where sensors tell how they stand."""
@@ -522,11 +558,14 @@ class Observer:
         faults.append(seen.sensor)
         if seen.sensor == "link":
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
+            self.state.pick_up.carried = True
+        if seen.sensor in ("link", "rotor") and self._encoder is not None:
+            self._encoder.lose_sight()
         forgotten = self._forget_levels(seen.t_us) if seen.sensor in ("link", OBJECT) else []
         if is_left_out:
             return forgotten
         # Without these nobody can prove any more where the ball lies (R3b).
-        given_up = self.pocket.give_up() if seen.sensor in ("link", "rotor") else []
+        given_up = self.pocket.give_up() if seen.sensor in ("link", "rotor", PLACE) else []
         figures: Figures = {"sensor": seen.sensor}
         if seen.what is not None:
             figures["what"] = seen.what.value

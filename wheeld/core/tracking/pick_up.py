@@ -29,15 +29,17 @@ class PickUpState(msgspec.Struct):
 
     `lies_in`: the pocket where readers saw it lie; None while it is not known to lie. `unseen_deg`: how far the rotor
     has turned since the latest sighting, or since it began to turn. `taken`: it was taken, and not seen since.
+    `carried`: since it was last known where it lies it was taken, or may have been: nobody watched.
     """
 
     lies_in: int | None = None
     unseen_deg: float = 0.0
     taken: bool = False
+    carried: bool = False
 
     def forget(self) -> None:
         """A ball runs: it lies nowhere."""
-        self.lies_in, self.taken = None, False
+        self.lies_in, self.taken, self.carried = None, False, False
 
 
 class PickUp:
@@ -68,7 +70,7 @@ class PickUp:
         if state.unseen_deg <= self._limit_deg:
             return []
         number = ROTOR_ORDER[state.lies_in]
-        state.lies_in, state.taken = None, True
+        state.lies_in, state.taken, state.carried = None, True, True
         return [Evidence(Fact.BALL_TAKEN, t_us, {"number": number})]
 
 

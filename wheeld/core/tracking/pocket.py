@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
-from wheeld.core.pockets import ROTOR_ORDER
+from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import FALL_US, FALL_US_MIN, REST_US
@@ -48,6 +50,8 @@ PASSES_FROM_UNKNOWN = 2
 agree are a launch."""
 RESTED_US = 500_000
 """A ball that bounces leaves a pocket sooner: one that readers met there again so long after lies in it."""
+AGREE_POCKETS = 0.3
+"""Sightings of one lying ball are no farther from each other, whatever the angle at which its pocket stands."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
@@ -64,8 +68,9 @@ class PocketState(msgspec.Struct):
     pocket was seen filled while the ball ran. `glimpsed`: the pockets that were seen filled since the ball's latest
     pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
     rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second. `rested_in`: the first
-    pocket where readers saw that the fallen ball had stopped bouncing. `unplaced`: how many sightings count for
-    nothing.
+    pocket where readers saw that the fallen ball had stopped bouncing. `adrift`: None while it is known where the
+    pockets stand; else the latest sightings that agree since that is not known. `unplaced`: how many sightings count
+    for nothing.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -80,6 +85,7 @@ class PocketState(msgspec.Struct):
     glimpse: list[Seen] = msgspec.field(default_factory=list)
     at_pass: tuple[float, float] | None = None
     rested_in: int | None = None
+    adrift: list[Seen] | None = None
     unplaced: int = 0
 
 
@@ -105,8 +111,13 @@ class PocketTracker:
     @property
     def is_at_rest(self) -> bool:
         """Whether readers met the ball in that pocket for longer than it bounces."""
-        streak = self.state.streak
-        return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
+        agreeing = self._agreeing
+        return bool(agreeing) and agreeing[-1].t_us - agreeing[0].t_us >= RESTED_US
+
+    @property
+    def _agreeing(self) -> list[Seen]:
+        """The latest sightings of a ball in one place, whether or not it is known which pocket that is."""
+        return self.state.streak if self.state.adrift is None else self.state.adrift
 
     @property
     def number(self) -> int | None:
@@ -117,10 +128,14 @@ class PocketTracker:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
         placed = rotor.pocket_under(self._readers_deg[reader], t_us)
-        if placed is None or abs(placed[1]) > OFF_CENTRE_MAX:
+        if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and state.adrift is None):
             state.unplaced += 1
             return False
         seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
+        if state.adrift is not None:
+            agree = state.adrift and abs(_pockets_apart(seen, state.adrift[0])) <= AGREE_POCKETS
+            state.adrift = [*state.adrift[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
+            return False
         before = state.latest.get(reader)
         if before is not None and _same_pass(before, seen, rotor.state.begun_us):
             return False
@@ -134,6 +149,17 @@ class PocketTracker:
             return False
         interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
         return rotor.state.stopped or now_us <= state.streak[-1].t_us + PLACED_TURNS * interval_us
+
+    def off_by(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> float | None:
+        """By how many pockets, clockwise, readers see the ball elsewhere than in that pocket; None unless they see it
+        lie still now."""
+        seen = self._agreeing
+        interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
+        is_fresh = bool(seen) and (rotor.state.stopped or now_us <= seen[-1].t_us + PLACED_TURNS * interval_us)
+        if not is_fresh or _turned_deg(seen[0], seen[-1], rotor.state.begun_us) < HALF_TURN_DEG:
+            return None
+        named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
+        return fsum(_pockets_apart(each, named) for each in seen) / len(seen)
 
     def restart(self) -> None:
         """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
@@ -287,6 +313,27 @@ class PocketFromReaders:
         """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
         self.tracker.restart()
 
+    def lose_place(self) -> None:
+        """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
+        prove nothing."""
+        self.tracker.restart()
+        self.state.adrift, self.state.latest, self.state.lying = [], {}, None
+
+    def off_by(self, pocket_index: int, now_us: int) -> float | None:
+        """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
+        return self.tracker.off_by(pocket_index, self._rotor, now_us)
+
+    def find_place(self, pocket_index: int, now_us: int) -> float:
+        """A person says that the ball, which readers see lie still, lies in that pocket: the pockets stand so. By how
+        many the encoder showed another one."""
+        off = self.off_by(pocket_index, now_us)
+        assert off is not None, "they see it"
+        self._rotor.shift(-off * POCKET_DEG)
+        self.tracker.restart()
+        self._pulses.forget()
+        self.state.adrift, self.state.latest, self.state.lying = None, {}, pocket_index
+        return off
+
     def take_word(self, pocket_index: int) -> None:
         """A person answers for it that the ball lies there. Readers that called another pocket since the launch know
         better, unless they see it there now."""
@@ -339,6 +386,8 @@ class PocketFromReaders:
         if is_launched and (seen.t_us < bounces_until_us or self._began_before(bounces_until_us)):
             self.tracker.restart()
         called = self.tracker.sighting(seen.t_us, seen.reader, self._rotor)
+        if state.adrift is not None:
+            return []
         if run.phase is Phase.OFF_TRACK and state.rested_in is None and self.tracker.is_at_rest:
             state.rested_in = self.tracker.pocket
         if run.phase is Phase.ON_TRACK and state.last_us != before_us and state.streak:
@@ -419,6 +468,12 @@ def _placed(streak: list[Seen]) -> Figures:
         "pocket_index": last.pocket_index,
         "first_sighting_us": streak[0].t_us,
     }
+
+
+def _pockets_apart(one: Seen, other: Seen) -> float:
+    """How many pockets `one` lies clockwise of `other`, half of the wheel at most."""
+    half = len(ROTOR_ORDER) / 2
+    return (one.pocket_index + one.offset - other.pocket_index - other.offset + half) % len(ROTOR_ORDER) - half
 
 
 def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:

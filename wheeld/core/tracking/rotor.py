@@ -66,7 +66,8 @@ class RotorState(msgspec.Struct):
     clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
     they were in the other direction; the first of the latest such ticks came at `opposite_us`. `glitch_ticks`: how
     many in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `jitter_us`: by
-    how much edges come early or late, the median."""
+    how much edges come early or late, the median. `shift_deg`: how far the disc has slipped on the rotor, as a person
+    found."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -77,6 +78,7 @@ class RotorState(msgspec.Struct):
     opposite_us: int = 0
     stopped: bool = True
     jitter_us: float = 750.0
+    shift_deg: float = 0.0
 
 
 class RotorFromEncoder:
@@ -121,7 +123,7 @@ class RotorFromEncoder:
         """Take one encoder edge in. What it proves: that the rotor stopped and turned back, that the encoder lost its
         place on the rotor, or nothing."""
         state = self.state
-        angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg
+        angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg - state.shift_deg
         if state.direction is None or not state.points:
             self._begin(seen, angle_deg)
             return None
@@ -129,6 +131,17 @@ class RotorFromEncoder:
             return self._opposite(seen, angle_deg)
         rattled, state.opposite = bool(state.opposite), []
         return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
+
+    def lose_sight(self) -> None:
+        """Edges were lost: where the rotor is, and whether it turns, the next ones show."""
+        self.state.points = []
+
+    def shift(self, deg: float) -> None:
+        """The disc stands `deg` farther clockwise on the rotor than was thought."""
+        state = self.state
+        state.shift_deg = _apart_deg(state.shift_deg + deg, 0)
+        state.points = [(t_us, at_deg - deg) for t_us, at_deg in state.points]
+        state.opposite = [(t_us, at_deg - deg) for t_us, at_deg in state.opposite]
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
         """When silence is a stop; None while it already stands. With a ball launched silence counts from the launch at

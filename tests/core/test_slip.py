@@ -1,0 +1,195 @@
+"""An encoder that slips on the rotor (docs/rulebook.md 7): no pocket is known until a ball in a named one is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, Evening
+
+NAMED = "the ball lies there, all saw it"
+
+
+def idle() -> Evening:
+    evening = Evening().open()
+    evening.wait(5)
+    return evening
+
+
+def closed() -> Evening:
+    evening = Evening()
+    evening.wait(5)
+    return evening
+
+
+def operations() -> Evening:
+    evening = Evening().open()
+    evening.coup(9)
+    return evening
+
+
+def after_void() -> Evening:
+    evening = Evening().open()
+    evening.void_by_chef()
+    return evening
+
+
+def running() -> Evening:
+    evening = Evening().open()
+    evening.launch(laps=8)
+    evening.wait(2)
+    return evening
+
+
+def falling() -> Evening:
+    evening = Evening().open()
+    evening.run()
+    evening.wait(1)
+    return evening
+
+
+STATES = (closed, idle, operations, after_void, running, falling)
+
+
+def play_on(evening: Evening) -> None:
+    """As the machine says: the ball is laid in a pocket, and play is resumed with its number."""
+    assert evening.state == "suspended"
+    assert "lay the ball in a pocket" in evening.table.awaited("en")[1]
+    belongs = evening.table.header().last_number
+    evening._planned.clear()
+    evening.lying = belongs
+    evening.wait(1)
+    assert not evening.say("resume").done
+    evening.wait(6)
+    assert evening.say("resume", number=belongs, reason=NAMED).done
+    if evening.state == "closed":
+        assert evening.say("open").done
+    if evening.state == "rien_va":
+        assert evening.say("tout_va").done
+    if evening.state == "operations":
+        assert evening.say("operations_done").done
+    assert evening.state == "faites_vos_jeux"
+
+
+@pytest.mark.parametrize("ticks", [2, 3, 8, 40, 74, -2, -5, -40])
+@pytest.mark.parametrize("begin", STATES)
+def test_after_a_slip_every_number_is_right_and_play_goes_on(begin: Callable[[], Evening], ticks: int) -> None:
+    evening = begin()
+    before = len(evening.of("result"))
+    evening.slip(ticks)
+    evening.wait(1)
+    table = evening.last("table").payload
+    assert (evening.state, table["failing"]) == ("suspended", ["rotor/place"])
+    assert "sensor_trouble" in evening.notices()
+    play_on(evening)
+    evening.wait(3)
+    for number in (36, 5):
+        evening.launch(laps=9)
+        evening.wait(6)
+        evening.until(max(seen.t_us for seen in evening._planned))
+        evening.fall(number)
+        assert evening.state == "operations", evening.notices()
+        assert evening.say("operations_done").done
+        evening.wait(3)
+    assert [result["number"] for result in evening.of("result")[before:]] == [36, 5]
+
+
+def test_a_number_that_awaits_the_chef_goes_on_awaiting_and_the_place_is_found_after_his_word() -> None:
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = 9
+    evening.wait(0.7)
+    evening.turn(0)
+    evening.lying = None
+    evening.wait(8)
+    assert evening.state == "awaiting_chef"
+    evening.lying = 9
+    evening.turn(20)
+    evening.wait(0.5)
+    evening.slip(8)
+    evening.wait(6)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert evening.say("confirm", coup=1, number=9, reason=NAMED).done
+    assert (evening.verdicts(), evening.state) == ([("result", 9)], "suspended")
+    play_on(evening)
+
+
+def test_a_place_is_not_taken_from_a_word_before_readers_see_the_ball_lie() -> None:
+    evening = idle()
+    evening.lying = None
+    evening.slip(8)
+    evening.wait(2)
+    reply = evening.say("resume", number=17, reason=NAMED)
+    assert not reply.done
+    assert "does the rotor turn" in reply.why
+    assert evening.state == "suspended"
+
+
+def test_a_number_named_where_the_place_is_known_is_refused() -> None:
+    """One wrong word would make every number wrong."""
+    evening = idle()
+    evening.say("suspend")
+    reply = evening.say("resume", number=5, reason=NAMED)
+    assert not reply.done
+    assert "give no number" in reply.why
+    assert evening.say("resume").done
+
+
+@pytest.mark.parametrize("ticks", [8, 40])
+def test_a_slip_while_the_rotor_stands_is_found_at_the_latest_by_the_ball_in_another_pocket(ticks: int) -> None:
+    evening = operations()
+    assert evening.say("operations_done").done
+    evening.turn(0)
+    evening.wait(5)
+    evening.slip(ticks)
+    evening._angle_deg -= ticks * 360 / FRENCH.rotor_ticks  # turned back by hand, so that the border is as it was
+    evening.turn(20)
+    evening.wait(8)
+    play_on(evening)
+    assert evening.say("operations_done").done is False
+
+
+def test_a_restart_makes_no_place_known() -> None:
+    evening = idle()
+    evening.slip(8)
+    evening.wait(1)
+    after = Evening(memory=evening.memory)
+    after.slip(8)
+    after.wait(1)
+    assert after.state == "suspended"
+    play_on(after)
+    again = Evening(memory=after.memory)
+    again.slip(8)
+    assert again.state == "suspended", "the disc still stands elsewhere than configured"
+    mended = Evening(memory=after.memory)
+    play_on(mended)
+    assert Evening(memory=mended.memory).state == "faites_vos_jeux"
+
+
+def test_a_chef_who_names_another_number_than_readers_see_puts_the_place_in_doubt() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, confirm_numbers=True)).open()
+    evening.run()
+    evening.fall(9)
+    assert evening.state == "awaiting_chef"
+    assert evening.say("confirm", coup=1, number=22, reason=NAMED).done
+    assert (evening.verdicts(), evening.state) == ([("result", 22)], "suspended")
+    assert evening.last("table").payload["failing"] == ["rotor/place"]
+
+
+def test_tout_va_says_what_to_do_where_the_ball_lies_in_its_pocket_and_readers_see_it_elsewhere() -> None:
+    evening = after_void()
+    evening.turn(0)
+    evening.wait(5)
+    evening.slip(4)
+    evening._angle_deg -= 4 * 360 / FRENCH.rotor_ticks
+    evening.turn(20)
+    evening.wait(8)
+    reply = evening.say("tout_va")
+    assert not reply.done
+    assert "resume with that number" in reply.why
+    assert evening.say("suspend").done
+    assert evening.say("resume", number=17, reason=NAMED).done
+    assert evening.say("tout_va").done
