@@ -7,6 +7,9 @@ from hw_sim.scenarios.valid import drop, valid
 from hw_sim.scenarios.voids import block_or_fall, restore
 from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
+BEAMS_NEEDED = 3
+"""docs/rulebook.md 6: so many beams are left at least where one is left out."""
+
 
 def _running(table: SimTable) -> None:
     table.prepare_launch()
@@ -45,10 +48,30 @@ def breakdown_link(table: SimTable) -> None:
 
 @scenario()
 def breakdown_sensor(table: SimTable) -> None:
-    """A beam, a reader, the rotor's encoder or the object sensor fails its self-test while the ball runs."""
+    """A sensor that the others cannot replace fails its self-test while the ball runs."""
     beam = f"beam/{table.rng.randrange(len(table.layout.beams_deg))}"
     reader = f"reader/{table.rng.randrange(len(table.layout.readers_deg))}"
-    _fault_while_running(table, table.rng.choice((beam, reader, "rotor", "object")))
+    needed = ["rotor", "object"]
+    needed += [reader] if len(table.layout.readers_deg) == 1 else []
+    needed += [beam] if len(table.layout.beams_deg) <= BEAMS_NEEDED else []
+    _fault_while_running(table, table.rng.choice(needed))
+
+
+@scenario()
+def beam_spared(table: SimTable) -> None:
+    """One beam of four or more fails its self-test while the ball runs: the others prove the coup."""
+    beams = len(table.layout.beams_deg)
+    if beams <= BEAMS_NEEDED:
+        valid(table)
+        return
+    _running(table)
+    failed_s = table.now_s
+    table.outage(f"beam/{table.rng.randrange(beams)}", 45, 55)
+    back_s, table.now_s = table.now_s, failed_s
+    table.result(table.fall())
+    table.wait_until(back_s)
+    resume(table, "repaired")
+    table.operations()
 
 
 @scenario(weight=0.5)

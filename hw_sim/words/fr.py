@@ -209,12 +209,13 @@ ABOUT: Mapping[str, str] = {
     "beam_fails_at_rest": (
         "Un faisceau échoue à son autotest quand la bille est au repos et son numéro pas encore prouvé : il vaut."
     ),
+    "beam_spared": (
+        "Un faisceau sur quatre ou plus échoue à son autotest en pleine course : les autres prouvent le coup."
+    ),
     "bouler_change": "Un autre bouleur prend la place entre deux coups.",
     "breakdown_idle": "Le câble lâche entre deux coups : la table est suspendue, reprise, et continue.",
     "breakdown_link": "Le câble entre la carte et l'ordinateur lâche pendant que la bille tourne.",
-    "breakdown_sensor": (
-        "Un faisceau, un lecteur, le codeur ou le capteur de corps étrangers échoue à son autotest en pleine course."
-    ),
+    "breakdown_sensor": ("Un capteur que les autres ne remplacent pas échoue à son autotest en pleine course."),
     "chef_void": "Le chef de table déclare nul le coup en cours.",
     "close_running": "La direction ferme la table pendant que la bille tourne ; elle est rouverte.",
     "confirmed_too_early": (

@@ -201,12 +201,13 @@ ABOUT: Mapping[str, str] = {
     "beam_fails_at_rest": (
         "Una fotocellula fallisce l'autotest quando la pallina è ferma e il numero non è ancora provato: vale."
     ),
+    "beam_spared": (
+        "Una fotocellula su quattro o più fallisce l'autotest durante la corsa: le altre provano il colpo."
+    ),
     "bouler_change": "Un altro bouleur subentra tra due colpi.",
     "breakdown_idle": "Il cavo si guasta tra due colpi: il tavolo è sospeso, ripreso, e continua.",
     "breakdown_link": "Il cavo tra scheda e computer si guasta mentre la pallina gira.",
-    "breakdown_sensor": (
-        "Una fotocellula, un lettore, l'encoder o il sensore dei corpi estranei fallisce l'autotest durante la corsa."
-    ),
+    "breakdown_sensor": ("Un sensore che gli altri non sostituiscono fallisce l'autotest durante la corsa."),
     "chef_void": "Il capo tavolo dichiara nullo il colpo in corso.",
     "close_running": "La direzione chiude il tavolo mentre la pallina gira; viene riaperto.",
     "confirmed_too_early": (

@@ -324,7 +324,7 @@ class _Window:
             case "object_in" | "object_out":
                 self.direct.append(ForeignObject(t_us, present=name == "object_in"))
             case "fault":
-                self.direct.append(SensorState(t_us, "beam/1", ok=False))
+                self.direct.append(SensorState(t_us, "object", ok=False))
             case _:
                 command = msgspec.convert({"kind": "command", "t": t_us, "name": name, "by": "chef"}, type=Command)
                 if name == "confirm":

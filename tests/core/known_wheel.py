@@ -81,6 +81,8 @@ class KnownWheel:
         """One of `events` is the truth; what the table has published since the last one must follow from it."""
         messages = self.evening.published[self.read :]
         verdicts = tuple(self._verdict(one, number) for one in messages if one.topic in ("result", "void"))
+        if verdicts and self.runs and self.faults:  # those that the coup could spare: they stop play after its verdict
+            events = (*events, *((*event, Fact.SENSOR_FAULT) for event in events))
         dones = tuple(reply.done for reply in self.evening.replies[self.replied :])
         tables = [one.payload for one in messages if one.topic == "table"]
         # The same state again says that something else of it has changed: a ball that was taken, a sensor.
@@ -293,7 +295,20 @@ class KnownWheel:
         self.evening.sensor(name, ok=ok)
         if name == "link":
             self.gap_us = self.evening.now_us
-        self.happens((Fact.SENSOR_MENDED if ok else Fact.SENSOR_FAULT,))
+        if ok:
+            self.happens((Fact.SENSOR_MENDED,))
+        elif self.runs and self._can_spare(name):
+            self.happens((Fact.SENSOR_SPARED,))
+        else:
+            self.happens((Fact.SENSOR_FAULT,))
+
+    def _can_spare(self, name: str) -> bool:
+        """§6, N8: one beam of four, or any when the ball has left the track; one reader, while another works."""
+        kind, _, _ = name.partition("/")
+        failing = sum(sensor.startswith(kind) for sensor in self.faults)
+        if kind == "reader":
+            return failing < len(self.setting.readers_deg)
+        return kind == "beam" and (self.ball != "track" or len(self.setting.beams_deg) - failing >= 3)
 
     def restart(self) -> None:
         """The controller starts again with what its journal holds; meanwhile a hand stops the ball that ran."""
@@ -344,8 +359,8 @@ class KnownWheel:
         self._see(into)
 
     def _place_after_hand(self) -> tuple[Event, ...]:
-        """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either. How long it was
-        away decides whether it was seen to be taken."""
+        """What a hand did with the ball. At the first coup no pocket is its own; moved, it may be either. How long it
+        was away decides whether it was seen to be taken."""
         moved: tuple[Event, ...] = ((Fact.BALL_MOVED,), (Fact.BALL_CARRIED,))
         if self.last_number is None:
             return (Fact.BALL_IN_PLACE,), *moved

@@ -395,6 +395,10 @@ class Game:
         """N8: once the number is out, a later fault voids nothing."""
         return (self.stays(),) if self.awaiting else self.breaks_down()
 
+    def sensor_spared(self) -> Ways:
+        """N8: the others prove the coup that runs; what is not proven any more is void by another fact."""
+        return (self.stays(),)
+
     def sensor_mended(self) -> Ways:
         """N8: suspended until someone resumes."""
         return (self.stays(),)

@@ -74,7 +74,7 @@ def drop(evening: Evening) -> None:
 
 
 def fail(evening: Evening) -> None:
-    evening.sensor("reader/2", ok=False)
+    evening.sensor("object", ok=False)
 
 
 def say(name: CommandName) -> Callable[[Evening], None]:
@@ -136,7 +136,7 @@ def test_a_sensor_fault_suspends_any_table_without_a_void(state: str) -> None:
     fail(evening)
     assert evening.verdicts() == verdicts
     assert evening.state == "suspended"
-    evening.sensor("reader/2", ok=True)
+    evening.sensor("object", ok=True)
     assert evening.say("resume").done
     assert evening.state == before
 

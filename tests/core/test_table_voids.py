@@ -463,8 +463,6 @@ def test_n7_a_button_names_no_case() -> None:
 @pytest.mark.parametrize(
     ("sensor", "named"),
     [
-        ("beam/2", "beam 3"),
-        ("reader/0", "reader 1"),
         ("rotor", "the rotor's sensor"),
         ("object", "the object sensor"),
         ("link", "the line to the sensors"),

@@ -37,7 +37,7 @@ COUPS = {
     "foreign_object": 25,
     "foreign_object_after_drop": 13,
     "chef_void": 35,
-    "breakdown_sensor": 13,
+    "breakdown_sensor": 76,
     "suspend_running": 26,
 }
 """Each with a seed of a short evening, of either kind of encoder; a sensor that breaks is a beam or a reader, for an

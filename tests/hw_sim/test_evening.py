@@ -97,7 +97,7 @@ def test_results_have_their_laps_in_the_passes(name: str, seed: int) -> None:
     evening, log = played(name, seed)
     beams = len(evening.header["beams_deg"])
     last = evening.truth[-1]
-    if last["kind"] != "result" or name == "lap_margin":
+    if last["kind"] != "result" or name in ("lap_margin", "beam_spared"):  # a beam that fails reports nothing
         return
     run = _last_run(log)
     strays = 1 if name == "stray_pulse" else 0

@@ -12,13 +12,14 @@ from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Case, Cause, Fact, Person
 from wheeld.core.instants import ClockState
 from wheeld.core.law.breakdown import said_of
+from wheeld.core.law.drop import awaits_first
 from wheeld.core.law.guards import Known
 from wheeld.core.law.late import too_early_us
 from wheeld.core.law.left_out import CLEAR_BY_WORD, PLACED, left_out_after, named_pocket, without_text
 from wheeld.core.law.people import cited, fact_of, missing, reasons_of, word_for
 from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.standing import move, standing_evidence
-from wheeld.core.law.table import rule, ruling
+from wheeld.core.law.table import ruling
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
 from wheeld.core.observations import Command
@@ -26,6 +27,7 @@ from wheeld.core.setting import TableSetting
 from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
 from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
 from wheeld.core.tracking import margin
+from wheeld.core.tracking.ball import REST_US
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.left_out import OBJECT
 from wheeld.core.tracking.margin import Margin, Measure
@@ -63,7 +65,7 @@ class Adjudicator:
         self._state, self._observer = state, observer
         self._clock, self._writer, self._pending = clock, writer, pending
         self._profile, self._pockets, self._catalogue = setting.profile, setting.profile.pockets, setting.catalogue
-        self._test = setting.test
+        self._test, self._min_laps = setting.test, setting.min_laps
 
     def answer(self, command: Command, now_us: int) -> None:
         """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
@@ -82,6 +84,9 @@ class Adjudicator:
         state, before = self._state, self._state.state
         self._note(evidence)
         fact, row = ruling(evidence, self._known(now_us, command))
+        if awaits_first(row, evidence, self._known(now_us, command)):
+            self.apply(msgspec.structs.replace(evidence, fact=Fact.NUMBER_NOT_PROVEN), now_us)
+            return self.apply(evidence, now_us, command)
         for act in row.acts:
             self._act(act, row, evidence, now_us, command)
         if row.void is not None:
@@ -117,6 +122,18 @@ class Adjudicator:
                 coup.left_track_us = evidence.evidence_us
             case Fact.OPPOSITE_DIRECTION:
                 coup.directions = dict(evidence.figures)
+            case Fact.NUMBER_SEEN:
+                self._note_seen(evidence)
+
+    def _note_seen(self, evidence: Evidence) -> None:
+        """Where readers saw the ball of a run that is proven, or that the chef answers for. Sooner after its last pass
+        than a fall takes it bounces."""
+        coup, record = self._state.current, self._observer.ball.record()
+        has_run = bool(coup.directions) and coup.left_track_us is not None
+        if has_run and evidence.evidence_us - (coup.left_track_us or 0) >= REST_US:
+            unproven = ("R2", "R3") if record.is_short_of(self._min_laps) else ("R3",)
+            figures = evidence.figures | record.figures | {"unproven": " ".join(unproven)}
+            coup.seen = self._called(msgspec.structs.replace(evidence, figures=figures), evidence.evidence_us)
 
     def _act(self, act: Act, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
         state = self._state
@@ -149,7 +166,10 @@ class Adjudicator:
             case Act.RESULT:
                 self._result(self._called(evidence, now_us), now_us, None)
             case Act.AWAIT:
-                self._state.current.called = self._called(evidence, now_us)
+                coup, called = self._state.current, self._called(evidence, now_us)
+                if not {"number", "unproven"} & evidence.figures.keys() and coup.seen is not None:
+                    called = msgspec.structs.replace(coup.seen, asked_us=now_us)
+                coup.called = called
                 self._observer.settle()  # people see where it lies
             case Act.DOUBT:
                 self._doubt()
@@ -203,9 +223,9 @@ class Adjudicator:
         fact = fact_of(known)
         by_word = word_for(fact, known)
         added = reasons_of(fact, known)
-        rules = cited(rule(self._state.state, fact), fact, known)
         counted = Evidence(fact, self._counts_from_us(command), self._figures_of(command, now_us))
         row = self.apply(counted, now_us, command)
+        rules = cited(row, fact, known)
         catalogue, word = self._catalogue, self._catalogue.say(by_word) if by_word and not row.refuse else ""
         parts = [self._cited(msgspec.structs.replace(row, rules=rules), command.case)]
         if row.refuse:

@@ -125,6 +125,7 @@ class Fact(Named):
     OBJECT_OUT = "object_out", "the cylinder is clear"
     OBJECT_UNKNOWN = "object_unknown", "nobody knows whether the cylinder is clear"
     SENSOR_FAULT = "sensor_fault", "a sensor or its link failed"
+    SENSOR_SPARED = "sensor_spared", "a sensor failed that the coup at hand can do without"
     SENSOR_MENDED = "sensor_mended", "a sensor or its link works again"
     SENSOR_TROUBLE = "sensor_trouble", "something is wrong with a sensor or its line"
     LEFT_OUT_WORKS = "left_out_works", "a sensor that is left out works again"

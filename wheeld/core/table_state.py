@@ -43,15 +43,17 @@ class Coup(msgspec.Struct):
     """What the result of the coup at hand will say of its run. Times: sensing clock; at `noted` a sensing time and what
     it was in UTC, for a restart gives the table another sensing clock.
 
-    `called`: the number that awaits the chef. `overtaken`: a ball was launched meanwhile, so that what is seen since
-    then is not of this coup. `launch_due_us`: when a launch that is awaited since "rien ne va plus" is reported as
-    missing; None before that word, and when it was reported.
+    `seen`: the pocket where readers saw the fallen ball last, not proven yet. `called`: the number that awaits the
+    chef. `overtaken`: a ball was launched meanwhile, so that what is seen since then is not of this coup.
+    `launch_due_us`: when a launch that is awaited since "rien ne va plus" is reported as missing; None before that
+    word, and when it was reported.
     """
 
     launched_us: int | None = None
     bets_closed_us: int | None = None
     left_track_us: int | None = None
     directions: Figures = {}
+    seen: Called | None = None
     called: Called | None = None
     overtaken: bool = False
     launch_due_us: int | None = None
@@ -72,9 +74,14 @@ class Coup(msgspec.Struct):
         for name in ("launched_us", "bets_closed_us", "left_track_us"):
             if (at_us := getattr(self, name)) is not None:
                 setattr(self, name, at_us + later_us)
-        if (called := self.called) is not None:
-            sightings = [msgspec.structs.replace(seen, t_us=seen.t_us + later_us) for seen in called.sightings]
-            self.called = msgspec.structs.replace(called, t_us=called.t_us + later_us, sightings=sightings)
+        self.called, self.seen = _later(self.called, later_us), _later(self.seen, later_us)
+
+
+def _later(called: Called | None, later_us: int) -> Called | None:
+    if called is None:
+        return None
+    sightings = [msgspec.structs.replace(seen, t_us=seen.t_us + later_us) for seen in called.sightings]
+    return msgspec.structs.replace(called, t_us=called.t_us + later_us, sightings=sightings)
 
 
 class TableState(msgspec.Struct):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wheeld.core.catalogue import Text
 from wheeld.core.facts import Cause, Fact, State, Trouble
+from wheeld.core.law.guards import EvidenceGuard, Known
 from wheeld.core.law.rows import (
     ELSEWHERE,
     IDLE,
@@ -28,11 +29,21 @@ def said_of(evidence: Evidence) -> tuple[Text, ...]:
     return Text("{sensor}: {what}", {"sensor": sensor_text(sensor), "what": Text(trouble.text)}), Text(trouble.mend)
 
 
+def _sensor_fault(evidence: Evidence, known: Known) -> Fact:
+    """A fault; or that of a sensor which the coup that runs can do without: only what can't be proven is void."""
+    is_running = known.table_state.state in RUNNING
+    spared = is_running and known.observer.can_spare(str(evidence.figures["sensor"]))
+    return F.SENSOR_SPARED if spared else evidence.fact
+
+
+GUARDS: dict[Fact, EvidenceGuard] = {F.SENSOR_FAULT: _sensor_fault}
+
 ROWS = (
     void(F.SENSOR_FAULT, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "what observes the mechanism failed"),
     ignore(F.SENSOR_FAULT, S.AWAITING_CHEF, "N8", "the number awaits the chef; play is suspended after his word"),
     on(F.SENSOR_FAULT, IDLE, S.SUSPENDED, "N8", "nothing is decided without the sensors"),
     ignore(F.SENSOR_FAULT, ELSEWHERE, "", "play is suspended already; resume waits for the sensor"),
+    ignore(F.SENSOR_SPARED, ELSEWHERE, "N8", "the others prove the coup; play is suspended after its verdict"),
     ignore(F.SENSOR_MENDED, ELSEWHERE, "A6", "a person resumes, not a sensor"),
     notice(F.SENSOR_TROUBLE, ELSEWHERE, "sensor_trouble", "N8", "whoever mends it must know what is wrong"),
     notice(

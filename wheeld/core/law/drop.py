@@ -11,6 +11,7 @@ from wheeld.core.law.rows import (
     RUNNING,
     STAY,
     Act,
+    Row,
     ignore,
     notice,
     on,
@@ -42,8 +43,8 @@ def _number(evidence: Evidence, known: Known) -> Fact:
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
-    """The ball in another pocket, brought by a hand or by nothing that was seen; or in that of the last number, or of the
-    one that awaits the chef; or, before the first number, seen for the first time."""
+    """The ball in another pocket, brought by a hand or by nothing that was seen; or in that of the last number, or
+    of the one that awaits the chef; or, before the first number, seen for the first time."""
     if known.table_state.state is S.AWAITING_CHEF and known.table_state.current.overtaken:
         return F.NUMBER_OVERTAKEN
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
@@ -55,6 +56,14 @@ def _ball_moved(evidence: Evidence, known: Known) -> Fact:
 def _is_at_home(evidence: Evidence, known: Known) -> bool:
     """Whether the ball was seen where it lay: in the pocket of the number that awaits the chef, or of the last one."""
     return evidence.figures.get("number") in (known.table_state.ball_belongs_in, None)
+
+
+def awaits_first(row: Row, evidence: Evidence, known: Known) -> bool:
+    """Whether a breakdown meets a coup whose run is proven and whose ball readers saw in a pocket: its number awaits
+    the chef (R3b), and the breakdown comes after that. What the sensors say of the number itself decides as it is."""
+    coup = known.table_state.current
+    is_breakdown = row.void is Cause.BREAKDOWN and evidence.fact not in NUMBERS
+    return is_breakdown and known.table_state.state in RUNNING and coup.seen is not None
 
 
 GUARDS: dict[Fact, EvidenceGuard] = {**dict.fromkeys(NUMBERS, _number), F.BALL_MOVED: _ball_moved}

@@ -17,7 +17,7 @@ from wheeld.core.law.rows import Clause, Row
 from wheeld.core.tracking.evidence import Evidence
 
 CLAUSES = (*launch.ROWS, *run.ROWS, *drop.ROWS, *breakdown.ROWS, *head.ROWS, *people.ROWS)
-GUARDS = drop.GUARDS
+GUARDS = drop.GUARDS | breakdown.GUARDS
 
 
 def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], Row]:

@@ -47,7 +47,7 @@ from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGameKept, HeadGames, HeadState
 from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
 from wheeld.core.tracking.head_rotor import RotorFromHead
-from wheeld.core.tracking.left_out import OBJECT, numbers_of, sensor_of
+from wheeld.core.tracking.left_out import OBJECT, numbers_of, objection, sensor_of
 from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
 from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pick_up import PickUp, PickUpState
@@ -64,6 +64,8 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
 """What it is that the object sensor comes to stand so."""
 PLACE = "rotor/place"
 """Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
+BEAMS_MIN = 2
+"""One beam shows no hop from one to the next."""
 SLIPPED_DEG = AGREE_POCKETS * POCKET_DEG
 """A disc that stands nearer to its place than this shows each ball in its pocket."""
 OF_NO_SENSOR = frozenset({SensorState, Hearing, Restarted, Command, ClockReading, Standstill, End})
@@ -290,12 +292,26 @@ class Observer:
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
         self.state.left_out = [*sensors]
-        if self._beams is not None:
-            self._beams.tracker.leave_out(numbers_of("beam", sensors))
-        readers = numbers_of("reader", sensors)
-        self.pocket.leave_out(readers)
-        if self._pick_up is not None:
+        self._use_the_rest()
+
+    def _use_the_rest(self) -> None:
+        """The beams and readers that neither fail nor are left out watch alone. Where too few are left nothing is
+        judged, and nothing changes."""
+        unused = {*self.state.left_out, *self.state.faults}
+        beams, readers = numbers_of("beam", unused), numbers_of("reader", unused)
+        if self._beams is not None and len(self.setting.beams_deg) - len(beams) >= BEAMS_MIN:
+            self._beams.tracker.leave_out(beams)
+        if self._pick_up is not None and len(readers) < len(self.setting.readers_deg):
+            self.pocket.leave_out(readers)
             self._pick_up.leave_out(readers)
+
+    def can_spare(self, sensor: str) -> bool:
+        """Whether the coup that runs can be judged without this one, which fails, and all others that do: a beam, when
+        the ball has left the track, or when enough are left; a reader, when another is left."""
+        if sensor.startswith("beam/") and self.run.phase is Phase.OFF_TRACK:
+            return True
+        unused = sorted({*self.state.left_out, *self.state.faults})
+        return sensor.startswith(("beam/", "reader/")) and objection(self.setting, unused) is None
 
     # --- observations and deadlines -----------------------------------------------------------------------------------
 
@@ -305,8 +321,8 @@ class Observer:
         kind = type(seen)
         if self.state.watched_since_us is None and kind not in OF_NO_SENSOR:
             self.state.watched_since_us = seen.t_us
-        take = self._take.get(kind)
-        if take is None or (self.state.left_out and sensor_of(seen) in self.state.left_out):
+        take, state = self._take.get(kind), self.state
+        if take is None or ((state.left_out or state.faults) and sensor_of(seen) in (*state.left_out, *state.faults)):
             return []
         return take(seen)
 
@@ -553,9 +569,11 @@ class Observer:
         is_left_out = seen.sensor in self.state.left_out
         if seen.ok:
             faults.remove(seen.sensor)
+            self._use_the_rest()
             fact = Fact.LEFT_OUT_WORKS if is_left_out else Fact.SENSOR_MENDED
             return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
         faults.append(seen.sensor)
+        self._use_the_rest()
         if seen.sensor == "link":
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
             self.state.pick_up.carried = True

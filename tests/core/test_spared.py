@@ -1,0 +1,95 @@
+"""A breakdown voids only what can't be proven any more (docs/rulebook.md N8, R3b)."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tests.core.evening import FRENCH, Evening
+
+ONE_READER = msgspec.structs.replace(FRENCH, readers_deg=(30,))
+
+
+@pytest.mark.parametrize("sensor", ["beam/1", "reader/2"])
+@pytest.mark.parametrize("in_fall", [False, True])
+def test_a_sensor_that_the_others_replace_voids_nothing_and_play_is_suspended_after_the_number(
+    sensor: str, in_fall: bool
+) -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=9)
+    evening.until(passes[-1].t_us + 1_000_000 if in_fall else passes[4].t_us)
+    evening.sensor(sensor, ok=False)
+    assert evening.verdicts() == []
+    evening.until(passes[-1].t_us)
+    evening.fall(23)
+    evening.wait(6)
+    assert (evening.verdicts(), evening.state) == ([("result", 23)], "suspended")
+    assert evening.say("resume", without=(sensor,)).done
+    assert evening.state == "operations"
+
+
+def test_two_beams_of_four_leave_too_few_on_the_track_and_enough_when_the_ball_has_left_it() -> None:
+    evening = Evening().open()
+    passes = evening.launch(laps=9)
+    evening.until(passes[6].t_us)
+    evening.sensor("beam/1", ok=False)
+    evening.sensor("beam/2", ok=False)
+    assert evening.verdicts() == [("void", "breakdown")]
+    evening = Evening().open()
+    evening.run()
+    evening.wait(2.5)
+    evening.sensor("beam/1", ok=False)
+    evening.sensor("beam/2", ok=False)
+    assert evening.verdicts() == []
+
+
+def seen_once() -> Evening:
+    """The one reader has met the fallen ball in 9; it has not been proven."""
+    evening = Evening(ONE_READER, rpm=20).open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = 9
+    while "number_seen" not in evening.notices():
+        evening.wait(0.1)
+    assert evening.verdicts() == []
+    return evening
+
+
+def confirmed(evening: Evening) -> None:
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert evening.say("confirm", coup=1, reason="all saw it").done
+    assert evening.verdicts() == [("result", 9)]
+    assert evening.of("result")[-1]["unproven"] == ["R3"]
+
+
+def test_power_off_and_on_leaves_a_number_that_was_seen_to_the_chef() -> None:
+    confirmed(Evening(ONE_READER, memory=seen_once().memory))
+
+
+def test_the_only_reader_fails() -> None:
+    evening = seen_once()
+    evening.sensor("reader/0", ok=False)
+    evening.lying = None
+    evening.wait(30)
+    confirmed(evening)
+
+
+def test_another_launch_before_the_proof() -> None:
+    evening = seen_once()
+    evening.lying = None
+    evening.wait(4)
+    passes = evening.launch(laps=9)
+    evening.until(passes[5].t_us)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    evening.until(passes[-1].t_us)
+    evening.fall(30)
+    evening.wait(9)
+    confirmed(evening)
+
+
+def test_a_sensor_that_nothing_replaces_fails_before_the_proof() -> None:
+    evening = seen_once()
+    evening.sensor("object", ok=False)
+    evening.lying = None
+    evening.wait(30)
+    confirmed(evening)
