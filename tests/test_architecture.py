@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+from wheeld.core.heads import HEADS
 
 ROOT = Path(__file__).parents[1]
 OURS = ("wheeld", "firmware_protocol", "hw_sim")
@@ -95,7 +98,8 @@ INSIDE_CORE: dict[str, Callable[[str], bool]] = {
     "wheeld/core/observations.py": _core_only("facts"),
     "wheeld/core/pockets.py": _core_only(),
     "wheeld/core/houses.py": _core_only("catalogue", "messages.phrases", "pockets"),
-    "wheeld/core/setting.py": _core_only("catalogue", "houses", "observations", "pockets"),
+    "wheeld/core/setting.py": _core_only("catalogue", "heads", "houses", "observations", "pockets"),
+    "wheeld/core/heads.py": _core_only(),
     "wheeld/core/names.py": _core_only("catalogue", "observations"),
     "wheeld/core/tracking": _core_only("catalogue", "facts", "names", "observations", "pockets", "setting", "tracking"),
     "wheeld/core/law": _core_only(
@@ -129,6 +133,14 @@ INSIDE_CORE: dict[str, Callable[[str], bool]] = {
 }
 """What the parts of the core may import of it: tracking knows nothing of the law, and neither of them of messages."""
 CLOCKS = {"now", "utcnow", "today", "time", "monotonic", "perf_counter"}
+
+
+MAKERS = re.compile(
+    "|".join({word for key, head in HEADS.items() for word in (key, head.name, head.reader.split(".")[-1])}), re.I
+)
+"""Words that name one maker's heads."""
+OF_MAKERS = {"wheeld/core/heads.py", *(f"{head.reader.replace('.', '/')}.py" for head in HEADS.values())}
+OF_ALL_HEADS = ("wheeld/core", "wheeld/sources", "wheeld/config", "wheeld/setup", "wheeld/daemon", "wheeld/cli")
 
 
 def _imports(path: Path) -> Iterator[str]:
@@ -326,3 +338,14 @@ def test_the_top_level_holds_nothing_else() -> None:
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert found - {"build", "dist", "site", "__pycache__"} == allowed
+
+
+@pytest.mark.parametrize("package", OF_ALL_HEADS)
+def test_no_maker_of_wheel_heads_is_named_outside_of_its_own_package_and_its_row(package: str) -> None:
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in _files(package, ROOT)}
+    assert [name for name, text in texts.items() if name not in OF_MAKERS and MAKERS.search(text)] == []
+
+
+def test_the_core_cites_no_guide_of_a_maker() -> None:
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in _files("wheeld/core", ROOT)}
+    assert [name for name, text in texts.items() if name not in OF_MAKERS and "wheels.md" in text] == []

@@ -8,13 +8,14 @@ from typing import Any, Protocol
 
 import msgspec
 
-from firmware_protocol.cammegh.session import CammeghSession, Setup
+from firmware_protocol.cammegh.session import Setup
 from hw_sim.cammegh.head import LINE_US
 from wheeld.core.facts import State
 from wheeld.core.observations import Command, CommandName, Observation, TimePassed
 from wheeld.core.setting import TableSetting
 from wheeld.core.table import Table
-from wheeld.sources.head.observations import HeadTranslator
+from wheeld.sources.head.cammegh import CammeghHead
+from wheeld.sources.head.reader import WheelHead
 
 ASKED: dict[str, CommandName] = {
     "closed": "open",
@@ -86,26 +87,30 @@ class Lines:
         """Nobody is there to answer."""
 
 
+def cammegh(setup: Setup) -> WheelHead:
+    """What reads such a head, on a clock that begins with the sensing time."""
+    return CammeghHead(setup, lambda ns: ns // 1_000)
+
+
 class HeadTable:
-    """The table at the head's line. `confirms`: the chef confirms each number that awaits him, `answers_after_us`
+    """The table at the line of `head`. `confirms`: the chef confirms each number that awaits him, `answers_after_us`
     later."""
 
     def __init__(
-        self, wheel: Wheel, setup: Setup, setting: TableSetting, *, confirms: bool = False, answers_after_us: int = 0
+        self, wheel: Wheel, head: WheelHead, setting: TableSetting, *, confirms: bool = False, answers_after_us: int = 0
     ) -> None:
-        self._wheel, self._session, self._confirms = wheel, CammeghSession(setup), confirms
+        self._wheel, self._head, self._confirms = wheel, head, confirms
         self._answers_after_us = answers_after_us
         self._awaits_since_us: int | None = None
-        self._translator = HeadTranslator()
         self._table, _ = Table.start(setting, boot_id="test", started_utc_us=1_700_000_000_000_000)
         self.played = Played()
 
     def play(self) -> Played:
         """Until the head has no more coups."""
-        self._session.opened(0)
+        self._head.opened(0)
         now_us = 0
         while not self._wheel.over:
-            now_us = max(now_us, min(self._wheel.wants_us, -(-self._session.next_tick_ns // 1000)))
+            now_us = max(now_us, min(self._wheel.wants_us, -(-self._head.next_tick_ns // 1000)))
             self._wheel.advance(now_us)
             self._read(now_us)
             self._people(now_us)
@@ -113,12 +118,10 @@ class HeadTable:
 
     def _read(self, now_us: int) -> None:
         data = self._wheel.data_to_send()
-        events = self._session.receive(data, now_us * 1000) if data else []
-        events += self._session.tick(now_us * 1000)
-        self._wheel.receive(self._session.data_to_send())
-        for event in events:
-            for seen in self._translator.observations(event, now_us):
-                self._apply(seen)
+        observations = [*(self._head.receive(data, now_us * 1000) if data else ()), *self._head.tick(now_us * 1000)]
+        self._wheel.receive(self._head.data_to_send())
+        for seen in observations:
+            self._apply(seen)
         self._apply(TimePassed(now_us))
 
     def _people(self, now_us: int) -> None:

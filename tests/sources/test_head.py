@@ -8,7 +8,7 @@ import pytest
 from hw_sim.cammegh.coups import KINDS, Coup, Model
 from tests.cammegh.bench import MERCURY, SLINGSHOT, head
 from tests.core import head_evening
-from tests.sources.head_table import HeadTable, Played
+from tests.sources.head_table import HeadTable, Played, cammegh
 from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 
@@ -27,7 +27,7 @@ AT = {
 def played(model: Model, seed: int, setting: TableSetting | None = None, **more: bool) -> tuple[list[Coup], Played]:
     wheel = head(model, seed, COUPS)
     setup, usual = AT[model]
-    return wheel.truth, HeadTable(wheel, setup, setting or usual, **more).play()
+    return wheel.truth, HeadTable(wheel, cammegh(setup), setting or usual, **more).play()
 
 
 def well_run(model: Model, truth: list[Coup]) -> list[int]:
@@ -84,14 +84,14 @@ def test_what_a_slingshot_cannot_prove_the_chef_may_confirm_and_it_is_recorded(s
 def test_each_kind_of_null_coup_is_void_for_its_cause(model: Model, kind: str, cause: str) -> None:
     wheel = head(model, 3, 4, kinds=[kind])
     setup, setting = AT[model]
-    outcome = HeadTable(wheel, setup, setting).play()
+    outcome = HeadTable(wheel, cammegh(setup), setting).play()
     assert cause in outcome.causes
     assert is_subsequence(outcome.results, well_run(model, wheel.truth))
 
 
 def test_the_evidence_of_a_head_replays_to_the_same_bytes() -> None:
     wheel = head(Model.MERCURY_360, 1, 12)
-    outcome = HeadTable(wheel, MERCURY, head_evening.MERCURY).play()
+    outcome = HeadTable(wheel, cammegh(MERCURY), head_evening.MERCURY).play()
     assert len(outcome.evidence) >= 6
     verdicts = [message for message in outcome.messages if message["schema"] in ("result/1", "void/1")]
     for log, verdict in zip(outcome.evidence, verdicts, strict=True):

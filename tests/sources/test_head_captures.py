@@ -9,7 +9,7 @@ from firmware_protocol.cammegh.status import Product
 from tests.cammegh.bench import CAPTURES, SLINGSHOT
 from tests.cammegh.test_captures import section
 from tests.core import head_evening
-from tests.sources.head_table import HeadTable, Lines, Played
+from tests.sources.head_table import HeadTable, Lines, Played, cammegh
 from wheeld.core.setting import TableSetting
 
 pytestmark = pytest.mark.skipif(not CAPTURES.exists(), reason="no captures of real wheels here")
@@ -22,7 +22,7 @@ def recorded() -> list[bytes]:
 
 
 def adjudicated(setting: TableSetting, *, confirms: bool = False) -> Played:
-    return HeadTable(Lines(recorded()), SLINGSHOT, setting, confirms=confirms).play()
+    return HeadTable(Lines(recorded()), cammegh(SLINGSHOT), setting, confirms=confirms).play()
 
 
 def test_its_six_games_are_no_results_where_what_is_unproven_is_void() -> None:
@@ -58,7 +58,7 @@ def test_a_cable_that_fails_a_second_after_a_number_takes_none_from_the_chef(ans
     """N8: the number is out, and goes on awaiting him."""
     table = HeadTable(
         Lines(cut_after_each_number(recorded())),
-        SLINGSHOT,
+        cammegh(SLINGSHOT),
         head_evening.CHEF,
         confirms=True,
         answers_after_us=answers_after_us,
@@ -85,7 +85,9 @@ def launched_too_early(outcome: Played) -> list[str]:
 @pytest.mark.parametrize("answers_after_us", [12_000_000, 20_000_000, 45_000_000])
 def test_a_chef_who_answers_after_the_next_launch_or_its_number_loses_none(answers_after_us: int) -> None:
     """The wheel fires by itself. What it fires meanwhile counts for nothing, and a notice says why."""
-    table = HeadTable(Lines(recorded()), SLINGSHOT, head_evening.CHEF, confirms=True, answers_after_us=answers_after_us)
+    table = HeadTable(
+        Lines(recorded()), cammegh(SLINGSHOT), head_evening.CHEF, confirms=True, answers_after_us=answers_after_us
+    )
     outcome = table.play()
     assert_all_that_awaited_him_are_results(outcome)
     assert len(outcome.results) < len(NUMBERS)
@@ -96,7 +98,7 @@ def test_the_misfire_of_a_real_wheel_is_one_notice_and_voids_nothing() -> None:
     """Flag 2 in state 2, then flag 8, then the launch, under the same game number."""
     lines = [line.encode() + b"\r\n" for _, line in section("A1")]
     setup = Setup(Product.SLINGSHOT_2, bare_number=False)
-    outcome = HeadTable(Lines(lines), setup, head_evening.CHEF, confirms=True).play()
+    outcome = HeadTable(Lines(lines), cammegh(setup), head_evening.CHEF, confirms=True).play()
     notices = [one for one in outcome.of("notice") if one["notice"] == "launch_awaited"]
     assert len(notices) == 1
     assert notices[0]["text"].startswith("the wheel reports that its launch failed; ")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cammegh.bench import SLINGSHOT
 from tests.core.head_evening import CHEF
-from tests.sources.head_table import HeadTable, Lines, Played
+from tests.sources.head_table import HeadTable, Lines, Played, cammegh
 
 
 def lines(state: int, spin: int, number: str, flags: int, rotor: str, count: int) -> list[bytes]:
@@ -30,7 +30,7 @@ def waits(count: int, flags: int = 0) -> list[bytes]:
 
 def played(*parts: list[bytes]) -> Played:
     wheel = Lines([line for part in parts for line in part])
-    return HeadTable(wheel, SLINGSHOT, CHEF, confirms=True).play()
+    return HeadTable(wheel, cammegh(SLINGSHOT), CHEF, confirms=True).play()
 
 
 def kinds(outcome: Played) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from firmware_protocol.cammegh.session import CammeghSession, Setup
+from firmware_protocol.cammegh.session import Setup
 from firmware_protocol.cammegh.status import Product
 from tests.cammegh.bench import MERCURY, Desk, status
 from tests.sources.test_board_feed import HandClock
 from wheeld.core.observations import HeadGame, Observation
+from wheeld.sources.head.cammegh import CammeghHead, HeadTranslator
 from wheeld.sources.head.feed import HeadFeed
-from wheeld.sources.head.observations import HeadTranslator
 
 POLLED = Setup(Product.SLINGSHOT_2, poll_ns=500_000_000)
 
@@ -42,8 +42,8 @@ def test_a_head_that_is_received_again_is_in_the_state_of_its_line() -> None:
 
 
 async def test_polls_do_not_pile_up_while_there_is_no_line() -> None:
-    clock, session = HeadClock(), CammeghSession(POLLED)
-    feed = HeadFeed(session, HeadTranslator(), clock, lambda _: None, now_us=lambda ns: ns // 1_000)
+    clock, session = HeadClock(), CammeghHead(POLLED, lambda ns: ns // 1_000)
+    feed = HeadFeed(session, clock, lambda _: None)
     task: asyncio.Task[None] = asyncio.create_task(feed.tick())
     for _ in range(200):
         await clock.step(50)

@@ -44,7 +44,7 @@ from wheeld.journal.database import Database
 from wheeld.ports import OwedMessage, PublishError
 from wheeld.service.standstill import Gap
 from wheeld.sources.board.board import Board
-from wheeld.sources.head.observations import PHASES
+from wheeld.sources.head.cammegh import PHASES
 from wheeld.sources.sensing import Batch
 
 FOUND = Path(__file__).with_name("found.txt")

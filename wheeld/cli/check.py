@@ -14,8 +14,9 @@ from wheeld.config.reading import load
 from wheeld.config.sections import Config
 from wheeld.config.validation import problems_here
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language, Part, Text, translatable
-from wheeld.core.setting import HEADS, TableSetting, rows_of
+from wheeld.core.heads import HEADS
 from wheeld.core.setting import Part as WheelPart
+from wheeld.core.setting import TableSetting, rows_of
 from wheeld.core.tracking.passes import certain_laps
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
@@ -24,6 +25,7 @@ from wheeld.journal.setting import JournalSetting
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio import provider
 from wheeld.sources.gpio.setting import GpioSetting
+from wheeld.sources.head.reader import reader_of
 from wheeld.sources.head.setting import HeadSetting
 
 
@@ -144,14 +146,7 @@ def _head(head: HeadSetting) -> Iterator[Text]:
         "seconds": head.silence_s_max,
     }
     yield Text("wheel head: {head}, {line} at {baud} baud; a fault when silent for {seconds} s", at)
-    if head.poll:
-        yield Text("the head is asked for each status line")
-    else:
-        yield Text("the head sends its status lines by itself")
-    if head.bare_number:
-        yield Text("the head sends the number also on a line of its own")
-    else:
-        yield Text("the head sends the number in its status lines only")
+    yield from reader_of(head.product).facts(head)
 
 
 def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:

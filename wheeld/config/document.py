@@ -14,6 +14,7 @@ from msgspec import NODEFAULT
 from wheeld.config.reading import expected, notes
 from wheeld.config.sections import OPTIONAL, SECTIONS, Key, default_of
 from wheeld.core.catalogue import Catalogue
+from wheeld.core.heads import HEADS
 
 _INTRO = """\
 # The configuration file
@@ -42,8 +43,9 @@ _ABOUT: Mapping[str, str] = {
     "sensors": "The serial line to a sensor board ([its protocol](firmware_protocol/README.md)).",
     "gpio": "Which pin of this computer is wired to what. [The page of the pins](firmware_protocol/gpio.md) has\n"
     "the wiring and an example.",
-    "head": "The wheel's own head: a Cammegh [Mercury 360](firmware_protocol/mercury-360.md) or\n"
-    "[SlingShot 2](firmware_protocol/slingshot-2.md).",
+    "head": "The wheel's own head: "
+    + " or\n".join(f"[{head.name}](firmware_protocol/{product}.md)" for product, head in HEADS.items())
+    + ".",
     "journal": "Where everything is stored before it is published, and for how long.",
     "mqtt": "The broker, and how the wheel logs in to it. Without `ca_file` and `cert_file` there is no TLS: a\n"
     "password and every message cross the network in clear.",

@@ -26,9 +26,9 @@ from wheeld.monitor.setting import PATH_BYTES_MAX
 
 def problems_of(config: Config) -> list[Problem]:
     """Everything that is wrong with a configuration, as far as it is known."""
-    keys = config_keys()
+    places = {field: f"{key.section}.{key.name}" for field, key in config_keys().items()} | {"head": "head.product"}
     of_table = [wrong for rule in RULES for wrong in judged(rule(config.table))]
-    table = [Problem(f"{keys[field].section}.{keys[field].name}", what) for field, what in of_table]
+    table = [Problem(places[field], what) for field, what in of_table]
     # What must see the wheel follows from the table, as far as that is right.
     rest = structs.replace(config, table=without(config.table, _doubtful(config.table, {key for key, _ in of_table})))
     return [*table, *(problem for rule in _rules(rest) for problem in judged(rule))]

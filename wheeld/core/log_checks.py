@@ -41,7 +41,7 @@ UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 RATE_PPB_MAX = 100_000_000_000
 """No sensing clock runs a hundred times too fast. Even with such a clock, ten years stay in the calendar."""
 SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
-"""The largest values that the fields of a head's line can hold (docs/wheels.md 1.2, 1.6)."""
+"""The largest values that a head's report can hold; one whose games have higher numbers counts them anew."""
 SEQ_MAX = 2**53
 """JSON readers agree on whole numbers up to here."""
 

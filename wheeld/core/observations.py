@@ -3,8 +3,8 @@
 One structure a line kind; `t_us` is always the sensing clock, integer microseconds since the log's header.
 Angles are degrees clockwise seen from above. Some kinds are this program's own and mean nothing to others, who skip
 them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
-`standstill`, `restart`, and what a commercial wheel head reports (`head_…`; source: `docs/wheels.md`, Cammegh 1.2-1.8).
-A head's report is dated by the host's receipt of its line, up to half a second after what it reports.
+`standstill`, `restart`, and what a commercial wheel head reports (`head_…`). A head's report is dated by the host's
+receipt of its line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ CommandName: TypeAlias = Literal[
     "bouler",
 ]
 
-HeadProduct: TypeAlias = Literal["mercury-360", "slingshot-2"]
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
 Unproven: TypeAlias = Literal["void", "chef"]
@@ -123,11 +122,10 @@ class Command(_Line, frozen=True, tag="command"):
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):
-    """Where the wheel reports its game to be (1.3), and its own number of the game.
+    """Where the wheel reports its game to be, and its own number of the game.
 
-    `idle`: table closed (6). `ready`: no ball runs (1, 2); a SlingShot 2 stops and reverses its rotor, fires, and fires
-    again. `running`: the ball has run a revolution (3). `closing`: no more bets (4). `off_track`: a SlingShot 2's 7.
-    `number`: 5. `locked`: a Mercury 360's 7.
+    `idle`: its table is closed. `ready`: no ball runs. `running`: the ball runs. `closing`: no more bets. `off_track`:
+    the ball has left the track. `number`: the game has its number. `locked`: a dealer has locked it.
     """
 
     phase: HeadPhase
@@ -135,7 +133,7 @@ class HeadGame(_Line, frozen=True, tag="head_game"):
 
 
 class HeadBall(_Line, frozen=True, tag="head_ball"):
-    """The ball by the wheel's own sensors (1.6): whether it runs, which way once two lines agree, and its laps so far.
+    """The ball by the wheel's own sensors: whether it runs, which way once two lines agree, and its laps so far.
 
     `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0 takes back what was counted.
     """
@@ -146,15 +144,15 @@ class HeadBall(_Line, frozen=True, tag="head_ball"):
 
 
 class HeadRotor(_Line, frozen=True, tag="head_rotor"):
-    """The rotor's speed and direction, with each status line. `rpm` None: the field has wrapped, or may have (1.8);
-    0: it stands, as far as the field can show."""
+    """The rotor's speed and direction, as often as the head reports them. `rpm` None: it turns too fast for the head's
+    field, or may; 0: it stands, as far as the field can show."""
 
     rpm: float | None
     direction: Direction
 
 
 class HeadNumber(_Line, frozen=True, tag="head_number"):
-    """The winning number (1.5) of game `spin`; `number` None: the wheel's own lines disagree about it.
+    """The winning number of game `spin`; `number` None: the wheel's own lines disagree about it.
 
     `whole` False: the line's reader has not received this game from its launch on.
     """
@@ -165,8 +163,8 @@ class HeadNumber(_Line, frozen=True, tag="head_number"):
 
 
 class HeadWarning(_Line, frozen=True, tag="head_warning"):
-    """The warnings that stand now, by name (1.4); none: all are gone. `void`: the game is over without a number, by the
-    wheel's own report or by its guide's rule. A sensor of its own that fails is also a `SensorState` (`head/sensors`).
+    """The warnings that stand now, by name; none: all are gone. `void`: the game is over without a number, by the
+    wheel's own report or by its maker's rule. A sensor of its own that fails is also a `SensorState` (`head/sensors`).
     """
 
     warnings: tuple[HeadWarned, ...] = ()
@@ -174,7 +172,7 @@ class HeadWarning(_Line, frozen=True, tag="head_warning"):
 
 
 class HeadJump(_Line, frozen=True, tag="head_jump"):
-    """The wheel has counted games from `from_spin` to `to_spin` without reporting them (1.8). Equal: a number came and
+    """The wheel has counted games from `from_spin` to `to_spin` without reporting them. Equal: a number came and
     no run."""
 
     from_spin: int

@@ -12,8 +12,9 @@ from msgspec import Meta, structs
 
 from wheeld.core.catalogue import Catalogue, Language, Text, either, translatable
 from wheeld.core.catalogue import Part as TextPart
+from wheeld.core.heads import HEADS, Head
 from wheeld.core.houses import PROFILES, TOUT_VA, Profile, VoidWords
-from wheeld.core.observations import Direction, HeadProduct, Source, Unproven
+from wheeld.core.observations import Direction, Source, Unproven
 from wheeld.core.pockets import POCKETS
 
 BEAMS_MAX = 32
@@ -29,28 +30,6 @@ MANY_BEAMS = 4
 """From so many beams on two strays are tolerated: the two gaps more that this costs are short there."""
 NAME_PATTERN = r"[a-z0-9][a-z0-9_-]{0,63}"
 """Of a site and a table: both go into topics."""
-
-
-class Head(msgspec.Struct, frozen=True):
-    """What a commercial wheel head reports of a run beyond its number.
-
-    `name` is for people, `lacks` which of R1 and R2 its lines cannot prove, and `opposite_by_state` whether its state
-    "no more bets" means that the ball runs against the rotor. `launches`: it turns its rotor and launches by itself, so
-    that one which is idle plays no game until people start it.
-    """
-
-    name: str
-    lacks: tuple[str, ...]
-    opposite_by_state: bool
-    launches: bool
-
-
-HEADS: dict[HeadProduct, Head] = {
-    "mercury-360": Head("Mercury 360", (), opposite_by_state=False, launches=False),
-    "slingshot-2": Head("SlingShot 2", ("R2",), opposite_by_state=True, launches=True),
-}
-"""Cammegh's (docs/wheels.md 1.3, 1.6, 1.7): the Mercury's extended lines carry laps and the ball's direction, no line
-of a SlingShot 2 does."""
 
 
 Part: TypeAlias = Literal["rotor", "ball", "pocket"]
@@ -262,8 +241,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             row=translatable("rien ne va plus: announced automatically when the ball is down to {value} laps a second"),
         ),
     ] = None
-    head: HeadProduct | None = None
-    """The commercial wheel head, if there is one."""
+    head: str | None = None
+    """The commercial wheel head, if there is one: its key in `HEADS`."""
     rotor: Annotated[Source, _key("wheel.rotor", "who reports the rotor", SOURCES, "head", left_out=_LEFT_OUT)] = (
         "sensors"
     )
@@ -279,7 +258,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             "table.unproven",
             translatable(
                 "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the "
-                "chef confirms it; must be given with a SlingShot 2 that has no beams beside it"
+                "chef confirms it; must be given with a head that cannot prove all of it and has no beams beside it"
             ),
             quoted(get_args(Unproven)),
             "chef",
@@ -359,9 +338,14 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         return self.void_words or self.profile.void_words
 
     @property
+    def product(self) -> Head | None:
+        """What the wheel head can do."""
+        return HEADS.get(self.head or "")
+
+    @property
     def lacks(self) -> tuple[str, ...]:
         """Which of R1 and R2 (docs/rulebook.md) nothing here can ever prove."""
-        return HEADS[self.head].lacks if self.ball == "head" and self.head is not None else ()
+        return self.product.lacks if self.ball == "head" and self.product is not None else ()
 
     @property
     def confirmable(self) -> tuple[str, ...]:
@@ -463,6 +447,11 @@ def _wheel(setting: TableSetting) -> Iterator[Problem]:
         yield "rotor_direction", Text("a french rotor may turn either way (A7): leave it out")
 
 
+def _head(setting: TableSetting) -> Iterator[Problem]:
+    if setting.head is not None and setting.head not in HEADS:
+        yield "head", Text("is {value}; expected {expected}", {"value": f'"{setting.head}"', "expected": quoted(HEADS)})
+
+
 def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
     """Each of rotor, ball and pocket from one source, and no sensor that is not used."""
     if getattr(setting, key) != "head":
@@ -516,7 +505,7 @@ def _policy(setting: TableSetting) -> Iterator[Problem]:
                 {"rules": tuple(map(Text, setting.lacks)), "article": article, "void": '"void"', "chef": '"chef"'},
             ),
         )
-    if setting.unproven is not None and not setting.lacks and setting.ball == "head":
+    if setting.unproven is not None and setting.product is not None and not setting.lacks and setting.ball == "head":
         yield (
             "unproven",
             Text(
@@ -607,6 +596,7 @@ RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
     partial(_name, "table"),
     _game,
     _wheel,
+    _head,
     *(partial(_source, part) for part in SENSORS_OF),
     _number,
     _rotor_ticks,

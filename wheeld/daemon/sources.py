@@ -12,7 +12,6 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeAlias
 
-from firmware_protocol.cammegh.session import CammeghSession
 from firmware_protocol.host import Position
 from wheeld.config.sections import Config
 from wheeld.core.facts import Trouble
@@ -28,7 +27,7 @@ from wheeld.sources.gpio.rpi import open_pins
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.head.feed import HeadFeed
-from wheeld.sources.head.observations import HeadTranslator
+from wheeld.sources.head.reader import reader_of
 from wheeld.sources.head.setting import HeadSetting
 from wheeld.sources.host_time import HostTimeSource
 from wheeld.sources.interleave import Interleaver
@@ -164,25 +163,24 @@ class _HeadPart:
     """The wheel's own head and its line; its reports are put among what the others observe."""
 
     def __init__(self, setting: HeadSetting, now_us: Callable[[int], int]) -> None:
-        self._setting, self._now_us = setting, now_us
-        self._session = CammeghSession(setting.setup())
-        self._translator = HeadTranslator()
+        self._setting = setting
+        self._head = reader_of(setting.product).new_head(setting, now_us)
         self._interleaver = Interleaver()
 
     @property
     def sensors(self) -> dict[str, bool]:
-        return self._translator.sensors
+        return self._head.sensors
 
     @property
     def counters(self) -> Counters:
-        return {"head": {**self._session.counters, "dropped_reports": self._interleaver.dropped}}
+        return {"head": {**self._head.counters, "dropped_reports": self._interleaver.dropped}}
 
     def among(self, put_batch: HandOn) -> HandOn:
         """`put_batch`, for the batches of the others."""
         return self._interleaver.onto(put_batch)
 
     def tasks(self, clock: HostClock) -> Tasks:
-        feed = HeadFeed(self._session, self._translator, clock, self._interleaver.second, now_us=self._now_us)
+        feed = HeadFeed(self._head, clock, self._interleaver.second)
         line = LinkSupervisor(self._open, feed.serve, clock=clock, jitter=random.random)
         return {"head_line": line.run(), "head": feed.tick()}
 

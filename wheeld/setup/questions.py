@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from wheeld.config.problems import Problem
 from wheeld.core.catalogue import Catalogue, Part, Text, either
+from wheeld.core.heads import HEADS
 from wheeld.setup.answers import Answers, meaning
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
@@ -61,7 +62,8 @@ def _sensors(answers: Answers, here: Here) -> Iterator[Question]:
         case "head":
             yield Question("head.product", "--head")
             yield Question("head.port", "--head-line", offers=here.lines)
-            if answers.get("head.product") == "slingshot-2" and not answers.get("wheel.beams_deg"):
+            head = HEADS.get(answers.get("head.product"))
+            if head is not None and head.lacks and not answers.get("wheel.beams_deg"):
                 yield Question("table.unproven", "--unproven")
         case _:
             yield from _wheel((148, (0, 90, 180, 270), (30, 150, 270)))

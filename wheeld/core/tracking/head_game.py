@@ -1,7 +1,7 @@
-"""The games of a wheel head that reports conclusions: Cammegh's Mercury 360 and SlingShot 2 (docs/wheels.md 1).
+"""The games of a commercial wheel head, which reports conclusions. What its product can do stands in `HEADS`.
 
 The number is the head's. The ball and the rotor are the head's too, or those of beams and an encoder of our own, as the
-setting says: beams with a SlingShot 2 prove what none of its lines can. A ball that one of them saw run and the other
+setting says: beams beside a head prove what its reports cannot. A ball that one of them saw run and the other
 did not is never a result. What the head reports against a coup voids it, also where beams watch the ball.
 """
 
@@ -19,29 +19,22 @@ from wheeld.core.observations import (
     HeadWarning,
     SensorState,
 )
-from wheeld.core.setting import HEADS, TableSetting
+from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.conclusions import Conclusions
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.head_rotor import HeadRotorState, RotorFromHead
 from wheeld.core.tracking.parts import BallPart, RotorPart
+from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.run import DIRECTION_FACTS, LAUNCH_FACTS, Phase, Run
 
 FIRST_LAPS_MAX = 3
-"""A head counts from the first lap on, line by line. If a count begins higher, it is not the count of this run
+"""A head counts from the first lap on, report by report. If a count begins higher, it is not the count of this run
 alone."""
-FIRST_LAP_US = 333_000
-"""The time of one revolution after the hardest throw. The head reports `running` after one revolution
-(docs/wheels.md 1.3). So the ball was launched at least this long before the report."""
-LAUNCH_LATE_US = 2_000_000
-"""The longest time from a launch until the head's report of it is received. The head reports `running` after one
-revolution, the slowest throw takes longest for it, and the line comes half a second later (docs/wheels.md 1.3). A
-command within this time is about a ball that runs already."""
 RUNS = ("running", "closing", "off_track")
 """Phases in which a ball runs, or falls."""
 BEAMS_LATE_US = 3_000_000
-"""How long the head's report of a run waits for the beams to prove the launch. The head reports `running` after one
-revolution (1.3), and its line comes half a second later. Within this time working beams have proven the launch, however
-slow the ball is. If they have not, they missed it, and the head's report begins the coup."""
+"""How long the head's report of a run waits for the beams to prove the launch. Within this time working beams have
+proven it, however slow the ball is. If they have not, they missed it, and the head's report begins the coup."""
 
 
 class HeadGameKept(msgspec.Struct, frozen=True):
@@ -51,8 +44,7 @@ class HeadGameKept(msgspec.Struct, frozen=True):
     over: bool
 
     def goes_on_with(self, spin: int) -> bool:
-        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1
-        (docs/wheels.md 1.2)."""
+        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1."""
         return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 
@@ -82,9 +74,9 @@ class HeadState(msgspec.Struct):
 
     `spin`: the number of its present game. `last_number`: the game and the number that it reported last.
     `same_direction`, `launch_failed`: that warning stands. `idle_us`: since when a wheel that launches by itself
-    reports that it plays no game; `is_stopped`: a second line has confirmed it. `over_us`: when it last reported that a
-    run was over without a number.
-    `before`: where its games stood before a restart. It is kept until the first line after the restart.
+    reports that it plays no game; `is_stopped`: a second report has confirmed it. `over_us`: when it last reported that
+    a run was over without a number. `before`: where its games stood before a restart. It is kept until the first line
+    after the restart.
     """
 
     phase: HeadPhase | None = None
@@ -143,12 +135,11 @@ class HeadGames:
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, conclusions: Conclusions
     ) -> None:
-        assert setting.head is not None, "only a setting with a head has games of one"
+        assert setting.product is not None, "only a setting with a head has games of one"
+        self._product = setting.product
         self._head, self._ball, self._rotor, self._conclusions = head, ball, rotor, conclusions
         self._ball_by_head = setting.ball == "head"
         self._reported_rotor = rotor if isinstance(rotor, RotorFromHead) else None
-        self._concludes_opposite = self._ball_by_head and HEADS[setting.head].opposite_by_state
-        self._launches = HEADS[setting.head].launches
 
     # --- its lines ----------------------------------------------------------------------------------------------------
 
@@ -156,7 +147,7 @@ class HeadGames:
         """Where its game stands."""
         head, t_us = self._head, seen.t_us
         before, head.phase, head.spin = head.phase, seen.phase, seen.spin
-        if seen.phase != "idle" or not self._launches:
+        if seen.phase != "idle" or not self._product.launches:
             head.idle_us, head.is_stopped = None, False
         elif head.idle_us is None:
             head.idle_us = t_us
@@ -168,7 +159,7 @@ class HeadGames:
         head.of_run.from_launch &= seen.spin == head.of_run.number
         if seen.phase == "off_track":
             head.run.phase = Phase.OFF_TRACK
-        return evidence + self._opposite_by_state(t_us) + self._same_direction(t_us)
+        return evidence + self._said_opposite(t_us) + self._same_direction(t_us)
 
     def take_ball(self, seen: HeadBall) -> list[Evidence]:
         """The ball by its sensors."""
@@ -188,7 +179,7 @@ class HeadGames:
         return evidence + self._conclusions.directions(t_us) + self._same_direction(t_us)
 
     def take_rotor(self, seen: HeadRotor) -> list[Evidence]:
-        """Its rotor, where no encoder of our own watches it. Each of its lines has a report of it."""
+        """Its rotor, where no encoder of our own watches it. It is reported regularly, in every phase."""
         rotor, since_us, t_us = self._reported_rotor, self._head.run.launched_us, seen.t_us
         stopped = self._stopped(t_us)
         if rotor is None:
@@ -201,10 +192,10 @@ class HeadGames:
         armed = surprise == "stopped" or rotor.state.since_us > since_us
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)
-        return evidence + self._same_direction(t_us) + self._opposite_by_state(t_us)
+        return evidence + self._same_direction(t_us) + self._said_opposite(t_us)
 
     def _stopped(self, t_us: int) -> list[Evidence]:
-        """Its game is stopped when a second line says so too: a line has no checksum, and one may be damaged."""
+        """Its game is stopped when the next report does not say otherwise: a single one may be damaged."""
         head = self._head
         if head.is_stopped or head.idle_us is None or t_us <= head.idle_us:
             return []
@@ -254,6 +245,10 @@ class HeadGames:
             self._head.run.report(Fact.LAUNCHED)
         return True
 
+    def question(self, now_us: int) -> Question:
+        """Whether a ball runs already that it has not reported yet."""
+        return Question(Topic.UNREPORTED, now_us - self._product.run_within_us, wait_us=self._product.run_within_us)
+
     def due_us(self) -> int | None:
         """When beams that have not seen the head's ball have missed it."""
         run = self._head.run
@@ -267,7 +262,8 @@ class HeadGames:
         fact = Fact.LAUNCHED if self._head.of_run.from_launch else Fact.LAUNCH_UNSEEN
         run.report(fact)
         figures: Figures = {"spin": self._head.of_run.number, "said_by": "head"}
-        latest_us, earliest_us = (max(0, run.launched_us - before_us) for before_us in (FIRST_LAP_US, LAUNCH_LATE_US))
+        latest_us = max(0, run.launched_us - self._product.run_after_us)
+        earliest_us = max(0, run.launched_us - self._product.run_within_us)
         return [Evidence(fact, latest_us, figures, earliest_us=earliest_us)]
 
     def end(self, t_us: int, what: str) -> list[Evidence]:
@@ -282,7 +278,7 @@ class HeadGames:
         return evidence
 
     def _missed_games(self, seen: HeadGame) -> list[Evidence]:
-        """At the first line after a restart: games that it played meanwhile nobody received (1.8)."""
+        """At the first line after a restart: games that it played meanwhile nobody received."""
         before, self._head.before = self._head.before, None
         if before is None or before.goes_on_with(seen.spin):
             return []
@@ -301,9 +297,9 @@ class HeadGames:
             self._head.run.report(Fact.LAUNCHED)
         return []
 
-    def _opposite_by_state(self, t_us: int) -> list[Evidence]:
-        """R1 as a SlingShot 2 concludes it: its state 4 is a ball that runs opposite to the rotor (1.3)."""
-        if self._head.phase != "closing" or not self._concludes_opposite:
+    def _said_opposite(self, t_us: int) -> list[Evidence]:
+        """R1 as the head concludes it, where its `closing` is a ball that runs against the rotor."""
+        if self._head.phase != "closing" or not (self._ball_by_head and self._product.says_opposite):
             return []
         run, rotor = self._ball.run, self._rotor.direction
         if rotor is None or run.has_reported(*DIRECTION_FACTS):
@@ -315,8 +311,8 @@ class HeadGames:
     def _same_direction(self, t_us: int) -> list[Evidence]:
         """N1 by what the head says. There are two signs.
 
-        One is the head's own flag. Before the ball runs, the flag does not count: it is about a launch that failed
-        (1.8). The other is the direction that the head reports, where beams watch the ball. What the head says against
+        One is the head's own flag. Before the ball runs, the flag does not count: it is about a launch that failed.
+        The other is the direction that the head reports, where beams watch the ball. What the head says against
         a coup counts, even if the beams saw something else.
         """
         head, run, against = self._head, self._head.run, self._head.of_run.against

@@ -16,13 +16,8 @@ from wheeld.core.tracking.run import Phase, RunRecord
 from wheeld.core.tracking.sighting import Seen
 
 HEAD_EARLY_US = 500_000
-"""The head reports a run one revolution after the launch. Beams may have missed the first passes. So the report may
-come before the first pass that they saw, but only by this much: one line. If the head reports a run sooner, or later
-than `BEAMS_LATE_US` after that pass, it is another run (docs/wheels.md 1.2, 1.3)."""
-NUMBER_US = 30_000_000
-"""The longest time from the last pass to the head's number: the head wants to see the ball in its pocket for some
-turns. None of 159 recorded games took more than 32 s from `closing` to the number. `closing` comes 3.5 laps, about 7 s,
-before the ball leaves (1.3, 1.8)."""
+"""Beams may have missed the first passes. So the head's report of a run may come before the first pass that they saw,
+but only by this much. If it comes sooner, or later than `BEAMS_LATE_US` after that pass, it is of another run."""
 
 
 class BallFromHead:
@@ -55,7 +50,9 @@ class PocketFromHead:
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, games: HeadGames
     ) -> None:
+        assert setting.product is not None, "only a setting with a head has its number"
         self._head, self._ball, self._rotor, self._games = head, ball, rotor, games
+        self._number_within_us = setting.product.number_within_us
         self._min_laps, self._ball_by_head = setting.min_laps, setting.ball == "head"
         self._confirmable = frozenset(setting.confirmable)
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
@@ -125,11 +122,10 @@ class PocketFromHead:
 
     def fall_due_us(self, left_us: int) -> int:
         """As long as the head takes to its number."""
-        return left_us + NUMBER_US
+        return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """The fall is overdue. Or the head is at fault: it reports a running ball after one revolution, so it must have
-        reported a run of several laps."""
+        """The fall is overdue. Or the head is at fault: it must have reported a run of several laps."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):

@@ -1,4 +1,4 @@
-"""The rotor as a wheel head reports it: a speed and a direction with each status line, every half second."""
+"""The rotor as a wheel head reports it, regularly: a speed and a direction."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from wheeld.core.observations import Direction, HeadRotor
 from wheeld.core.tracking.run import Run
 
 LINES_AGREE = 2
-"""A direction or a stop counts when this many lines in a row say it: a status line has no checksum (docs/wheels.md
-1.1)."""
+"""A direction or a stop counts when this many reports in a row say it: a single one may be damaged."""
 SLOW_RPM_MAX = 40.0
 """A rotor that stops was seen at this speed or slower in the line before. The hardest braking on record loses 35 rpm
-from line to line. A runaway gains ten, and then its field wraps to 000 (docs/wheels.md 1.8)."""
+from report to report. A runaway gains ten, and then its field may wrap to 0."""
 FAST_RPM_MIN = 89.0
-"""The field wraps to 000 only after a speed of at least this: on record a rotor gains ten from line to line. A 000
+"""The field wraps to 0 only after a speed of at least this: on record a rotor gains ten from report to report. A 0
 after a speed between `SLOW_RPM_MAX` and this one is not explained."""
 FRESH_US = 2_000_000
 """An older report says nothing of how fast it turns now."""
@@ -31,7 +30,7 @@ class HeadRotorState(msgspec.Struct):
     `moved_us`: when the latest line came in which the rotor turned. `standing`: how many lines since then say that it
     stands. Such a line counts only if the speed before was slow enough for a stop.
     `slow`, `fast`: whether the latest speed that can be read was at most `SLOW_RPM_MAX`, or at least `FAST_RPM_MIN`.
-    `unread`: how many lines since the launch have a 000 that nothing explains, or no speed that can be read.
+    `unread`: how many lines since the launch have a 0 that nothing explains, or no speed that can be read.
     """
 
     direction: Direction | None = None

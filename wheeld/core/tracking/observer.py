@@ -44,7 +44,7 @@ from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.conclusions import Conclusions
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.forecast import Habit
-from wheeld.core.tracking.head_game import LAUNCH_LATE_US, HeadGameKept, HeadGames, HeadState
+from wheeld.core.tracking.head_game import HeadGameKept, HeadGames, HeadState
 from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
 from wheeld.core.tracking.head_rotor import RotorFromHead
 from wheeld.core.tracking.left_out import OBJECT, numbers_of, objection, sensor_of
@@ -253,10 +253,10 @@ class Observer:
 
     def questions(self, now_us: int) -> Iterator[Question]:
         """What the sensors have begun to show, and not proven yet."""
-        if self._beams is None:
-            yield Question(Topic.UNREPORTED, now_us - LAUNCH_LATE_US, wait_us=LAUNCH_LATE_US)
-        else:
+        if self._beams is not None:
             yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.tracker.suspected_us())
+        elif self._games is not None:
+            yield self._games.question(now_us)
         if (rest := self.pocket.rest_question()) is not None:
             yield rest
         if self.state.unheard is not None:

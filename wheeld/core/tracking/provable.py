@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from wheeld.core.catalogue import Text
-from wheeld.core.setting import HEADS, TableSetting
+from wheeld.core.catalogue import Part, Text
+from wheeld.core.setting import TableSetting
 
 ENCODER, BEAMS, READERS = Text("the encoder"), Text("the beams"), Text("the readers and the encoder")
 
@@ -73,8 +73,8 @@ def _head(setting: TableSetting) -> Text:
 
 
 def _head_name(setting: TableSetting) -> str:
-    assert setting.head is not None, "check() asks for one"
-    return HEADS[setting.head].name
+    assert setting.product is not None, "check() asks for one"
+    return setting.product.name
 
 
 def _both(first: Text, last: Text) -> Text:
@@ -85,9 +85,8 @@ def _directions(setting: TableSetting) -> Text:
     rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     if setting.ball == "sensors":
         return _both(BEAMS, rotor)
-    assert setting.head is not None, "check() asks for one"
-    if HEADS[setting.head].opposite_by_state:
-        return Text("the {head}'s own conclusion (its state 4, its warning 2)", {"head": _head_name(setting)})
+    if setting.product is not None and setting.product.says_opposite:
+        return Text("the {head}'s own conclusion", {"head": _head_name(setting)})
     return _head(setting) if setting.rotor == "head" else _both(_head(setting), rotor)
 
 
@@ -110,7 +109,9 @@ def _few_laps(setting: TableSetting) -> Text | None:
 def _launch(setting: TableSetting) -> Text:
     if setting.ball == "sensors":
         return BEAMS
-    return Text("the {head}, up to 2 s after it (one lap, and the next line)", {"head": _head_name(setting)})
+    assert setting.product is not None, "check() asks for one"
+    within: dict[str, Part] = {"head": setting.product.name, "seconds": f"{setting.product.run_within_us / 1e6:g}"}
+    return Text("the {head}, up to {seconds} s after it", within)
 
 
 def _stop(setting: TableSetting) -> Text:

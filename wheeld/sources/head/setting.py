@@ -1,19 +1,19 @@
-"""`[head]`: the wheel's own head and its line. Pages: `firmware_protocol/mercury-360.md` and `slingshot-2.md`."""
+"""`[head]`: the wheel's own head and its line."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
-from firmware_protocol.cammegh.session import Setup
-from firmware_protocol.cammegh.status import Product
-from wheeld.core.catalogue import translatable
-from wheeld.core.observations import HeadProduct
+from wheeld.core.catalogue import Text, translatable
+from wheeld.core.heads import HEADS
+from wheeld.core.setting import quoted
 
-POLL_NS = 500_000_000
-"""As often as a head speaks by itself: more is no use to the law, and the wheel wants 100 ms between polls."""
+Wrong: TypeAlias = tuple[str, Text]
+"""A key of the section, and what is wrong with it."""
+_PRODUCTS = quoted(HEADS)
 URLS = {"socket": "socket://HOST:PORT", "rfc2217": "rfc2217://HOST:PORT"}
 """Serial servers on the network, as a person writes their line."""
 
@@ -21,7 +21,15 @@ URLS = {"socket": "socket://HOST:PORT", "rfc2217": "rfc2217://HOST:PORT"}
 class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Which product it is, and the line to it. The configuration file has exactly these keys."""
 
-    product: Annotated[HeadProduct, Meta(title=translatable("the maker's product"), examples=["mercury-360"])]
+    product: Annotated[
+        str,
+        Meta(
+            title=translatable("the maker's product"),
+            description=_PRODUCTS.english,
+            examples=[next(iter(HEADS))],
+            extra={"parts": _PRODUCTS.parts},
+        ),
+    ]
     port: Annotated[
         str,
         Meta(
@@ -64,13 +72,3 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = 2.0
     """Status lines come every half second: three missing are no chance."""
-
-    def setup(self) -> Setup:
-        """What the protocol's session needs of it; ValueError for contradictions, which the configuration refuses."""
-        return Setup(
-            Product(self.product),
-            writable=self.writable,
-            bare_number=self.bare_number,
-            poll_ns=POLL_NS if self.poll else 0,
-            silence_ns=round(self.silence_s_max * 1e9),
-        )

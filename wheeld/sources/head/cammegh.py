@@ -1,16 +1,19 @@
-"""One event of a Cammegh wheel's session into the observations of the core: none, one or two.
+"""Cammegh's wheel heads: their set-up, and each event of a session as observations of the core: none, one or two.
 
-The core concludes from these what a coup is, so the stored log of a coup shows what was concluded from.
+The core concludes from these what a coup is, so the stored log of a coup shows what was concluded from. Pages:
+`firmware_protocol/mercury-360.md` and `slingshot-2.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import structlog
 
 from firmware_protocol.cammegh import events as e
-from firmware_protocol.cammegh.status import Flag, Flags, State
+from firmware_protocol.cammegh.session import CammeghSession, Setup
+from firmware_protocol.cammegh.status import Flag, Flags, Product, State
+from wheeld.core.catalogue import Text
 from wheeld.core.observations import (
     HeadBall,
     HeadGame,
@@ -23,7 +26,10 @@ from wheeld.core.observations import (
     HeadWarning,
     SensorState,
 )
+from wheeld.sources.head.setting import HeadSetting, Wrong
 
+POLL_NS = 500_000_000
+"""As often as a head speaks by itself: more is no use to the law, and the wheel wants 100 ms between polls."""
 PHASES: dict[State, HeadPhase] = {
     State.START: "ready",
     State.PLACE_BETS: "ready",
@@ -43,6 +49,52 @@ WARNED: dict[Flag, HeadWarned] = {
     Flag.VOID_GAME: "void_game",
 }
 IN_GAME = (State.BALL_IN_RIM, State.NO_MORE_BETS, State.BALL_OFF_TRACK, State.WINNING_NUMBER)
+
+
+def setup_of(setting: HeadSetting) -> Setup:
+    """What the session needs of it; ValueError for contradictions, which `rules` refuse."""
+    return Setup(
+        Product(setting.product),
+        writable=setting.writable,
+        bare_number=setting.bare_number,
+        poll_ns=POLL_NS if setting.poll else 0,
+        silence_ns=round(setting.silence_s_max * 1e9),
+    )
+
+
+def rules(setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
+    """What these heads ask of `[head]`; each rule yields what is wrong."""
+    yield _polls(setting)
+    yield _commands(setting)
+
+
+def _polls(head: HeadSetting) -> Iterator[Wrong]:
+    if head.poll and head.silence_s_max <= 2 * POLL_NS / 1e9:
+        seconds = {"seconds": f"{head.silence_s_max:g}"}
+        yield "silence_s_max", Text("{seconds} s is no more than two polls", seconds)
+    if head.poll and not head.writable:
+        yield "poll", Text("needs a line that takes commands: the head's port 1, with writable = true")
+
+
+def _commands(head: HeadSetting) -> Iterator[Wrong]:
+    if not head.writable and head.bare_number:
+        what = Text("comes on the head's port 1 only, which is writable; set bare_number = false")
+        yield "bare_number", what
+    elif not head.writable and head.product == Product.MERCURY_360.value:
+        what = Text("is false, and a Mercury 360 must be put into extended mode: wire the head's port 1")
+        yield "writable", what
+
+
+def facts(setting: HeadSetting) -> Iterator[Text]:
+    """What `[head]` means for people, a line each."""
+    if setting.poll:
+        yield Text("the head is asked for each status line")
+    else:
+        yield Text("the head sends its status lines by itself")
+    if setting.bare_number:
+        yield Text("the head sends the number also on a line of its own")
+    else:
+        yield Text("the head sends the number in its status lines only")
 
 
 class HeadTranslator:
@@ -131,3 +183,39 @@ class HeadTranslator:
 
 def _names(flags: Flags) -> tuple[HeadWarned, ...]:
     return tuple(WARNED[flag] for flag in Flag if flag in flags)
+
+
+class CammeghHead:
+    """A Cammegh session, with its events as observations; `now_us`: host time in, sensing time out."""
+
+    def __init__(self, setup: Setup, now_us: Callable[[int], int]) -> None:
+        self._session, self._translator, self._now_us = CammeghSession(setup), HeadTranslator(), now_us
+        self.sensors = self._translator.sensors
+        self.opened, self.data_to_send = self._session.opened, self._session.data_to_send
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Its lines by kind, and rejected ones by cause."""
+        return self._session.counters
+
+    @property
+    def next_tick_ns(self) -> int:
+        """When `tick` is due."""
+        return self._session.next_tick_ns
+
+    def receive(self, data: bytes, host_ns: int) -> Iterator[HeadReport | SensorState]:
+        """What `data`, read at `host_ns`, shows."""
+        return self._observed(self._session.receive(data, host_ns))
+
+    def tick(self, host_ns: int) -> Iterator[HeadReport | SensorState]:
+        """Polls, commands, time-outs."""
+        return self._observed(self._session.tick(host_ns))
+
+    def _observed(self, events: Iterable[e.Event]) -> Iterator[HeadReport | SensorState]:
+        for event in events:
+            yield from self._translator.observations(event, self._now_us(event.host_ns))
+
+
+def new_head(setting: HeadSetting, now_us: Callable[[int], int]) -> CammeghHead:
+    """The head of a setting without problems."""
+    return CammeghHead(setup_of(setting), now_us)
