@@ -7,10 +7,10 @@ from contextlib import suppress
 
 from firmware_protocol.cammegh.session import Setup
 from firmware_protocol.cammegh.status import Product
-from tests.cammegh.bench import MERCURY, Desk, status
+from tests.cammegh.bench import MERCURY, status
 from tests.sources.test_board_feed import HandClock
-from wheeld.core.observations import HeadGame, Observation
-from wheeld.sources.head.cammegh import CammeghHead, HeadTranslator
+from wheeld.core.observations import HeadGame, Observation, SensorState
+from wheeld.sources.head.cammegh import CammeghHead
 from wheeld.sources.head.feed import HeadFeed
 
 POLLED = Setup(Product.SLINGSHOT_2, poll_ns=500_000_000)
@@ -25,14 +25,12 @@ class HeadClock(HandClock):
 
 def observed_after_silence(state: int) -> list[Observation]:
     """The first observations of a head that fell silent in state 4."""
-    session, translator = Desk(MERCURY), HeadTranslator()
-    session.hear(status(2), status(3), status(4))
-    silent = session.tick(3_000_000_000)
-    for event in [*session.events, *silent]:
-        list(translator.observations(event, 0))
-    session.events.clear()
-    session.hear(status(state), status(state))
-    return [seen for event in session.events for seen in translator.observations(event, 1)]
+    head = CammeghHead(MERCURY, lambda ns: ns // 1_000)
+    for second, each in enumerate((2, 3, 4)):
+        list(head.receive(f"{status(each)}\r\n".encode(), second * 500_000_000))
+    assert SensorState(4_000_000, "head", ok=False) in head.tick(4_000_000_000)
+    lines = f"{status(state)}\r\n" * 2
+    return [*head.receive(lines.encode(), 5_000_000_000)]
 
 
 def test_a_head_that_is_received_again_is_in_the_state_of_its_line() -> None:

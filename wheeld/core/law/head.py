@@ -48,14 +48,7 @@ ROWS = (
         Act.OVERTAKE,
     ),
     void(
-        F.LAUNCH_UNSEEN,
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "the coup that runs was not observed whole",
-    ),
-    void(
-        F.UNOBSERVED_COUP,
+        (F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP),
         RUNNING,
         S.SUSPENDED,
         Cause.BREAKDOWN,
@@ -78,20 +71,8 @@ ROWS = (
         Act.OVERTAKE,
     ),
     void(F.WHEEL_VOID, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
-    notice(
-        F.WHEEL_VOID,
-        ELSEWHERE,
-        "wheel_void",
-        "",
-        "no coup is running; a result stands",
-    ),
-    notice(
-        F.WHEEL_VOID,
-        S.AWAITING_CHEF,
-        "wheel_void",
-        "N8",
-        "the number that awaits the chef goes on awaiting him",
-    ),
+    notice(F.WHEEL_VOID, ELSEWHERE, "wheel_void", "", "no coup is running; a result stands"),
+    notice(F.WHEEL_VOID, S.AWAITING_CHEF, "wheel_void", "N8", "the number that awaits the chef goes on awaiting him"),
     ignore(F.WHEEL_VOID, AFTER_VOID, "", "its coup is void already"),
     void(
         F.NUMBER_CORRECTED,
@@ -132,11 +113,6 @@ ROWS = (
         Cause.BREAKDOWN,
         "the wheel stopped its game while the ball ran, and reports no number",
     ),
-    ignore(
-        F.WHEEL_STOPPED,
-        S.AWAITING_CHEF,
-        "N8",
-        "the number awaits the chef; play is suspended after his word",
-    ),
+    ignore(F.WHEEL_STOPPED, S.AWAITING_CHEF, "N8", "the number awaits the chef; play is suspended after his word"),
     ignore(F.WHEEL_STOPPED, ELSEWHERE, "", "no game is on; play begins when the wheel is started"),
 )

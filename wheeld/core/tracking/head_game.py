@@ -16,6 +16,7 @@ from wheeld.core.observations import (
     HeadJump,
     HeadPhase,
     HeadRotor,
+    HeadWarned,
     HeadWarning,
     SensorState,
 )
@@ -73,7 +74,7 @@ class HeadState(msgspec.Struct):
     """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
 
     `spin`: the number of its present game. `last_number`: the game and the number that it reported last.
-    `same_direction`, `launch_failed`: that warning stands. `idle_us`: since when a wheel that launches by itself
+    `warnings`: those that stand. `idle_us`: since when a wheel that launches by itself
     reports that it plays no game; `is_stopped`: a second report has confirmed it. `over_us`: when it last reported that
     a run was over without a number. `before`: where its games stood before a restart. It is kept until the first line
     after the restart.
@@ -81,8 +82,7 @@ class HeadState(msgspec.Struct):
 
     phase: HeadPhase | None = None
     spin: int = 0
-    same_direction: bool = False
-    launch_failed: bool = False
+    warnings: tuple[HeadWarned, ...] = ()
     idle_us: int | None = None
     is_stopped: bool = False
     last_number: tuple[int, int | None] | None = None
@@ -113,8 +113,9 @@ class HeadState(msgspec.Struct):
         self.rotor.arm()
 
     def forget_lines(self) -> None:
-        """Lines are missing here: what they said before does not hold any more."""
-        self.phase, self.same_direction = None, False
+        """Lines are missing here: what they said before does not hold any more. That a launch failed is told once."""
+        self.phase = None
+        self.warnings = tuple(warned for warned in self.warnings if warned == "launch_failed")
         self.idle_us, self.is_stopped = None, False
         self.end_run()
         self.rotor.forget()
@@ -205,22 +206,16 @@ class HeadGames:
     def take_warning(self, seen: HeadWarning) -> list[Evidence]:
         """Its warnings; one of them may declare the game void."""
         head, against = self._head, self._head.of_run.against
-        head.same_direction = "same_direction" in seen.warnings
-        evidence = self._launch_failed(seen) + self._same_direction(seen.t_us)
+        before, head.warnings = head.warnings, seen.warnings
+        evidence = self._same_direction(seen.t_us)
+        if "launch_failed" in seen.warnings and "launch_failed" not in before and not head.has_run:
+            evidence.append(Evidence(Fact.LAUNCH_FAILED, seen.t_us, {"spin": head.spin}))
         if seen.void and Fact.WHEEL_VOID not in against:
             if head.has_run:
                 against.append(Fact.WHEEL_VOID)
             figures: Figures = {"warnings": " ".join(seen.warnings), "spin": head.spin}
             evidence += [*self.begin_coup(), Evidence(Fact.WHEEL_VOID, seen.t_us, figures)]
         return evidence
-
-    def _launch_failed(self, seen: HeadWarning) -> list[Evidence]:
-        """Its launch failed and no ball runs, each time that the warning begins to stand."""
-        head = self._head
-        before, head.launch_failed = head.launch_failed, "launch_failed" in seen.warnings
-        if before or not head.launch_failed or head.has_run:
-            return []
-        return [Evidence(Fact.LAUNCH_FAILED, seen.t_us, {"spin": head.spin})]
 
     def take_jump(self, seen: HeadJump) -> list[Evidence]:
         """Its count of games leapt."""
@@ -319,7 +314,7 @@ class HeadGames:
         if not head.has_run or Fact.SAME_DIRECTION in against:
             return []
         contrary = not self._ball_by_head and run.direction is not None and run.direction == self._rotor.direction
-        if not head.same_direction and not contrary:
+        if "same_direction" not in head.warnings and not contrary:
             return []
         against.append(Fact.SAME_DIRECTION)
         self._ball.run.report_direction(Fact.SAME_DIRECTION)

@@ -10,7 +10,7 @@ from wheeld.core.observations import Direction, HeadRotor
 from wheeld.core.tracking.run import Run
 
 LINES_AGREE = 2
-"""A direction or a stop counts when this many reports in a row say it: a single one may be damaged."""
+"""A stop counts when this many reports in a row say it, and a direction when two do: a single one may be damaged."""
 SLOW_RPM_MAX = 40.0
 """A rotor that stops was seen at this speed or slower in the line before. The hardest braking on record loses 35 rpm
 from report to report. A runaway gains ten, and then its field may wrap to 0."""
@@ -25,23 +25,21 @@ Surprise: TypeAlias = Literal["stopped", "turned_back"]
 class HeadRotorState(msgspec.Struct):
     """What is remembered of the reports.
 
-    `direction`: the direction that `LINES_AGREE` lines agreed on. `reported`: the direction in the latest line in which
-    the rotor turned. Since `since_us`, this many such lines in a row have said so: `reports`.
+    `direction`: the direction that two lines in a row agreed on. `reported`: the direction in the latest line in which
+    the rotor turned; such lines have said so since `since_us`.
     `moved_us`: when the latest line came in which the rotor turned. `standing`: how many lines since then say that it
     stands. Such a line counts only if the speed before was slow enough for a stop.
-    `slow`, `fast`: whether the latest speed that can be read was at most `SLOW_RPM_MAX`, or at least `FAST_RPM_MIN`.
+    `before_rpm`: the speed that explains a 0 or a speed that cannot be read: the latest one; None if nothing does.
     `unread`: how many lines since the launch have a 0 that nothing explains, or no speed that can be read.
     """
 
     direction: Direction | None = None
     reported: Direction | None = None
-    reports: int = 0
     since_us: int = 0
     rpm: float | None = None
     last_us: int | None = None
     moved_us: int = 0
-    slow: bool = False
-    fast: bool = False
+    before_rpm: float | None = None
     standing: int = 0
     unread: int = 0
 
@@ -51,9 +49,8 @@ class HeadRotorState(msgspec.Struct):
 
     def forget(self) -> None:
         """Reports are missing here: the next two must agree anew."""
-        self.direction = self.reported = self.last_us = None
-        self.reports = self.standing = 0
-        self.slow = self.fast = False
+        self.direction = self.reported = self.last_us = self.before_rpm = None
+        self.standing = 0
 
 
 class RotorFromHead:
@@ -100,26 +97,26 @@ class RotorFromHead:
         """Take one report in. What it proves: that the rotor stopped, that it stopped and turned back, or nothing."""
         state = self.state
         state.rpm, state.last_us = seen.rpm, seen.t_us
-        state.unread += not (seen.rpm or state.fast or (seen.rpm == 0 and state.slow))
+        was_slow = state.before_rpm is not None and state.before_rpm <= SLOW_RPM_MAX
+        was_fast = state.before_rpm is not None and state.before_rpm >= FAST_RPM_MIN
+        state.unread += not (seen.rpm or was_fast or (seen.rpm == 0 and was_slow))
         if seen.rpm == 0:
-            state.standing += state.slow
+            state.standing += was_slow
             if state.standing != LINES_AGREE:
                 return None
-            state.direction, state.reports, state.reported = None, 0, None
+            state.direction = state.reported = None
             return "stopped"
         state.standing, state.moved_us = 0, seen.t_us
-        state.slow = seen.rpm is not None and seen.rpm <= SLOW_RPM_MAX
-        state.fast = state.fast if seen.rpm is None else seen.rpm >= FAST_RPM_MIN
+        if seen.rpm is not None or not was_fast:
+            state.before_rpm = seen.rpm
         return "turned_back" if self._turns(seen) else None
 
     def _turns(self, seen: HeadRotor) -> bool:
-        """Count the lines that agree; True at the one that proves that it turned back."""
+        """Compare the line with the one before; True at the one that proves that it turned back."""
         state = self.state
         if seen.direction != state.reported:
-            state.reported, state.reports, state.since_us = seen.direction, 0, seen.t_us
-        state.reports += 1
-        if state.reports < LINES_AGREE or state.direction == seen.direction:
+            state.reported, state.since_us = seen.direction, seen.t_us
             return False
-        back = state.direction is not None
+        back = state.direction not in (None, seen.direction)
         state.direction = seen.direction
         return back

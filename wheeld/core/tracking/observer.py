@@ -229,7 +229,7 @@ class Observer:
     @property
     def launch_failed(self) -> bool:
         """Whether the wheel reports that its launch failed, and no ball runs."""
-        return self.state.head.launch_failed and not self.state.head.has_run
+        return "launch_failed" in self.state.head.warnings and not self.state.head.has_run
 
     @property
     def counters(self) -> dict[str, int]:

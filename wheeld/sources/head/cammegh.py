@@ -97,13 +97,14 @@ def facts(setting: HeadSetting) -> Iterator[Text]:
         yield Text("the head sends the number in its status lines only")
 
 
-class HeadTranslator:
-    """Turns events into observations and remembers the state of the wheel's game.
-
-    `sensors`: whether the head and its sensors work, by the names of `health`.
+class CammeghHead:
+    """A session, with its events as observations; remembers the state of the wheel's game. `now_us`: host time in,
+    sensing time out. `sensors`: whether the head and its sensors work, by the names of `health`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, setup: Setup, now_us: Callable[[int], int]) -> None:
+        self._session, self._now_us = CammeghSession(setup), now_us
+        self.opened, self.data_to_send = self._session.opened, self._session.data_to_send
         self.sensors = {"head": False, "head/sensors": True}
         self._state = State.START
         self._spin = 0
@@ -111,7 +112,29 @@ class HeadTranslator:
         """The wheel is heard again after a silence: its state is to be reported with the next line."""
         self._log = structlog.get_logger("head")
 
-    def observations(self, event: e.Event, t_us: int) -> Iterator[HeadReport | SensorState]:
+    @property
+    def counters(self) -> dict[str, int]:
+        """Its lines by kind, and rejected ones by cause."""
+        return self._session.counters
+
+    @property
+    def next_tick_ns(self) -> int:
+        """When `tick` is due."""
+        return self._session.next_tick_ns
+
+    def receive(self, data: bytes, host_ns: int) -> Iterator[HeadReport | SensorState]:
+        """What `data`, read at `host_ns`, shows."""
+        return self._observed(self._session.receive(data, host_ns))
+
+    def tick(self, host_ns: int) -> Iterator[HeadReport | SensorState]:
+        """Polls, commands, time-outs."""
+        return self._observed(self._session.tick(host_ns))
+
+    def _observed(self, events: Iterable[e.Event]) -> Iterator[HeadReport | SensorState]:
+        for event in events:
+            yield from self._observations(event, self._now_us(event.host_ns))
+
+    def _observations(self, event: e.Event, t_us: int) -> Iterator[HeadReport | SensorState]:
         """The observations of `event`, dated `t_us` on the sensing clock."""
         match event:
             case e.Connected(state=state, spin=spin):
@@ -183,37 +206,6 @@ class HeadTranslator:
 
 def _names(flags: Flags) -> tuple[HeadWarned, ...]:
     return tuple(WARNED[flag] for flag in Flag if flag in flags)
-
-
-class CammeghHead:
-    """A Cammegh session, with its events as observations; `now_us`: host time in, sensing time out."""
-
-    def __init__(self, setup: Setup, now_us: Callable[[int], int]) -> None:
-        self._session, self._translator, self._now_us = CammeghSession(setup), HeadTranslator(), now_us
-        self.sensors = self._translator.sensors
-        self.opened, self.data_to_send = self._session.opened, self._session.data_to_send
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """Its lines by kind, and rejected ones by cause."""
-        return self._session.counters
-
-    @property
-    def next_tick_ns(self) -> int:
-        """When `tick` is due."""
-        return self._session.next_tick_ns
-
-    def receive(self, data: bytes, host_ns: int) -> Iterator[HeadReport | SensorState]:
-        """What `data`, read at `host_ns`, shows."""
-        return self._observed(self._session.receive(data, host_ns))
-
-    def tick(self, host_ns: int) -> Iterator[HeadReport | SensorState]:
-        """Polls, commands, time-outs."""
-        return self._observed(self._session.tick(host_ns))
-
-    def _observed(self, events: Iterable[e.Event]) -> Iterator[HeadReport | SensorState]:
-        for event in events:
-            yield from self._translator.observations(event, self._now_us(event.host_ns))
 
 
 def new_head(setting: HeadSetting, now_us: Callable[[int], int]) -> CammeghHead:
