@@ -10,9 +10,10 @@ import msgspec
 class Head(msgspec.Struct, frozen=True, kw_only=True):
     """What a commercial wheel head can do, and which module reads its line.
 
-    `name` is for people. `reader`: the module of its maker, a `wheeld.sources.head.reader.Reader`. `lacks`: which of R1
-    and R2 its reports cannot prove. `says_opposite`: its phase `closing` means that the ball runs against the rotor.
-    `launches`: it turns its rotor and launches by itself, so one that is idle plays no game until people start it.
+    `name` is for people. `reader`: the module of its maker, a `wheeld.sources.head.reader.Reader`. `counts_laps`: it
+    reports the ball's laps (R2). Each reports which way the ball runs (R1); `says_opposite`: by its phase `closing`,
+    which means that the ball runs against the rotor. `launches`: it turns its rotor and launches by itself, so one that
+    is idle plays no game until people start it.
 
     `run_after_us`, `run_within_us`: the shortest time from a launch until the head sees the run, and the longest until
     its report of it is received. `number_within_us`: the longest from the last pass of the ball to the head's number.
@@ -20,7 +21,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     reader: str
-    lacks: tuple[str, ...] = ()
+    counts_laps: bool = True
     says_opposite: bool = False
     launches: bool = False
     run_after_us: int
@@ -40,7 +41,7 @@ up to half a second later (docs/wheels.md 1.3). None of 159 recorded games took 
 number, and `closing` comes 3.5 laps, about 7 s, before the ball leaves (1.3, 1.8)."""
 HEADS: dict[str, Head] = {
     "mercury-360": _CAMMEGH(name="Mercury 360"),
-    "slingshot-2": _CAMMEGH(name="SlingShot 2", lacks=("R2",), says_opposite=True, launches=True),
+    "slingshot-2": _CAMMEGH(name="SlingShot 2", counts_laps=False, says_opposite=True, launches=True),
 }
 """By the product's name in the configuration and in logs. A Mercury's extended lines carry laps and the ball's
 direction, no line of a SlingShot 2 does (docs/wheels.md 1.3, 1.6, 1.7)."""

@@ -345,13 +345,13 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def lacks(self) -> tuple[str, ...]:
         """Which of R1 and R2 (docs/rulebook.md) nothing here can ever prove."""
-        return self.product.lacks if self.ball == "head" and self.product is not None else ()
+        return ("R2",) if self.ball == "head" and self.product is not None and not self.product.counts_laps else ()
 
     @property
     def confirmable(self) -> tuple[str, ...]:
         """Which of R1 and R2 the chef may answer for, where they are not proven: what nothing here can prove, or laps
         that the passes of beams only suggest."""
-        return (self.lacks or ("R2",)) if self.unproven == "chef" else ()
+        return ("R2",) if self.unproven == "chef" else ()
 
     @property
     def tells_object(self) -> bool:

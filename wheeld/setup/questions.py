@@ -63,7 +63,7 @@ def _sensors(answers: Answers, here: Here) -> Iterator[Question]:
             yield Question("head.product", "--head")
             yield Question("head.port", "--head-line", offers=here.lines)
             head = HEADS.get(answers.get("head.product"))
-            if head is not None and head.lacks and not answers.get("wheel.beams_deg"):
+            if head is not None and not head.counts_laps and not answers.get("wheel.beams_deg"):
                 yield Question("table.unproven", "--unproven")
         case _:
             yield from _wheel((148, (0, 90, 180, 270), (30, 150, 270)))
