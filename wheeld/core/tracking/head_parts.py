@@ -10,10 +10,8 @@ from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import REST_US
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.head_game import BEAMS_LATE_US, HeadGames, HeadState
-from wheeld.core.tracking.parts import BallPart, RotorPart
-from wheeld.core.tracking.questions import Question
+from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.run import Phase, RunRecord
-from wheeld.core.tracking.sighting import Seen
 
 HEAD_EARLY_US = 500_000
 """Beams may have missed the first passes. So the head's report of a run may come before the first pass that they saw,
@@ -44,7 +42,7 @@ class BallFromHead:
         self._head.disown()
 
 
-class PocketFromHead:
+class PocketFromHead(PocketPart):
     """The number as a head reports it (R3), with what is proven of its run."""
 
     def __init__(
@@ -57,68 +55,9 @@ class PocketFromHead:
         self._confirmable = frozenset(setting.confirmable)
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
 
-    @property
-    def sightings(self) -> list[Seen]:
-        """None: no reader looks."""
-        return []
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """None: no reader looks."""
-        return {}
-
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
         """False while a ball runs; else nobody knows, and the chef's statement serves."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
-
-    def place(self, now_us: int) -> int | None:  # noqa: ARG002  a head does not see where it lies
-        """Nobody knows."""
-        return None
-
-    def rest_question(self) -> Question | None:
-        """None: the head reports the number, and no sighting before it."""
-        return None
-
-    def proof_due_us(self) -> int | None:
-        """None: no sighting awaits a proof."""
-        return None
-
-    @property
-    def was_glimpsed(self) -> bool:
-        """No: no reader looks."""
-        return False
-
-    def may_hold_unseen(self, stopped_us: int) -> bool:  # noqa: ARG002  a head looks into every pocket
-        """No: a head that sees the ball at rest reports its number."""
-        return False
-
-    def miss_proof(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  no sighting awaits a proof
-        """Nothing: no reader saw the ball."""
-        return []
-
-    def give_up(self) -> list[Evidence]:
-        """Nothing: no reader saw the ball."""
-        return []
-
-    def leave_out(self, readers: frozenset[int]) -> None:
-        """Nothing to leave out: no reader looks."""
-
-    def begin_run(self) -> None:
-        """Nothing to forget: nobody knew where the ball lay."""
-
-    def forget_place(self) -> None:
-        """Nothing to forget: nobody knew where the ball lay."""
-
-    def take_word(self, pocket_index: int) -> None:
-        """Nothing to remember: a head does not see where the ball lies afterwards."""
-
-    def note_pass(self, t_us: int) -> list[Evidence]:  # noqa: ARG002  only readers date what they saw by it
-        """Nothing: nobody saw a pocket filled."""
-        return []
-
-    def gone_from_us(self, overdue_us: int) -> int:
-        """At once: no reader may yet meet the ball."""
-        return overdue_us
 
     def fall_due_us(self, left_us: int) -> int:
         """As long as the head takes to its number."""

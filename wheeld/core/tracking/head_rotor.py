@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from wheeld.core.observations import Direction, HeadRotor
+from wheeld.core.tracking.parts import RotorPart
 from wheeld.core.tracking.run import Run
 
 LINES_AGREE = 2
@@ -53,11 +54,8 @@ class HeadRotorState(msgspec.Struct):
         self.standing = 0
 
 
-class RotorFromHead:
+class RotorFromHead(RotorPart):
     """The rotor part of a table whose head reports it; all state in `state`. `run` is the run that the head reports."""
-
-    may_turn_back = False
-    """Two lines that agree show a direction: nothing is left open."""
 
     def __init__(self, state: HeadRotorState, run: Run) -> None:
         self.state, self._run = state, run
@@ -80,13 +78,6 @@ class RotorFromHead:
         """Whether its lines since the launch show that it turned. One unclear line may be damaged. With more of them
         the rotor perhaps stood (N8)."""
         return self.state.unread < LINES_AGREE
-
-    def angle_deg(self, at_us: int) -> float | None:  # noqa: ARG002  nothing reports it, at no time
-        """Not known: a head reports no angle."""
-        return None
-
-    def stop_margin(self) -> None:
-        """None: a head reports conclusions, and no measure of how sure they are."""
 
     def rpm(self, at_us: int) -> float | None:
         """As reported last; None when the field cannot be read, or was not lately."""
