@@ -5,13 +5,20 @@ The edges implement them on real devices and `hw_sim` on simulated ones, so noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
 from wheeld.errors import WheeldError
+
+T = TypeVar("T")
+
+READ_NS_TIGHT = 1_000_000
+"""Two clocks are read within some microseconds, also on a small computer; what takes longer was interrupted."""
+READS_MAX = 20
+"""One reading in hundreds is interrupted on a computer whose processors are all busy."""
 
 
 class LinkClosedError(WheeldError, ConnectionError):
@@ -44,6 +51,19 @@ class HostClock(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Return `seconds` later on the monotonic clock."""
         ...
+
+
+def read_together(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[int, T, int]:
+    """The host's monotonic clock and what `read` gives, as of one moment, and how long that took, ns.
+
+    A busy computer may interrupt us between two clocks, and what it did meanwhile would look like a sleep, or like a
+    step of UTC. So they are read again until nothing came between, or `READS_MAX` times; the tightest reading counts.
+    """
+    readings: list[tuple[int, T, int]] = []
+    while len(readings) < READS_MAX and not (readings and readings[-1][-1] <= READ_NS_TIGHT):
+        before_ns, value = host_ns(), read()
+        readings.append((before_ns, value, host_ns() - before_ns))
+    return min(readings, key=lambda reading: reading[-1])
 
 
 class ByteLink(Protocol):

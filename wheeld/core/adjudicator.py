@@ -130,10 +130,11 @@ class Adjudicator:
         than a fall takes it bounces."""
         coup, record = self._state.current, self._observer.ball.record()
         has_run = bool(coup.directions) and coup.left_track_us is not None
-        if has_run and evidence.evidence_us - (coup.left_track_us or 0) >= REST_US:
+        first_us = self._observer.pocket.sightings[0].t_us
+        if has_run and first_us - (coup.left_track_us or 0) >= REST_US:
             unproven = ("R2", "R3") if record.is_short_of(self._min_laps) else ("R3",)
             figures = evidence.figures | record.figures | {"unproven": " ".join(unproven)}
-            coup.seen = self._called(msgspec.structs.replace(evidence, figures=figures), evidence.evidence_us)
+            coup.seen = self._called(msgspec.structs.replace(evidence, evidence_us=first_us, figures=figures), first_us)
 
     def _act(self, act: Act, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
         state = self._state

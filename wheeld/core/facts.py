@@ -305,7 +305,7 @@ class Trouble(Named):
     CLOCK_DRIFTS = (
         "clock_drifts",
         "the clock of the sensor board goes too fast or too slow",
-        "replace the sensor board, or check the time server of the computer",
+        "check the time server of the computer, and replace the sensor board if it goes on",
     )
 
     def __init__(self, name: str, text: str, mend: str) -> None:  # noqa: ARG002  see `Named`

@@ -75,6 +75,8 @@ class Coup(msgspec.Struct):
             if (at_us := getattr(self, name)) is not None:
                 setattr(self, name, at_us + later_us)
         self.called, self.seen = _later(self.called, later_us), _later(self.seen, later_us)
+        if self.seen is not None:  # whatever the host's clock did meanwhile, it was before the restart
+            self.seen = msgspec.structs.replace(self.seen, t_us=min(self.seen.t_us, 0))
 
 
 def _later(called: Called | None, later_us: int) -> Called | None:

@@ -34,7 +34,7 @@ from wheeld.core.law.standstill import heard_at, heard_in
 from wheeld.core.observations import Command, Hearing, Level, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
 from wheeld.core.table import Table
-from wheeld.ports import HostClock
+from wheeld.ports import HostClock, read_together
 from wheeld.service.standstill import BEAT_S, Gap, Moment, Pulse
 from wheeld.sources.sensing import Batch, Sensing
 
@@ -154,7 +154,7 @@ class TableLoop:
         came_us = self._at_us(now_ns, now_ns if came_ns is None else came_ns)
         said_us = None
         if said_utc_us is not None:
-            said_us = self._at_us(now_ns, now_ns - (self._clock.utc_us() - said_utc_us) * 1_000)
+            said_us = self._at_us(now_ns, now_ns - (self._utc_us_at(now_ns) - said_utc_us) * 1_000)
         await self._words.put(Said(command, came_us, said_us, self._unheard_us))
         self._news.set()
 
@@ -163,7 +163,7 @@ class TableLoop:
         decided after this: it may hold a number that the sensors kept in a standstill."""
         now_ns = self._clock.monotonic_ns()
         since_us = self._at_us(now_ns, since_ns)
-        self._unheard_us, self._unheard_utc_us = since_us, self._utc_us_at(now_ns, since_ns)
+        self._unheard_us, self._unheard_utc_us = since_us, self._utc_us_at(since_ns)
         # Not before what is decided already, nor before what was said of hearing last.
         earlier_us = (kept.t_us for kept in self._due_later if isinstance(kept, Hearing))
         from_us = max(since_us, self._table.now_us, *earlier_us)
@@ -341,11 +341,15 @@ class TableLoop:
         self._on_change()
 
     def _moment(self) -> Moment:
-        host_ns = self._clock.monotonic_ns()
-        return Moment(host_ns, self._asleep_ns(), self._clock.utc_us(), self._sensing.now_us(host_ns))
+        host_ns, (asleep_ns, utc_us), _ = read_together(
+            self._clock.monotonic_ns, lambda: (self._asleep_ns(), self._clock.utc_us())
+        )
+        return Moment(host_ns, asleep_ns, utc_us, self._sensing.now_us(host_ns))
 
-    def _utc_us_at(self, now_ns: int, host_ns: int) -> int:
-        return self._clock.utc_us() - (now_ns - host_ns) // 1_000
+    def _utc_us_at(self, then_ns: int) -> int:
+        """UTC at a host time that has passed, by the clock as it is set now."""
+        host_ns, utc_us, _ = read_together(self._clock.monotonic_ns, self._clock.utc_us)
+        return utc_us - (host_ns - then_ns) // 1_000
 
     def _at_us(self, now_ns: int, host_ns: int) -> int:
         """The sensing clock at a host time that has passed; an estimate of that time itself would never lie before

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 
+from wheeld.ports import read_together
+
 
 class SystemClock:
     """`HostClock` on the real host."""
@@ -19,7 +21,8 @@ class SystemClock:
 
     def asleep_ns(self) -> int:
         """How long the host has been suspended since it started, in nanoseconds: its monotonic clock stood then."""
-        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        host_ns, since_boot_ns, _ = read_together(time.monotonic_ns, lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+        return since_boot_ns - host_ns
 
     async def sleep(self, seconds: float) -> None:
         """Return `seconds` later."""

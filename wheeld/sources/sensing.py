@@ -11,7 +11,7 @@ from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation
-from wheeld.ports import HostClock
+from wheeld.ports import HostClock, read_together
 from wheeld.sources.chatter import DoorSeen
 
 
@@ -75,6 +75,5 @@ HandOn: TypeAlias = Callable[[Batch], Awaitable[None]]
 
 def utc_now(clock: HostClock) -> UtcPair:
     """The host's two clocks, read at the same moment; the error is how long that took, rounded up."""
-    host_ns = clock.monotonic_ns()
-    utc_us = clock.utc_us()
-    return UtcPair(host_ns, utc_us, (clock.monotonic_ns() - host_ns) // 1_000 + 1)
+    host_ns, utc_us, took_ns = read_together(clock.monotonic_ns, clock.utc_us)
+    return UtcPair(host_ns, utc_us, took_ns // 1_000 + 1)

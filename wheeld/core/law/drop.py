@@ -59,11 +59,14 @@ def _is_at_home(evidence: Evidence, known: Known) -> bool:
 
 
 def awaits_first(row: Row, evidence: Evidence, known: Known) -> bool:
-    """Whether a breakdown meets a coup whose run is proven and whose ball readers saw in a pocket: its number awaits
-    the chef (R3b), and the breakdown comes after that. What the sensors say of the number itself decides as it is."""
-    coup = known.table_state.current
+    """Whether a breakdown meets a coup whose run is proven, and whose ball readers saw by then in the pocket where they
+    see it still, or saw it last: its number awaits the chef (R3b), and the breakdown comes after that. What sensors say
+    of the number itself decides as it is."""
+    seen, latest = known.table_state.current.seen, known.observer.pocket.sightings
     is_breakdown = row.void is Cause.BREAKDOWN and evidence.fact not in NUMBERS
-    return is_breakdown and known.table_state.state in RUNNING and coup.seen is not None
+    if seen is None or not is_breakdown or known.table_state.state not in RUNNING:
+        return False
+    return max(seen.t_us, latest[0].t_us if latest else seen.t_us) <= evidence.evidence_us
 
 
 GUARDS: dict[Fact, EvidenceGuard] = {**dict.fromkeys(NUMBERS, _number), F.BALL_MOVED: _ball_moved}

@@ -50,9 +50,9 @@ def heard_at(command: Command, came_us: int, said_us: int | None) -> Command:
 
 def evidence_of(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
     """What a standstill is to the law: a notice, if it was long; and where nothing was observed, a fault of the link
-    (N8). `since` and `until`: when it was, as text."""
+    (N8), whose cause the notice says. `since` and `until`: when it was, as text."""
     lasted_us = still.to_us - still.t_us + still.slept_us
-    if lasted_us >= NOTICED_US:
+    if lasted_us >= NOTICED_US or still.slept_us:
         fact = Fact.JOURNAL_STOOD if still.what == "journal" else Fact.STOOD_STILL
         seconds = round(lasted_us / 1e6, 1)
         yield Evidence(fact, still.t_us, {"what": still.what, "seconds": seconds, "from": since, "to": until})
