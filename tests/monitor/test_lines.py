@@ -27,12 +27,12 @@ def test_words_and_sensors_stand_on_the_axis() -> None:
     evening.wait(1)
     evening.say("rien_ne_va_plus", by="Rossi")
     evening.wait(0.5)
-    evening.sensor("beam/2", ok=False)
+    evening.sensor("object", ok=False)
     evening.wait(1)
     log = next(each for each in evening.evidence if each.verdict == "void")
     assert {note[1:] for note in axis(log, FRENCH.rotor_ticks).notes} == {
         ("word", "Rossi: rien_ne_va_plus"),
-        ("fails", "beam/2"),
+        ("fails", "object"),
     }
 
 
