@@ -87,6 +87,58 @@ def test_another_launch_before_the_proof() -> None:
     confirmed(evening)
 
 
+@pytest.mark.parametrize(("passes", "state"), [(1, "faites_vos_jeux"), (2, "rien_va")])
+def test_a_launch_that_the_cut_of_the_line_hides_is_void_and_tout_va_is_owed(passes: int, state: str) -> None:
+    evening = Evening().open()
+    coming = evening.launch(laps=9)
+    evening.until(coming[passes - 1].t_us + 1_000)
+    evening.sensor("link", ok=False)
+    evening._planned.clear()
+    evening.lying = 17
+    evening.wait(4)
+    evening.sensor("link", ok=True)
+    evening.wait(6)
+    assert evening.verdicts() == ([("void", "breakdown")] if state == "rien_va" else [])
+    assert evening.say("resume").done
+    assert evening.state == state
+
+
+def two_balls(evening: Evening, one: int, other: int, seconds: float) -> None:
+    """They lie in two pockets of a turning rotor."""
+    until_us = evening.now_us + round(seconds * 1e6)
+    evening.lying = other
+    second = evening._sightings(until_us)
+    evening.lying = one
+    evening.plan(*second)
+    evening.until(until_us)
+
+
+@pytest.mark.parametrize("readers_deg", [(30,), (30, 150, 270)])
+def test_two_balls_are_never_a_number(readers_deg: tuple[float, ...]) -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, readers_deg=readers_deg)).open()
+    evening.run()
+    evening.wait(3)
+    two_balls(evening, 9, 28, 1.5 * 3 + 0.5)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    two_balls(evening, 9, 28, 12)
+    evening.lying = 17
+    evening.wait(12)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert not evening.say("confirm", coup=1, reason="which one?").done
+    assert evening.say("rien_va").done
+    assert evening.verdicts() == [("void", "chef")]
+
+
+def test_a_second_ball_that_is_taken_out_leaves_the_number_to_the_chef() -> None:
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    two_balls(evening, 9, 28, 1.2)
+    evening.lying = 9
+    evening.wait(8)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+
+
 def test_a_sensor_that_nothing_replaces_fails_before_the_proof() -> None:
     evening = seen_once()
     evening.sensor("object", ok=False)

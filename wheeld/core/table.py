@@ -253,7 +253,8 @@ class Table:
         waits_us = self._waitlist.due_us(self._now_us, self._held_until_us()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
         dues_us = (self._bouler_due_us(), launch_us, self._observer.deadline_us(), waits_us)
-        return min((due_us for due_us in dues_us if due_us is not None), default=None)
+        # A rotor that turns faster brings a deadline nearer, and one that lies back now is due now.
+        return min((max(due_us, self._now_us) for due_us in dues_us if due_us is not None), default=None)
 
     def _expire(self, now_us: int) -> Iterator[Evidence]:
         """What is evident because nothing came until `now_us`, each to be applied before the next is asked for."""

@@ -64,6 +64,8 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
 """What it is that the object sensor comes to stand so."""
 PLACE = "rotor/place"
 """Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
+HIDDEN_PASSES = 2
+"""One pass alone may be a stray, and a game that is void because of it would be void by chance."""
 BEAMS_MIN = 2
 """One beam shows no hop from one to the next."""
 SLIPPED_DEG = AGREE_POCKETS * POCKET_DEG
@@ -573,6 +575,7 @@ class Observer:
             fact = Fact.LEFT_OUT_WORKS if is_left_out else Fact.SENSOR_MENDED
             return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
         faults.append(seen.sensor)
+        hidden = self._launch_hidden() if seen.sensor == "link" else []
         self._use_the_rest()
         if seen.sensor == "link":
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
@@ -587,4 +590,14 @@ class Observer:
         figures: Figures = {"sensor": seen.sensor}
         if seen.what is not None:
             figures["what"] = seen.what.value
-        return [*given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]
+        return [*hidden, *given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]
+
+    def _launch_hidden(self) -> list[Evidence]:
+        """Two passes had begun to show a launch as the line was cut: nobody will know whether it was one (N8)."""
+        if self._beams is None or self.run.phase is not Phase.SUSPECTED:
+            return []
+        shown = self._beams.tracker.leading
+        if shown is None or len(shown.passes) < HIDDEN_PASSES:
+            return []
+        self._beams.tracker.forget()
+        return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]

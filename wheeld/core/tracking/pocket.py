@@ -52,6 +52,9 @@ RESTED_US = 500_000
 """A ball that bounces leaves a pocket sooner: one that readers met there again so long after lies in it."""
 AGREE_POCKETS = 0.3
 """Sightings of one lying ball are no farther from each other, whatever the angle at which its pocket stands."""
+RETURNS = 2
+"""No fallen ball comes back to a pocket that it left. Seen there again once it may have been a glint that came between;
+so often they are two balls."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
@@ -61,9 +64,10 @@ class PocketState(msgspec.Struct):
     """What is remembered of the sightings.
 
     `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all.
-    `proof_due_us`: until when they should have proven a number. `called`: this streak has called its pocket. `lying`:
-    where the ball was last known to lie: the pocket that was called, or the one that a person answered for. At a start
-    it is the pocket of the last number, where the ball belongs. None since a launch. `last_us`:
+    `met`: the pockets where the fallen ball was seen, in order, and `returns`: how often it was seen again in one that
+    it had left. `proof_due_us`: until when they should have proven a number. `called`: this streak has called its
+    pocket. `lying`: where the ball was last known to lie: the pocket that was called, or the one that a person answered
+    for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `last_us`:
     when the latest sighting came that counted. `latest`: the latest sighting of each reader. `filled`: how often each
     pocket was seen filled while the ball ran. `glimpsed`: the pockets that were seen filled since the ball's latest
     pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
@@ -75,6 +79,8 @@ class PocketState(msgspec.Struct):
 
     streak: list[Seen] = msgspec.field(default_factory=list)
     streak_length: int = 0
+    met: list[int] = msgspec.field(default_factory=list)
+    returns: int = 0
     proof_due_us: int = 0
     lying: int | None = None
     called: bool = False
@@ -296,9 +302,9 @@ class PocketFromReaders:
         figures: Figures = {**number.figures, "unproven": " ".join(unproven)}
         return msgspec.structs.replace(number, fact=Fact.NUMBER_NOT_PROVEN, figures=figures)
 
-    def _moved_by_hand(self) -> Evidence:
-        """The ball rested in another pocket before, and people saw it there: which number counts, the chef says
-        (R3b)."""
+    def _of_no_pocket(self) -> Evidence:
+        """The ball rested in another pocket before, and people saw it there; or there are two. Which number counts, if
+        any does, the chef says (R3b)."""
         evidence = self._not_proven(self.state.streak)
         figures = {name: value for name, value in evidence.figures.items() if name not in ("number", "pocket_index")}
         return msgspec.structs.replace(evidence, figures=figures)
@@ -307,6 +313,7 @@ class PocketFromReaders:
         """A launch was proven: the ball lies in no pocket, and none was seen filled yet."""
         self.state.filled, self.state.glimpsed, self.state.glimpse = {}, [], []
         self.state.lying = self.state.rested_in = None
+        self.state.met, self.state.returns = [], 0
         self.tracker.restart()
 
     def forget_place(self) -> None:
@@ -394,12 +401,19 @@ class PocketFromReaders:
             state.glimpsed.append(state.streak[-1].pocket_index)
         if not is_launched:
             return self._at_rest(lay_in, seen.t_us, called=called)
+        counted = state.last_us == seen.t_us and self._is_open
+        pocket = self.tracker.pocket
+        if counted and pocket is not None and pocket not in state.met[-1:]:
+            state.returns += pocket in state.met
+            state.met.append(pocket)
+            if state.returns >= RETURNS and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
+                return [self._of_no_pocket()]
         if not called:
-            counted = state.last_us == seen.t_us and self._is_open
             return [Evidence(Fact.NUMBER_SEEN, seen.t_us, self._sighted())] if counted else []
         evidence = [self._ball.leave()] if run.phase is Phase.ON_TRACK else []
-        if state.rested_in not in (None, self.tracker.pocket) and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
-            return [*evidence, self._moved_by_hand()]
+        is_another = state.rested_in not in (None, self.tracker.pocket) or state.returns > 0
+        if is_another and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
+            return [*evidence, self._of_no_pocket()]
         evidence.append(self._number(state.streak))
         self._pulses.forget()
         return evidence
