@@ -276,7 +276,12 @@ class KnownWheel:
         self.evening.turn(0)
         self.turning = False
         self.evening.wait(STOP_S)
-        self.happens((Fact.ROTOR_STOPPED_RUNNING if self.track else Fact.ROTOR_STOPPED_BEFORE_DROP,))
+        if self.track:
+            self.happens((Fact.ROTOR_STOPPED_RUNNING,))
+        elif self.last_number is None:  # it came from a hand: nobody knows yet whether the readers see a ball (N5)
+            self.happens((Fact.ROTOR_STOPPED_BEFORE_DROP,), (Fact.ROTOR_STOPPED_IN_FALL,))
+        else:
+            self.happens((Fact.ROTOR_STOPPED_BEFORE_DROP,))
 
     def turn(self, way: Way) -> None:
         """The bouler turns it again, either way."""

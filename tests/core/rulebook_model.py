@@ -267,8 +267,8 @@ class Game:
         return (self.become(awaiting=True, no_more_bets=True, obstacle=False),)
 
     def confirm(self) -> Ways:
-        """The chef confirms the coup that awaits him, and no other."""
-        return self.valid() if self.awaiting else (self.refuses(),)
+        """The chef confirms the coup that awaits him, or names the pocket of a ball that no sensor has seen fall (R3b)."""
+        return self.valid() if self.awaiting or self.obstacle else (self.refuses(),)
 
     def chef_aside(self) -> Ways:
         """§6: play is stopped, and goes on first."""

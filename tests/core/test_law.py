@@ -123,7 +123,10 @@ def test_a_result_comes_only_from_a_running_ball_and_a_number_or_from_the_chef_w
             assert row.next is State.OPERATIONS
             assert row.void is None
     assert {state for (state, _), row in ROWS if Act.RESULT in row.acts} == COUP
-    assert {state for (state, _), row in ROWS if Act.CONFIRM in row.acts} == {State.AWAITING_CHEF}
+    assert {state for (state, _), row in ROWS if Act.CONFIRM in row.acts} == {
+        State.AWAITING_CHEF,
+        State.BALL_ON_OBSTACLE,
+    }
 
 
 def test_a_refused_command_changes_nothing() -> None:

@@ -6,6 +6,8 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, Evening
+from wheeld.core.observations import Observation, Sighting
+from wheeld.core.step import Step
 
 ONE_READER = msgspec.structs.replace(FRENCH, readers_deg=(30,))
 
@@ -101,6 +103,42 @@ def test_a_launch_that_the_cut_of_the_line_hides_is_void_and_tout_va_is_owed(pas
     assert evening.verdicts() == ([("void", "breakdown")] if state == "rien_va" else [])
     assert evening.say("resume").done
     assert evening.state == state
+
+
+class BlindReaders(Evening):
+    """No reader sees the ball, ever."""
+
+    def observe(self, seen: Observation) -> Step:
+        return Step() if isinstance(seen, Sighting) else super().observe(seen)
+
+
+def on_obstacle(evening: Evening) -> Evening:
+    evening.open()
+    evening.run()
+    evening.wait(15)
+    assert evening.state == "ball_on_obstacle"
+    return evening
+
+
+def test_where_no_reader_sees_the_pocket_the_chef_gives_the_number() -> None:
+    evening = on_obstacle(BlindReaders())
+    assert not evening.say("confirm", coup=1, reason="all see it").done
+    assert evening.say("confirm", coup=1, number=36, reason="all see it").done
+    assert (evening.verdicts(), evening.state) == ([("result", 36)], "operations")
+    assert evening.of("result")[-1]["unproven"] == ["R3"]
+    assert evening.say("operations_done").done
+
+
+def test_a_rotor_that_stops_is_n5_only_where_readers_would_have_seen_the_ball() -> None:
+    evening = on_obstacle(BlindReaders())
+    evening.turn(0)
+    evening.wait(3)
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
+    assert evening.say("confirm", coup=1, number=36, reason="all see it").done
+    evening = on_obstacle(Evening())
+    evening.turn(0)
+    evening.wait(3)
+    assert evening.verdicts() == [("void", "rotor_stopped_before_drop")]
 
 
 def two_balls(evening: Evening, one: int, other: int, seconds: float) -> None:

@@ -319,15 +319,20 @@ class Adjudicator:
 
     def _confirm(self, command: Command | None, now_us: int) -> None:
         """Publish the number that awaited the chef, or the one that he gives in its place, on his word (R3b)."""
-        called = self._state.current.called
         assert command is not None, "a person confirms"
-        assert called is not None, "a number awaits the chef"
-        if command.number not in (None, called.number):
+        called = self._state.current.called
+        if called is None:  # no reader sees where it lies
+            record = self._observer.ball.record()
+            unproven = "R2 R3" if record.is_short_of(self._min_laps) else "R3"
+            figures = record.figures | {"number": command.number or 0, "unproven": unproven}
+            called = self._called(Evidence(Fact.CONFIRM, now_us, figures), now_us)
+            self._observer.settle()
+        elif command.number not in (None, called.number):
             place = self._observer.place(now_us)
             if place is not None and self._pockets.order[place] != command.number:
                 self._lose_place(now_us)  # his eyes and the readers contradict each other
-            unproven = (*(rule for rule in called.unproven if rule != "R3"), "R3")
-            called = msgspec.structs.replace(called, number=command.number, unproven=unproven)
+            rules = (*(rule for rule in called.unproven if rule != "R3"), "R3")
+            called = msgspec.structs.replace(called, number=command.number, unproven=rules)
         self._result(called, now_us, command.person)
         self._take_word_for_place()
 

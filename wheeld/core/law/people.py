@@ -19,6 +19,7 @@ from wheeld.core.law.rows import (
     AFTER_VOID,
     ELSEWHERE,
     IDLE,
+    ON_TRACK,
     OPEN_IDLE,
     RETURN,
     RUNNING,
@@ -139,7 +140,10 @@ def _confirm(known: Known) -> Fact:
     confirm. Before he was asked he may have seen another one on his panel."""
     if _is_aside(known):
         return F.CHEF_ASIDE
-    called, command = known.table_state.current.called, asked(known)
+    coup, command = known.table_state.current, asked(known)
+    called = coup.called
+    if known.table_state.state is S.BALL_ON_OBSTACLE and not coup.directions:
+        return F.CONFIRM_UNNAMED
     if command.number is not None:
         return F.CONFIRM
     if called is None or called.number is None:
@@ -199,6 +203,7 @@ OPENS_BETS = (F.OPEN, F.OPERATIONS_DONE, F.TOUT_VA, F.RESUME)
 """Commands that open the bets, or lead back to where they were open."""
 
 _BALL_OUT = "a ball runs or falls: nobody may bet on a coup that was not observed whole; wait until it rests"
+_NO_NUMBER = "no number is out yet, and nobody confirms what sensors can prove"
 _RESUME_FIRST = "play is suspended; it is resumed first"
 _START_FIRST = "the wheel has stopped its game, and no coup could be observed: it is started first"
 
@@ -286,7 +291,17 @@ ROWS = (
         "R3b",
         "it was said before the number awaited the chef: read it, then confirm it or name another",
     ),
-    refuse(CONFIRMS, RUNNING, "R3", "no number is out yet, and nobody confirms what sensors can prove"),
+    on(
+        F.CONFIRM,
+        S.BALL_ON_OBSTACLE,
+        S.OPERATIONS,
+        "R3b",
+        "no reader sees the ball in a pocket: the chef says in which it lies",
+        Act.CONFIRM,
+        Act.DISOWN,
+    ),
+    refuse(F.CONFIRM, ON_TRACK, "R3", _NO_NUMBER),
+    refuse((F.CONFIRM_UNNAMED, F.CONFIRM_EARLY), RUNNING, "R3", _NO_NUMBER),
     refuse(CONFIRMS, S.OPERATIONS, "", "the coup is a result already"),
     refuse(CONFIRMS, AFTER_VOID, "2", "a void coup never becomes a result"),
     refuse(CONFIRMS, ELSEWHERE, "", "no number awaits the chef"),

@@ -65,7 +65,8 @@ class PocketState(msgspec.Struct):
 
     `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all.
     `met`: the pockets where the fallen ball was seen, in order, and `returns`: how often it was seen again in one that
-    it had left. `proof_due_us`: until when they should have proven a number. `called`: this streak has called its
+    it had left. `saw`: readers have met a ball since the latest launch, and `sees`: they had met it before that, where
+    it lay. `proof_due_us`: until when they should have proven a number. `called`: this streak has called its
     pocket. `lying`: where the ball was last known to lie: the pocket that was called, or the one that a person answered
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `last_us`:
     when the latest sighting came that counted. `latest`: the latest sighting of each reader. `filled`: how often each
@@ -81,6 +82,8 @@ class PocketState(msgspec.Struct):
     streak_length: int = 0
     met: list[int] = msgspec.field(default_factory=list)
     returns: int = 0
+    saw: bool = False
+    sees: bool = False
     proof_due_us: int = 0
     lying: int | None = None
     called: bool = False
@@ -182,7 +185,7 @@ class PocketTracker:
 
     def _count(self, seen: Seen, rotor: RotorFromEncoder) -> bool:
         state = self.state
-        state.last_us = seen.t_us
+        state.last_us, state.saw = seen.t_us, True
         if self.pocket != seen.pocket_index:
             self.restart()
         if not state.streak:
@@ -274,6 +277,8 @@ class PocketFromReaders:
     def may_hold_unseen(self, stopped_us: int) -> bool:
         """Whether some pocket has not passed a reader since the ball was at rest at the latest. How far the rotor had
         turned by then follows from its speed at the last pass; a hand can only have slowed it since."""
+        if not (self.state.sees or self.state.saw):
+            return True  # readers that have not met the ball where it lay would not meet it now
         left_us, at_pass = self._run.last_us or 0, self.state.at_pass
         if stopped_us <= left_us + FALL_US_MIN or self._run.has_reported(Fact.FALL_OVERDUE):
             return False
@@ -314,6 +319,7 @@ class PocketFromReaders:
         self.state.filled, self.state.glimpsed, self.state.glimpse = {}, [], []
         self.state.lying = self.state.rested_in = None
         self.state.met, self.state.returns = [], 0
+        self.state.sees, self.state.saw = self.state.saw, False
         self.tracker.restart()
 
     def forget_place(self) -> None:
