@@ -25,6 +25,10 @@ READY_S = 60.0
 LOOK_S = 1.0
 """People look so often."""
 SETTLES_S = 3.0
+PLACE_SEEN_S = 12.0
+"""One reader has met a lying ball twice by then, at 12 turns a minute."""
+FIRST_POCKET = 17
+"""Where the ball is laid as long as no number has come out."""
 """After an action they wait so long for the table to change what it says: 2.4 s may go by before a word is decided."""
 LATE_S = 12.0
 PATIENCE_S = 20.0
@@ -180,6 +184,8 @@ class People:
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
             case "repair" if house.panel.trouble in RESTARTS:
                 return RESTART
+            case "repair" if table["failing"] == ["rotor/place"]:
+                return "name_place"
             case _ if code in WAITS:
                 return LOOK
             case "number" | "fall_or_stop":
@@ -200,6 +206,8 @@ class People:
                 yield from live.play(SimTable.put_ball_back)
             case "turn_rotor":
                 yield from live.play(SimTable.spin_rotor)
+            case "name_place":
+                yield from self._name_place()
             case "restart_board":
                 yield from live.wait(TECHNICIAN_S)
                 house.lines["board"].power(on=False)
@@ -213,6 +221,18 @@ class People:
             case _:
                 for _ in range(1 + twice):
                     yield from live.command(what, reason="it is asked for")
+
+    def _name_place(self) -> Iterator[SimEvent]:
+        """Nobody knows where the pockets stand: the ball is laid in one, and named once the readers have seen it."""
+        house, live = self._house, self._house.live
+        assert house.panel.table is not None
+        last_number = house.panel.table["last_number"]
+        live.table.last_number = FIRST_POCKET if last_number is None else last_number
+        yield from live.play(SimTable.put_ball_back)
+        yield from live.wait(PLACE_SEEN_S)
+        word = "resume" if "resume" in house.panel.table["waiting_codes"] else "open"
+        house.panel.say(word, reason="the ball lies there", number=live.table.last_number)
+        yield from live.wait(LOOK_S)
 
     def _answer(self) -> Iterator[SimEvent]:
         """A number awaits the chef: he has seen whether the coup was good, and where the ball lies."""

@@ -267,7 +267,7 @@ class Game:
         return (self.become(awaiting=True, no_more_bets=True, obstacle=False),)
 
     def confirm(self) -> Ways:
-        """The chef confirms the coup that awaits him, or names the pocket of a ball that no sensor has seen fall (R3b)."""
+        """The chef confirms the coup that awaits him, or names the pocket of a ball that no sensor saw fall (R3b)."""
         return self.valid() if self.awaiting or self.obstacle else (self.refuses(),)
 
     def chef_aside(self) -> Ways:

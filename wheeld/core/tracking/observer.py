@@ -66,6 +66,8 @@ PLACE = "rotor/place"
 """Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
 HIDDEN_PASSES = 2
 """One pass alone may be a stray, and a game that is void because of it would be void by chance."""
+OF_EDGES = frozenset({"link", "rotor"})
+"""While one of these fails, edges of the encoder are missing."""
 BEAMS_MIN = 2
 """One beam shows no hop from one to the next."""
 SLIPPED_DEG = AGREE_POCKETS * POCKET_DEG
@@ -447,7 +449,8 @@ class Observer:
         self.only_postpones = not encoder.state.stopped
         surprise = encoder.tick(seen)
         if surprise == "slipped":
-            return self.lose_place(seen.t_us)
+            # While the line fails edges are missing, and the next one seems to come from another place.
+            return [] if OF_EDGES & {*self.state.faults} else self.lose_place(seen.t_us)
         if launched_us is None:
             return self._picked_up(seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
@@ -569,6 +572,8 @@ class Observer:
         if seen.ok == (seen.sensor not in faults):
             return []
         is_left_out = seen.sensor in self.state.left_out
+        if seen.sensor in OF_EDGES and self._encoder is not None:
+            self._encoder.lose_sight()
         if seen.ok:
             faults.remove(seen.sensor)
             self._use_the_rest()
@@ -580,8 +585,6 @@ class Observer:
         if seen.sensor == "link":
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
             self.state.pick_up.carried = True
-        if seen.sensor in ("link", "rotor") and self._encoder is not None:
-            self._encoder.lose_sight()
         forgotten = self._forget_levels(seen.t_us) if seen.sensor in ("link", OBJECT) else []
         if is_left_out:
             return forgotten
