@@ -193,3 +193,18 @@ def test_tout_va_says_what_to_do_where_the_ball_lies_in_its_pocket_and_readers_s
     assert evening.say("suspend").done
     assert evening.say("resume", number=17, reason=NAMED).done
     assert evening.say("tout_va").done
+
+
+def test_edges_that_a_failing_line_lost_are_no_slip() -> None:
+    evening = idle()
+    evening.sensor("link", ok=False)
+    evening.turn(0)
+    evening.wait(2)
+    evening._angle_deg += 100  # it turned on, and nothing of that arrived
+    evening.turn(20)
+    evening.wait(1)
+    assert evening.last("table").payload["failing"] == ["link"]
+    evening.sensor("link", ok=True)
+    evening.wait(6)
+    assert evening.say("resume").done
+    assert evening.state == "faites_vos_jeux"
