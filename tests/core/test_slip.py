@@ -198,6 +198,7 @@ def test_tout_va_says_what_to_do_where_the_ball_lies_in_its_pocket_and_readers_s
 def test_edges_that_a_failing_line_lost_are_no_slip() -> None:
     evening = idle()
     evening.sensor("link", ok=False)
+    evening.wait(1)  # some edges arrive
     evening.turn(0)
     evening.wait(2)
     evening._angle_deg += 100  # it turned on, and nothing of that arrived
