@@ -141,6 +141,7 @@ class PocketTracker:
             state.unplaced += 1
             return False
         seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
+        state.saw = True
         if state.adrift is not None:
             agree = state.adrift and abs(_pockets_apart(seen, state.adrift[0])) <= AGREE_POCKETS
             state.adrift = [*state.adrift[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
@@ -185,7 +186,7 @@ class PocketTracker:
 
     def _count(self, seen: Seen, rotor: RotorFromEncoder) -> bool:
         state = self.state
-        state.last_us, state.saw = seen.t_us, True
+        state.last_us = seen.t_us
         if self.pocket != seen.pocket_index:
             self.restart()
         if not state.streak:
