@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, Evening
+from tests.core.head_evening import COMBINED
+from wheeld.core.tracking.observer import Observer
 
 NAMED = "the ball lies there, all saw it"
 
@@ -209,3 +211,8 @@ def test_edges_that_a_failing_line_lost_are_no_slip() -> None:
     evening.wait(6)
     assert evening.say("resume").done
     assert evening.state == "faites_vos_jeux"
+
+
+def test_a_head_that_sees_the_pocket_needs_no_place_by_the_encoder() -> None:
+    observer = Observer(msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148))
+    assert (observer.lose_place(5), observer.faults) == ([], ())

@@ -155,7 +155,7 @@ def test_watermarks_and_time_samples_are_true() -> None:
     assert any(isinstance(one, Identified) for one in meeting.session_events)
 
 
-@pytest.mark.parametrize("seed", [2, 9])
+@pytest.mark.parametrize("seed", [2, 5])
 def test_an_evening_of_the_simulated_wheel_crosses_the_wire_whole(seed: int) -> None:
     """Both evenings have the cable out for a while: what happened meanwhile is in the ring and comes after all."""
     events = list(draw_evening(seed).events())

@@ -323,7 +323,8 @@ class Adjudicator:
         called = self._state.current.called
         if called is None:  # no reader sees where it lies
             record = self._observer.ball.record()
-            unproven = "R2 R3" if record.is_short_of(self._min_laps) else "R3"
+            is_open = {"R1": not self._state.current.directions, "R2": record.is_short_of(self._min_laps), "R3": True}
+            unproven = " ".join(rule for rule in is_open if is_open[rule])
             figures = record.figures | {"number": command.number or 0, "unproven": unproven}
             called = self._called(Evidence(Fact.CONFIRM, now_us, figures), now_us)
             self._observer.settle()

@@ -140,10 +140,7 @@ def _confirm(known: Known) -> Fact:
     confirm. Before he was asked he may have seen another one on his panel."""
     if _is_aside(known):
         return F.CHEF_ASIDE
-    coup, command = known.table_state.current, asked(known)
-    called = coup.called
-    if known.table_state.state is S.BALL_ON_OBSTACLE and not coup.directions:
-        return F.CONFIRM_UNNAMED
+    called, command = known.table_state.current.called, asked(known)
     if command.number is not None:
         return F.CONFIRM
     if called is None or called.number is None:

@@ -259,7 +259,8 @@ class Observer:
         """What the sensors have begun to show, and not proven yet."""
         if self._beams is not None:
             yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.tracker.suspected_us())
-        elif self._games is not None:
+        else:
+            assert self._games is not None, "without beams a head reports the ball"
             yield self._games.question(now_us)
         if (rest := self.pocket.rest_question()) is not None:
             yield rest
@@ -305,8 +306,8 @@ class Observer:
         beams, readers = numbers_of("beam", unused), numbers_of("reader", unused)
         if self._beams is not None and len(self.setting.beams_deg) - len(beams) >= BEAMS_MIN:
             self._beams.tracker.leave_out(beams)
-        if self._pick_up is not None and len(readers) < len(self.setting.readers_deg):
-            self.pocket.leave_out(readers)
+        if self._readers and self._pick_up and len(readers) < len(self.setting.readers_deg):
+            self._readers.leave_out(readers)
             self._pick_up.leave_out(readers)
 
     def can_spare(self, sensor: str) -> bool:

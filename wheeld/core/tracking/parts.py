@@ -124,10 +124,6 @@ class PocketPart(Protocol):
         """A launch was proven: the ball lies nowhere."""
         return
 
-    def leave_out(self, readers: frozenset[int]) -> None:
-        """From now on these readers report nothing."""
-        return
-
     def forget_place(self) -> None:
         """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
         return
