@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hw_sim.evening import drawable
 from hw_sim.events import End, SimEvent
@@ -43,7 +44,7 @@ class LiveTable:
 
         return self.play(idle)
 
-    def command(self, name: str, **more: str) -> list[SimEvent]:
+    def command(self, name: str, **more: Any) -> list[SimEvent]:
         """A command, as in `SimTable.command`, with a short time before and after it."""
 
         def give(table: SimTable) -> None:

@@ -16,6 +16,10 @@ from hw_sim.table import Outcome, SimTable
 
 STEPS_MAX = 20
 """From any state three or four steps lead to "faites vos jeux". After so many, the table does not obey."""
+PLACE = "rotor/place"
+"""The encoder does not show where the pockets stand, until a person names the one where the ball lies."""
+BUTTONS = {"closed": "open", "operations": "operations_done", "rien_va": "tout_va"}
+"""What is pressed in states in which the table waits for that alone."""
 READY = ("faites_vos_jeux", "rien_ne_va_plus")
 """In the second state the launch may still follow: "rien ne va plus" is sometimes said early."""
 
@@ -83,13 +87,14 @@ class People:
         if not live.table.ball_is_in(table["last_number"]):
             live.table.last_number = table["last_number"]
             return live.play(SimTable.put_ball_back)
+        word = {"suspended": "resume", "closed": "open"}.get(table["state"])
+        if word is not None and table["failing"] == [PLACE]:
+            placed = live.play(SimTable.put_ball_back)
+            number, reason = live.table.lies_in, self._words.say("the ball lies there")
+            return [*placed, *live.command(word, by="direction", reason=reason, number=number)]
         match table["state"]:
-            case "closed":
-                return live.command("open")
-            case "operations":
-                return live.command("operations_done", by="table")
-            case "rien_va":
-                return live.command("tout_va")
+            case state if state in BUTTONS:
+                return live.command(BUTTONS[state])
             case "suspended":
                 return live.command("resume", by="direction", reason=self._words.say("the wheel is in order"))
             case state if state in READY:

@@ -121,9 +121,11 @@ class SimTable:
         """Let time pass to `t_s`, if that is not past."""
         self.now_s = max(self.now_s, t_s)
 
-    def command(self, name: str, by: str = "chef", reason: str = "", who: str | None = None) -> None:
+    def command(
+        self, name: str, by: str = "chef", reason: str = "", who: str | None = None, number: int | None = None
+    ) -> None:
         """A person gives a command now, and perhaps presses twice."""
-        self._press(TableCommand(us(self.now_s), name, by, reason, who))
+        self._press(TableCommand(us(self.now_s), name, by, reason, who, number=number))
 
     def confirm(self, number: int | None = None, reason: str = "all saw it") -> None:
         """The chef confirms the number of the coup at hand, or gives another one."""
@@ -174,6 +176,11 @@ class SimTable:
     def ball_is_in(self, number: int | None) -> bool:
         """Whether the ball lies in the pocket of `number`; without a number, whether it lies in any."""
         return self._stay is not None and number in (None, self._stay.number)
+
+    @property
+    def lies_in(self) -> int | None:
+        """The number of the pocket where the ball lies."""
+        return None if self._stay is None else self._stay.number
 
     def lift_ball(self) -> None:
         """A hand takes the ball out of its pocket, if it lies in one."""

@@ -50,6 +50,7 @@ TEXTS: Mapping[str, str] = {
     "bench page": "page du banc",
     "result {number}, {laps} laps": "résultat {number}, {laps} tours",
     "void {cause}": "nul {cause}",
+    "the ball lies there": "la bille est là",
     "the wheel is in order": "la roulette est en ordre",
     "nobody can say where the ball is": "personne ne sait dire où est la bille",
     "The bench": "Le banc d'essai",

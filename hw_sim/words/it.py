@@ -50,6 +50,7 @@ TEXTS: Mapping[str, str] = {
     "bench page": "pagina del banco",
     "result {number}, {laps} laps": "risultato {number}, {laps} giri",
     "void {cause}": "nullo {cause}",
+    "the ball lies there": "la pallina sta lì",
     "the wheel is in order": "la roulette è in ordine",
     "nobody can say where the ball is": "nessuno sa dire dov'è la pallina",
     "The bench": "Il banco di prova",

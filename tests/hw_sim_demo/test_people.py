@@ -27,10 +27,13 @@ class Bench:
     """People at a table that obeys their commands; it gives no verdicts."""
 
     def __init__(self, state: str | None, number: int | None = 17) -> None:
-        self.subscriber = Subscriber(table=None if state is None else {"state": state, "last_number": number})
+        self.subscriber = Subscriber()
+        if state is not None:
+            self.subscriber.table = {"state": state, "last_number": number, "failing": []}
         self.live = LiveTable(LAYOUT, repeatable("people"), None)
         self.begun: list[str] = []
         self.commands: list[str] = []
+        self.numbers: list[int | None] = []
         self.obeys = True
         self.people = People(self.live, self.subscriber, look_s=1.0, on_scenario=self._began)
 
@@ -41,8 +44,9 @@ class Bench:
         for event in self.people.events(named(names)):
             if isinstance(event, TableCommand) and not self.begun:
                 self.commands.append(event.name)
+                self.numbers.append(event.number)
                 if self.obeys:
-                    self.subscriber.table = {"state": OBEYS[event.name], "last_number": 17}
+                    self.subscriber.table = {"state": OBEYS[event.name], "last_number": 17, "failing": []}
 
 
 @pytest.mark.parametrize(
@@ -63,6 +67,15 @@ def test_the_chef_does_what_the_state_asks_for(state: str, commands: list[str]) 
     bench.play("valid")
     assert bench.commands == commands
     assert bench.begun == ["valid"]
+
+
+@pytest.mark.parametrize(("state", "word"), [("suspended", "resume"), ("closed", "open")])
+def test_they_name_the_pocket_when_nobody_knows_where_the_pockets_stand(state: str, word: str) -> None:
+    bench = Bench(state, number=26)
+    assert bench.subscriber.table is not None
+    bench.subscriber.table["failing"] = ["rotor/place"]
+    bench.play("valid")
+    assert (bench.commands[0], bench.numbers[0]) == (word, 26)
 
 
 def test_the_ball_is_put_where_the_table_last_saw_it() -> None:

@@ -89,10 +89,11 @@ class Evening:
     async def _use_panel(self, client: aiomqtt.Client) -> None:
         while True:
             person = await self._panel.get()
-            asked = {"id": uuid.uuid4().hex, "by": person.by, "reason": person.reason or "as usual"}
-            who = {} if person.who is None else {"who": person.who}
+            asked: dict[str, object] = {"id": uuid.uuid4().hex, "by": person.by, "reason": person.reason or "as usual"}
+            named = {"who": person.who, "number": person.number}
+            asked |= {name: value for name, value in named.items() if value is not None}
             leaf = command_leaf(person.by, person.name, TABLE)
-            await client.publish(f"{ROOT}/{leaf}", json.dumps(asked | who), qos=1)
+            await client.publish(f"{ROOT}/{leaf}", json.dumps(asked), qos=1)
 
 
 if __name__ == "__main__":
