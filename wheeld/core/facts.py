@@ -296,6 +296,7 @@ class Trouble(Named):
         "where the pockets stand is not known: the encoder has slipped on the rotor, or the ball was moved unseen",
         "lay the ball in a pocket, let the rotor turn, and resume with the number of that pocket",
     )
+    BLIND = "blind", "it did not see a ball that the others saw", "clean it, align it and check its wire"
     CHATTERS = "chatters", "it reports more often than a ball can pass", "clean it, align it and check its wire"
     LINE_DAMAGED = (
         "line_damaged",

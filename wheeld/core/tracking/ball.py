@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from wheeld.core.tracking import margin
 from wheeld.core.tracking.evidence import Figures
+from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.passes import LEAVE_REV_S, Beams, Chain, Pass, hop_rev_s
 from wheeld.core.tracking.run import Phase, Run, RunRecord
 
@@ -58,6 +60,10 @@ FALL_US_MIN = 2_500_000
 """No ball came to rest sooner after its last pass, in any recorded evening."""
 FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
+SILENT_LAPS = 2.0
+"""A ball that runs so far passes each beam; a few passes in a thousand are missed."""
+SILENT_RUNS = 2
+"""One run may end before a beam that is about to fail is met again; in the next one it is named."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
 
@@ -68,7 +74,8 @@ class BallState(msgspec.Struct):
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
     found again; `earlier_most_deg`: the most that it can have run until it was found. `waiting`: passes too few for a
     launch, whose next one never came: where the ball is seen to lie explains them, whatever pulses came since.
-    `strays`, `doubles`: pulses that count for nothing, since the start.
+    `silent`: in how many runs in a row a beam alone saw nothing of the ball. `strays`, `doubles`: pulses that count for
+    nothing, since the start.
     """
 
     run: Run = msgspec.field(default_factory=Run)
@@ -77,6 +84,7 @@ class BallState(msgspec.Struct):
     earlier_deg: float = 0.0
     earlier_most_deg: float = 0.0
     waiting: Chain | None = None
+    silent: dict[int, int] = msgspec.field(default_factory=dict)
     strays: int = 0
     doubles: int = 0
 
@@ -212,6 +220,20 @@ class BallTracker:
         self.run.phase = Phase.ON_TRACK
         self._lead(chain)
         return True
+
+    @property
+    def sight(self) -> Margin | None:
+        """How many of the passes that the beams should have seen they saw; None without a reading."""
+        chain = self.leading
+        return None if chain is None else margin.sight(len(chain.passes), len(chain.passes) + chain.skipped)
+
+    def note_silent(self, chain: Chain) -> list[int]:
+        """The run is over: of these beams it is the `SILENT_RUNS`th in a row in which they alone saw nothing."""
+        if self.laps_suggested(chain) < SILENT_LAPS:
+            return []
+        missing = self._beams.left - {each.beam for each in chain.passes}
+        self.state.silent = {beam: self.state.silent.get(beam, 0) + 1 for beam in missing}
+        return sorted(beam for beam, runs in self.state.silent.items() if runs == SILENT_RUNS)
 
     def few_passes(self, at_us: int) -> Chain | None:
         """Passes before `at_us` that agree, too few to be a launch by themselves, and recent enough to explain where

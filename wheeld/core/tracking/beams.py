@@ -6,7 +6,7 @@ from wheeld.core.facts import Fact
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import BallState, BallTracker
-from wheeld.core.tracking.evidence import Evidence, Figures
+from wheeld.core.tracking.evidence import Evidence, Figures, blind_sensor
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
 from wheeld.core.tracking.passes import Chain
 from wheeld.core.tracking.run import Phase, RunRecord
@@ -61,29 +61,30 @@ class BallFromBeams:
         self.tracker.forget()
         return evidence
 
-    def leave(self) -> Evidence:
+    def leave(self) -> list[Evidence]:
         """The launched ball is gone from the track: with its laps proven, or without (N3). Laps that are only suggested
-        wait for the chef, where the setting says so."""
+        wait for the chef, where the setting says so. And the beams that saw nothing of it again."""
         tracker, run = self.tracker, self.run
         tracker.leave()
         chain, record = tracker.leading, tracker.record()
         assert chain is not None, "only a launched ball leaves"
         self._habit.add(chain.passes)
         last_us = run.last_us or 0
+        blind = [blind_sensor(f"beam/{beam}", last_us) for beam in tracker.note_silent(chain)]
         if not record.is_short_of(self._min_laps):
-            return Evidence(Fact.LEFT_TRACK, last_us, record.figures)
+            return [Evidence(Fact.LEFT_TRACK, last_us, record.figures), *blind]
         figures = record.figures | {"laps_at_most": round(record.laps_at_most or 0, 2)}
         if self._chef_answers and record.may_have(self._min_laps):
-            return Evidence(Fact.LEFT_TRACK_UNPROVEN, last_us, figures)
+            return [Evidence(Fact.LEFT_TRACK_UNPROVEN, last_us, figures), *blind]
         sure = margin.laps_under(tracker.laps_suggested(chain), self._min_laps)
-        return Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure)
+        return [Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure), *blind]
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:
         """No pass came in time: the ball left the track, or there was none. Passes too few to know wait until a reader
         sees where the ball lies."""
         if self.run.launched_us is not None:
             disowned = self.run.disowned
-            evidence = [self.leave()]
+            evidence = self.leave()
             if disowned:
                 self.tracker.forget()
             return evidence

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from wheeld.core.facts import Fact
+from wheeld.core.facts import Fact, Trouble
 from wheeld.core.tracking.margin import Margin
 
 Figures: TypeAlias = dict[str, int | float | str]
@@ -25,3 +25,8 @@ class Evidence(msgspec.Struct, frozen=True):
     figures: Figures = {}
     margin: Margin | None = None
     earliest_us: int | None = None
+
+
+def blind_sensor(sensor: str, t_us: int) -> Evidence:
+    """It alone saw nothing where the others saw the ball: play goes on, and somebody looks at it."""
+    return Evidence(Fact.SENSOR_TROUBLE, t_us, {"sensor": sensor, "what": Trouble.BLIND.value})

@@ -13,7 +13,7 @@ import msgspec
 
 from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 
-Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "time"]
+Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "sight", "time"]
 
 LOW = 0.2
 """Below this a notice is published: a fifth of a lap, or of what makes a measure sure."""
@@ -73,6 +73,11 @@ def pocket(sightings: list[Seen]) -> Margin:
     # Not `sum`: of floats it gives other bytes from Python 3.12 on.
     mean = fsum(seen.offset for seen in sightings) / len(sightings)
     return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
+
+
+def sight(seen: int, of: int) -> Margin:
+    """R2, R3: how much of what the sensors should have seen they saw. What nobody missed is as sure as can be."""
+    return Margin.part(seen / of, "sight")
 
 
 def rotor(tick_interval_us: float, silence_us: int) -> Margin:

@@ -42,7 +42,7 @@ from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import FEW_US, BallState
 from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.conclusions import Conclusions
-from wheeld.core.tracking.evidence import Evidence, Figures
+from wheeld.core.tracking.evidence import Evidence, Figures, blind_sensor
 from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head_game import HeadGameKept, HeadGames, HeadState
 from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
@@ -501,6 +501,7 @@ class Observer:
         if pocket.state.called:
             pick_up.state.carried = False
         evidence = pocket.take(seen)
+        evidence += [blind_sensor(f"reader/{reader}", seen.t_us) for reader in pocket.tracker.newly_blind()]
         pick_up.see(pocket.sightings)
         if pocket.is_at_rest:
             self.state.loose.settle()

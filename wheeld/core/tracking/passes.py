@@ -134,7 +134,7 @@ class Beams:
     def leave_out(self, beams: frozenset[int]) -> None:
         """From now on these beams report nothing."""
         self._left = [beam for beam in self._all if beam not in beams]
-        self.count = len(self._left)
+        self.left, self.count = frozenset(self._left), len(self._left)
 
     def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
         """Degrees from `beam` to `other` in the ball's direction, in (0, 360]."""

@@ -14,6 +14,7 @@ from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import FALL_US, FALL_US_MIN, REST_US
 from wheeld.core.tracking.beams import BallFromBeams
 from wheeld.core.tracking.evidence import Evidence, Figures
+from wheeld.core.tracking.margin import Margin
 from wheeld.core.tracking.pick_up import widest_gap_deg
 from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
@@ -55,6 +56,8 @@ AGREE_POCKETS = 0.3
 RETURNS = 2
 """No fallen ball comes back to a pocket that it left. Seen there again once it may have been a glint that came between;
 so often they are two balls."""
+BLIND_TURNS = 5
+"""A reader that works misses a lying ball a few times in a hundred."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
@@ -74,8 +77,8 @@ class PocketState(msgspec.Struct):
     pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
     rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second. `rested_in`: the first
     pocket where readers saw that the fallen ball had stopped bouncing. `adrift`: None while it is known where the
-    pockets stand; else the latest sightings that agree since that is not known. `unplaced`: how many sightings count
-    for nothing.
+    pockets stand; else the latest sightings that agree since that is not known. `missed`: how often other readers
+    have met a lying ball again since this one met it. `unplaced`: how many sightings count for nothing.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -95,6 +98,7 @@ class PocketState(msgspec.Struct):
     at_pass: tuple[float, float] | None = None
     rested_in: int | None = None
     adrift: list[Seen] | None = None
+    missed: dict[int, int] = msgspec.field(default_factory=dict)
     unplaced: int = 0
 
 
@@ -105,11 +109,12 @@ class PocketTracker:
     def __init__(self, readers_deg: tuple[float, ...], needed: int, state: PocketState | None = None) -> None:
         self._readers_deg = readers_deg
         self._needed = needed
-        self.widest_deg = widest_gap_deg(readers_deg)
+        self.leave_out(frozenset())
         self.state = state or PocketState()
 
     def leave_out(self, readers: frozenset[int]) -> None:
         """From now on these readers report nothing."""
+        self._left = [reader for reader in range(len(self._readers_deg)) if reader not in readers]
         self.widest_deg = widest_gap_deg(self._readers_deg, readers)
 
     @property
@@ -149,8 +154,18 @@ class PocketTracker:
         before = state.latest.get(reader)
         if before is not None and _same_pass(before, seen, rotor.state.begun_us):
             return False
+        if before is not None and before.pocket_index == seen.pocket_index:
+            self._note_missed(before.t_us)
         state.latest[reader] = seen
         return self._count(seen, rotor)
+
+    def _note_missed(self, since_us: int) -> None:
+        """A reader has met the lying ball again, a whole turn later: so should every other one, meanwhile."""
+        state = self.state
+        for reader in self._left:
+            met = state.latest.get(reader)
+            has_met = met is not None and met.t_us >= since_us
+            state.missed[reader] = 0 if has_met else state.missed.get(reader, 0) + 1
 
     def lies_in(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> bool:
         """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
@@ -170,6 +185,19 @@ class PocketTracker:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
         return fsum(_pockets_apart(each, named) for each in seen) / len(seen)
+
+    @property
+    def sight(self) -> Margin:
+        """How many of the readers meet the ball where it lies: not those that missed it in the latest whole turn."""
+        others = len(self._left) - 1
+        return margin.sight(sum(self.state.missed.get(reader, 0) < max(1, others) for reader in self._left), others + 1)
+
+    def newly_blind(self) -> list[int]:
+        """The readers that have missed a lying ball in `BLIND_TURNS` turns of the rotor, each named once."""
+        missed, limit = self.state.missed, BLIND_TURNS * (len(self._left) - 1)
+        blind = sorted(reader for reader, times in missed.items() if times == limit)
+        missed.update(dict.fromkeys(blind, limit + 1))
+        return blind
 
     def restart(self) -> None:
         """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
@@ -417,7 +445,7 @@ class PocketFromReaders:
                 return [self._of_no_pocket()]
         if not called:
             return [Evidence(Fact.NUMBER_SEEN, seen.t_us, self._sighted())] if counted else []
-        evidence = [self._ball.leave()] if run.phase is Phase.ON_TRACK else []
+        evidence = self._ball.leave() if run.phase is Phase.ON_TRACK else []
         is_another = state.rested_in not in (None, self.tracker.pocket) or state.returns > 0
         if is_another and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
             return [*evidence, self._of_no_pocket()]
@@ -478,7 +506,12 @@ class PocketFromReaders:
             figures |= {"unproven": "R2", "laps_at_most": round(record.laps_at_most or 0, 2)}
             sure = margin.least(margin.direction(record.lead_passes or 0), margin.pocket(streak))
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
-        sure = margin.least(margin.run(record.laps, self._min_laps, record.lead_passes), margin.pocket(streak))
+        sure = margin.least(
+            margin.run(record.laps, self._min_laps, record.lead_passes),
+            margin.pocket(streak),
+            self._pulses.sight,
+            self.tracker.sight,
+        )
         return Evidence(self._proven, t_us, figures, sure)
 
 
