@@ -21,7 +21,6 @@ FREE: Final[dict[str, str]] = {
     "fault_closed": "§6 says 'any state' of a breakdown; at a closed table nobody plays, and nothing needs suspending",
     "restart_idle": "§6 names no restart; between coups none was hidden, and going on or stopping are both safe",
     "wrong_way_idle": "A7 calls it a fault and names no time; between coups there is nothing to adjudicate",
-    "drop": "§6 'bets close at the drop': the drop from the track, or into the pocket",
     "open_faulty": "N8 wants the table suspended; whether 'open' is refused or opens it suspended is left open",
     "repeated": "a command given again where it changes nothing: done or refused is left open",
     "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
@@ -215,10 +214,8 @@ class Game:
         return (self.stays(notice=self.running and not self.awaiting),)
 
     def left_track(self) -> Ways:
-        """§6: the number is awaited; bets close at the drop."""
-        if not self.running or self.no_more_bets:
-            return (self.stays(),)
-        return free("drop", self.stays(), self.become(no_more_bets=True))
+        """§6: bets close at the drop, as the ball leaves the track; the number is awaited."""
+        return (self.become(no_more_bets=True) if self.running and not self.awaiting else self.stays(),)
 
     def left_track_unproven(self) -> Ways:
         """R2: nothing is proven against it; the number and the chef decide."""
@@ -233,7 +230,7 @@ class Game:
         return (self.become(obstacle=True) if self.running and not self.awaiting else self.stays(),)
 
     def number_seen(self) -> Ways:
-        """§6: bets close at the drop; a ball seen in a pocket is published for the croupier."""
+        """§6: bets are closed since the drop; a ball seen in a pocket is published for the croupier."""
         if not self.running:
             return (self.stays(),)
         return (Way(replace(self, no_more_bets=True), notice=True),)

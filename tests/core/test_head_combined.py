@@ -219,7 +219,7 @@ def test_a_ball_on_an_obstacle_locks_the_bets_when_any_number_is_overdue() -> No
     evening = HeadEvening(COMBINED).ready()
     evening.launches_past_beams()
     evening.lines(28)
-    assert evening.state == "ball_running"
+    assert evening.state == "rien_ne_va_plus"
     evening.lines(3)
     assert evening.of("table")[-1]["bets"] == "locked"
     evening.falls(32)

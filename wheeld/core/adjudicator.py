@@ -42,6 +42,7 @@ LOW_MARGINS: dict[Measure, str] = {
     "pocket": translatable("the verdict stands; the ball was read close to the edge of its pocket"),
     "passes": translatable("the verdict stands; few passes of the ball support it"),
     "rotor": translatable("the verdict stands; the rotor turned so slowly that its stop was hard to tell"),
+    "sight": translatable("the verdict stands; the sensors saw little of what they should have seen"),
     "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
 }
 """What a notice says of a verdict whose margin is low, by the measure that the margin is of."""

@@ -48,6 +48,14 @@ ROWS = (
         rules="R2",
     ),
     ignore(F.LEFT_TRACK_SHORT, ELSEWHERE, "", "no coup is running"),
+    on(
+        (F.LEFT_TRACK, F.LEFT_TRACK_UNPROVEN),
+        S.BALL_RUNNING,
+        S.RIEN_NE_VA_PLUS,
+        "6",
+        "bets close at the drop",
+        Act.CLOSE_BETS,
+    ),
     ignore(F.LEFT_TRACK_UNPROVEN, ELSEWHERE, "R2", "the chef answers for its laps, once its number is out"),
     ignore(F.LEFT_TRACK, ELSEWHERE, "", "the number, or an obstacle, decides"),
 )

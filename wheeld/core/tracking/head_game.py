@@ -159,15 +159,14 @@ class HeadGames:
             evidence += self._begin(t_us, from_launch=before == "ready")
         head.of_run.from_launch &= seen.spin == head.of_run.number
         if seen.phase == "off_track":
-            head.run.phase = Phase.OFF_TRACK
+            evidence += self._leave(t_us)
         return evidence + self._said_opposite(t_us) + self._same_direction(t_us)
 
     def take_ball(self, seen: HeadBall) -> list[Evidence]:
         """The ball by its sensors."""
         head, run, t_us = self._head, self._head.run, seen.t_us
         if not seen.runs:
-            run.phase = Phase.OFF_TRACK if head.has_run else Phase.NONE
-            return []
+            return self._leave(t_us)
         evidence: list[Evidence] = []
         if not head.has_run:
             if head.phase not in (None, "ready", *RUNS):
@@ -178,6 +177,14 @@ class HeadGames:
         if seen.direction is not None and seen.direction != run.direction:
             run.turn(seen.direction)
         return evidence + self._conclusions.directions(t_us) + self._same_direction(t_us)
+
+    def _leave(self, t_us: int) -> list[Evidence]:
+        """It reports that the ball runs no more. Its laps are final with the number only."""
+        run, was_on_track = self._head.run, self._head.run.phase is Phase.ON_TRACK
+        run.phase = Phase.OFF_TRACK if self._head.has_run else Phase.NONE
+        if not (was_on_track and self._ball_by_head):
+            return []
+        return [Evidence(Fact.LEFT_TRACK_UNPROVEN, t_us, self._ball.record().figures)]
 
     def take_rotor(self, seen: HeadRotor) -> list[Evidence]:
         """Its rotor, where no encoder of our own watches it. It is reported regularly, in every phase."""
