@@ -340,8 +340,9 @@ class SimTable:
             }
         )
 
-    def void(self, cause: str, evidence_s: float, deadline_s: float) -> None:
-        """The coup is void. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`."""
+    def void(self, cause: str, evidence_s: float, deadline_s: float, laps: float | None = None) -> None:
+        """The coup is void. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`. `laps`
+        where the chef says that they were too few: sensors that missed passes may have said so before."""
         self.truth.append(
             {
                 "kind": "void",
@@ -351,3 +352,5 @@ class SimTable:
                 "scenario": self.scenario,
             }
         )
+        if laps is not None:
+            self.truth[-1]["laps"] = round(laps, 2)

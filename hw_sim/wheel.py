@@ -337,6 +337,12 @@ class BallRun:
         """The same run, ended by a hand at `t_s`."""
         return replace(self, laps=self.laps_at(t_s))
 
+    def laps_at_most(self, beams_deg: tuple[float, ...]) -> float:
+        """What its passes leave possible: from the beam behind its first pass to the beam after its last."""
+        offsets = [((beam / 360 - self.angle) * self.turning) % 1.0 for beam in beams_deg]
+        places = [lap + offset for lap in range(-1, math.ceil(self.laps) + 2) for offset in offsets]
+        return min(each for each in places if each > self.laps) - max(each for each in places if each < 0)
+
     def passes(self, beams_deg: tuple[float, ...]) -> Iterator[tuple[float, int]]:
         """(time in s, beam) each time the ball's centre crosses a beam, in order."""
         ahead = sorted(((beam / 360 - self.angle) * self.turning % 1.0, i) for i, beam in enumerate(beams_deg))

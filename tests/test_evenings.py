@@ -58,7 +58,7 @@ def _true_results(published: list[dict[str, Any]], truth: Sequence[Outcome]) -> 
     return [v for v, outcome in pairs if v["topic"] == "result" and v["payload"]["number"] == outcome.get("number")]
 
 
-@pytest.mark.parametrize("name", sorted(set(SCENARIOS) - {"lap_margin"}))
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
 def test_each_scenario_alone_is_adjudicated_as_it_was_played(name: str) -> None:
     evening = script([name], seed=7)
     assert differences(verdicts(replay(_lines(evening))), evening.truth) == [], f"{name}, seed 7"
@@ -66,14 +66,9 @@ def test_each_scenario_alone_is_adjudicated_as_it_was_played(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_launch_of_two_to_four_laps_is_never_valid_under_three(seed: int) -> None:
-    """What the passes can't prove may be void; what was not run may never be valid."""
+    """What the passes neither prove nor rule out is the chef's to say; what was not run is never valid."""
     evening = script(["lap_margin"], seed=seed)
-    for verdict, outcome in zip(verdicts(replay(_lines(evening))), evening.truth, strict=True):
-        if verdict["topic"] == "result":
-            assert outcome["laps"] >= 3, f"seed {seed}"
-            assert verdict["payload"]["number"] == outcome["number"], f"seed {seed}"
-        else:
-            assert verdict["payload"]["cause"] == "too_few_laps", f"seed {seed}"
+    assert differences(verdicts(replay(_lines(evening))), evening.truth) == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", [3, 14])

@@ -36,7 +36,8 @@ def _problems(verdict: dict[str, Any], outcome: Mapping[str, Any]) -> list[str]:
         return [f"published {_brief(verdict)}"]
     if topic == "result":
         right_number = payload["number"] == outcome["number"]
-        proven = 3 <= payload["laps"] <= outcome["laps"] + LAPS_SLACK
+        least = 0 if "R2" in payload["unproven"] else 3
+        proven = least <= payload["laps"] <= outcome["laps"] + LAPS_SLACK
         return ([] if right_number else [f"number {payload['number']}"]) + (
             [] if proven else [f"laps {payload['laps']}"]
         )

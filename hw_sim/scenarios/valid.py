@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hw_sim.scenarios.registry import scenario
-from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
+from hw_sim.table import AT_ONCE_S, LAPS_NEEDED, SIGHTINGS_TO_CALL, SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
 """How a hand brakes that only slows a rotor: a whole stop would take 3 to 15 s."""
@@ -40,17 +40,28 @@ def valid_few_laps(table: SimTable) -> None:
     drop(table)
 
 
-@scenario(weight=0)
+@scenario()
 def lap_margin(table: SimTable) -> None:
-    """A launch of two to four laps, where the passes may prove less than the truth (only on demand)."""
+    """A launch of two to four laps: where passes prove neither, the chef says whether it made three."""
     table.prepare_launch()
     run = table.launch(table.rng.uniform(2.0, 4.0))
-    if run.laps >= 3:
-        drop(table)
+    if run.laps >= LAPS_NEEDED:
+        number = table.fall()
+        table.wait_for_sightings(SIGHTINGS_TO_CALL)
+        table.wait(1, 4)
+        table.confirm(reason="it made three laps")  # refused where passes prove them
+        table.number_out(number)
+        table.operations()
         return
     table.fall(elsewhere=True)
-    table.void("too_few_laps", run.end_s, table.now_s)
-    table.wait_for_sightings(3)
+    if run.laps_at_most(table.layout.beams_deg) < LAPS_NEEDED:
+        table.void("too_few_laps", run.end_s, table.now_s)
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    if run.laps_at_most(table.layout.beams_deg) >= LAPS_NEEDED:
+        table.wait(1, 4)
+        table.command("rien_va", reason="it made fewer laps")
+        table.void("chef", table.now_s, table.now_s + AT_ONCE_S, laps=run.laps)
+        table.wait(0.3, 1)
     table.put_ball_back()
     table.command("tout_va")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hw_sim.fall import FALL_S
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close, valid
-from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
+from hw_sim.table import AT_ONCE_S, LAPS_NEEDED, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
 from hw_sim.wheel import BallRun
 
 STOP_KNOWN_S = 2.0
@@ -87,7 +87,7 @@ def launch_before_tout_va(table: SimTable) -> None:
 
 @scenario()
 def too_few_laps(table: SimTable) -> None:
-    """Too little push: the ball leaves the track after 0.6 to 2.9 laps."""
+    """Too little push: the ball leaves the track after 0.6 to 2.9 laps, as its passes show."""
     table.prepare_launch()
     run = _weak_launch(table, (0.6, 2.9), range(1, 100))
     known = table.pass_count() >= PASSES_OF_A_LAUNCH
@@ -102,7 +102,7 @@ def too_few_laps(table: SimTable) -> None:
 def _weak_launch(table: SimTable, laps: tuple[float, float], passes: range) -> BallRun:
     """A push that is too weak, with a number of passes in `passes`. Without any pass no sensor would see a launch."""
     run = table.launch(table.rng.uniform(*laps))
-    while table.pass_count() not in passes:
+    while table.pass_count() not in passes or run.laps_at_most(table.layout.beams_deg) >= LAPS_NEEDED:
         table.world.runs.pop()
         run = table.launch(table.rng.uniform(*laps))
     return run

@@ -46,7 +46,7 @@ OF_A_HEAD = frozenset(
     }
 )
 """Scenarios that a head shows as they are: without readers, no other sees a ball rest that the head does not count."""
-NOT_OF_THE_WHOLE = frozenset({"bouler_change", "lap_margin"})
+NOT_OF_THE_WHOLE = frozenset({"bouler_change"})
 """Scenarios that are about something that campaigns try better."""
 OF_A_BOARD = frozenset({"breakdown_link", "breakdown_idle", "breakdown_sensor", "beam_fails_at_rest", "beam_spared"})
 """Scenarios in which a board's line fails, or a board reports a failing sensor: pins have none."""

@@ -233,7 +233,7 @@ ABOUT: Mapping[str, str] = {
     "la_derniere": (
         "Le dernier coup est annoncé ; un coup nul ne le consomme pas, le valable suivant ferme la table ; elle rouvre."
     ),
-    "lap_margin": "Un lancement de deux à quatre tours, où les passages prouvent peut-être moins que la vérité.",
+    "lap_margin": "Un lancement de deux à quatre tours : si les passages ne suffisent pas, le chef en juge.",
     "launch_before_tout_va": "Un coup nul par la parole du chef, puis un lancement avant tout va : nul encore.",
     "launch_while_closed": (
         "La bille d'une table fermée est lancée : un avis, pas de coup ; puis la table ouvre pour un coup valable."

@@ -225,7 +225,7 @@ ABOUT: Mapping[str, str] = {
     "la_derniere": (
         "L'ultimo colpo è annunciato; uno nullo non lo consuma, il valido seguente chiude il tavolo; poi riapre."
     ),
-    "lap_margin": "Un lancio di due-quattro giri, in cui i passaggi provano forse meno del vero.",
+    "lap_margin": "Un lancio di due-quattro giri: dove i passaggi non bastano, il capo tavolo dice se furono tre.",
     "launch_before_tout_va": "Un colpo nullo per parola del capo, poi un lancio prima di tout va: ancora nullo.",
     "launch_while_closed": (
         "La pallina di un tavolo chiuso è lanciata: un avviso, nessun colpo; poi il tavolo apre per un colpo valido."

@@ -265,6 +265,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "A1: rien ne va plus: the chef's word",
         "A7: which way the rotor turns: the encoder",
         "rulebook 3, Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
+        "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it null",
         f"journal: {tmp_path}/journal.sqlite",
         "evidence is kept up to 4 000 000 000 bytes",
         "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",

@@ -14,7 +14,7 @@ from wheeld.core.observations import BallPass
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import BallTracker
 
-CHEF = msgspec.structs.replace(FRENCH, unproven="chef")
+CHEF, VOID = FRENCH, msgspec.structs.replace(FRENCH, unproven="void")
 SUGGESTED = [3.0, 3.1, 3.2, 3.3, 3.4, 3.45]
 """Laps that were run, from 10 degrees before a beam: as many passes as less than three proven laps."""
 
@@ -35,14 +35,13 @@ def evidence(evening: Evening) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("laps", SUGGESTED)
-@pytest.mark.parametrize("unproven", [None, "void"])
-def test_a_coup_is_void_by_default_and_says_how_many_laps_it_may_have_had(laps: float, unproven: str | None) -> None:
-    figures = evidence(played(laps, msgspec.structs.replace(FRENCH, unproven=unproven)))
+def test_a_coup_is_void_where_a_house_says_so_and_says_how_many_laps_it_may_have_had(laps: float) -> None:
+    figures = evidence(played(laps, VOID))
     assert figures["laps_proven"] < 3 <= laps <= figures["laps_at_most"]
 
 
 @pytest.mark.parametrize("laps", SUGGESTED)
-def test_the_chef_answers_for_them_where_the_table_is_set_so(laps: float) -> None:
+def test_the_chef_answers_for_them(laps: float) -> None:
     evening = played(laps, CHEF)
     assert (evening.state, evening.verdicts()) == ("awaiting_chef", [])
     assert "at least 3 laps" in evening.last("table").payload["waiting_for"]
@@ -79,7 +78,7 @@ def test_he_answers_for_no_other_thing_that_is_not_proven() -> None:
     assert evening.verdicts() == [("void", "breakdown")]
 
 
-@pytest.mark.parametrize("unproven", ["chef", None])
+@pytest.mark.parametrize("unproven", ["void", None])
 def test_a_head_that_calls_the_number_leaves_the_laps_to_beams_and_chef(unproven: str | None) -> None:
     evening = HeadEvening(msgspec.structs.replace(COMBINED, unproven=unproven)).ready()
     passes = evening.launch(laps=3.2, rev_s=0.9)
@@ -88,7 +87,7 @@ def test_a_head_that_calls_the_number_leaves_the_laps_to_beams_and_chef(unproven
     evening.until(passes[-1].t_us)
     evening.wait(FALL_S)
     evening.falls(9)
-    if unproven is None:
+    if unproven == "void":
         assert evidence(evening)["laps_at_most"] >= 3.2
         return
     assert evening.verdicts() == []

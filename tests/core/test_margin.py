@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from tests.core.evening import Evening
+from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import HeadEvening
 from wheeld.core.observations import HeadGame
 from wheeld.core.tracking import margin
@@ -66,7 +67,7 @@ def test_a_coup_of_hardly_three_proven_laps_has_a_low_margin() -> None:
 
 
 def test_a_void_for_laps_that_the_passes_nearly_show_has_a_low_margin() -> None:
-    evening = Evening().open()
+    evening = Evening(msgspec.structs.replace(FRENCH, unproven="void")).open()
     passes = evening.launch(laps=3.3)
     evening.until(passes[-1].t_us)
     evening.wait(3)

@@ -169,7 +169,7 @@ def test_n2_a_push_too_weak_to_be_followed_is_early_too() -> None:
 # --- N3 -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("laps", [1.3, 2.0, 2.9])
+@pytest.mark.parametrize("laps", [1.3, 2.0, 2.4])
 @pytest.mark.parametrize("rev_s", [0.65, 0.9])
 def test_n3_too_few_laps_is_published_before_any_reader_sees_the_ball_in_a_pocket(laps: float, rev_s: float) -> None:
     evening = Evening().open()
@@ -195,8 +195,8 @@ def test_n3_a_run_of_exactly_the_laps_asked_for_stands() -> None:
     assert evening.of("result")[0]["laps"] == 3
 
 
-def test_n3_one_pass_short_of_it_is_void() -> None:
-    evening = Evening().open()
+def test_n3_one_pass_short_of_it_is_void_where_a_house_says_so() -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, unproven="void")).open()
     passes = evening.launch(laps=3.75, rev_s=0.9)
     for one in passes[14:]:
         evening._planned.remove(one)
@@ -208,7 +208,7 @@ def test_n3_one_pass_short_of_it_is_void() -> None:
 
 def test_n3_another_jurisdiction_asks_four() -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, min_laps=4)).open()
-    evening.run(laps=3.6)
+    evening.run(laps=3.4)
     evening.fall(9)
     assert only_void(evening, "too_few_laps").payload["laps_needed"] == 4
 

@@ -207,7 +207,8 @@ def test_margin_mixes_in_launches_near_three_laps() -> None:
     outcomes = [o for seed in range(20) for o in draw_evening(seed, margin=True).truth if o["scenario"] == "lap_margin"]
     assert {o["kind"] for o in outcomes} == {"result", "void"}
     assert all(3 <= o["laps"] <= 4 for o in outcomes if o["kind"] == "result")
-    assert not [o for seed in range(30) for o in draw_evening(seed).truth if o["scenario"] == "lap_margin"]
+    seldom = [o for seed in range(20) for o in draw_evening(seed).truth if o["scenario"] == "lap_margin"]
+    assert len(seldom) < len(outcomes) / 2
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -341,7 +342,8 @@ def test_a_valid_coup_has_laps_to_prove() -> None:
     for seed in range(150):
         evening = draw_evening(seed)
         safe = laps_safe(evening.header["beams_deg"])
-        weak = [o for o in evening.truth if o["kind"] == "result" and o["laps"] < round(safe, 2)]
+        sure = [o for o in evening.truth if o["kind"] == "result" and o["scenario"] != "lap_margin"]
+        weak = [o for o in sure if o["laps"] < round(safe, 2)]
         assert not weak, (seed, weak)
 
 

@@ -162,8 +162,6 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
     """What becomes of a number, or of a coup, that waits for a person."""
     if setting.confirm_numbers:
         yield Text("each number waits for the chef to confirm it, or to declare it null")
-    if setting.unproven is None:
-        return
     if setting.lacks:
         lacking = {"rules": " + ".join(setting.lacks)}
         if setting.unproven == "void":
@@ -172,12 +170,14 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
             yield Text(
                 "a coup that lacks only {rules} waits for the chef to confirm it, or to declare it null", lacking
             )
-    elif setting.unproven == "void":
-        yield Text("a coup whose laps are suggested and not proven is void, as too few laps")
-    else:
+    elif setting.ball == "head":
+        return
+    elif "R2" in setting.confirmable:
         yield Text(
             "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it null"
         )
+    else:
+        yield Text("a coup whose laps are suggested and not proven is void, as too few laps")
 
 
 def _board(sensors: BoardSetting) -> Iterator[Text]:

@@ -262,7 +262,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             ),
             quoted(get_args(Unproven)),
             "chef",
-            left_out="with beams: void",
+            left_out="with beams: the chef confirms it",
         ),
     ] = None
     confirm_numbers: Annotated[
@@ -349,9 +349,10 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def confirmable(self) -> tuple[str, ...]:
-        """Which of R1 and R2 the chef may answer for, where they are not proven: what nothing here can prove, or laps
-        that the passes of beams only suggest."""
-        return ("R2",) if self.unproven == "chef" else ()
+        """Which of R1 and R2 the chef may answer for, where they are not proven: what nothing here can prove, where the
+        setting says so; and laps that the passes of beams only suggest, unless it says that such a coup is void."""
+        by_default = "chef" if self.ball == "sensors" else "void"
+        return ("R2",) if (self.unproven or by_default) == "chef" else ()
 
     @property
     def tells_object(self) -> bool:
