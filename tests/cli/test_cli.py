@@ -256,8 +256,11 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "N1, Art. 11: the ball turns with the rotor: the beams and the encoder",
         "N2, Art. 11: launched too early: the beams, with what people said",
         "N3, Art. 11: fewer laps: the beams, as the ball leaves the track",
-        "N4, Art. 11: the rotor stops while the ball runs: the encoder, 1.5 s after its last edge",
-        "N5, Art. 11: the rotor stops, the ball on an obstacle: the encoder, 1.5 s after its last edge; and the beams",
+        "N4, Art. 11: the rotor stops while the ball runs: the encoder, 0.6 to 1.5 s after its last edge",
+        (
+            "N5, Art. 11: the rotor stops, the ball on an obstacle: the encoder, 0.6 to 1.5 s after its last edge; "
+            "and the beams"
+        ),
         "N6, Art. 11: a foreign object: an object sensor, if one is fitted",
         "N7, Art. 11: the chef declares it null: his word",
         "N8: breakdown of what observes it: self-tests and time-outs",

@@ -139,6 +139,11 @@ class Evening:
         self._slipped_ticks += ticks
 
     @property
+    def turn_rpm(self) -> float:
+        """Turns a minute, clockwise positive."""
+        return self._turn_deg_s / 6
+
+    @property
     def way(self) -> Way:
         return "cw" if self._turn_deg_s > 0 else "ccw"
 

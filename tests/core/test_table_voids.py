@@ -253,6 +253,43 @@ def test_n4_a_rotor_that_stops_while_the_ball_runs_is_void_within_two_seconds() 
     later(evening)
 
 
+@pytest.mark.parametrize("rotor_ticks", [37, 148, 592])
+@pytest.mark.parametrize("rpm", [5.0, 20.0, 35.0])
+@pytest.mark.parametrize("stands_s", [0.8, 1.2])
+def test_n4_a_short_stop_is_found_by_any_encoder(rotor_ticks: int, rpm: float, stands_s: float) -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, rotor_ticks=rotor_ticks), rpm=rpm).open()
+    evening.launch()
+    evening.wait(3)
+    evening.turn(0)
+    evening.wait(stands_s)
+    evening.turn(rpm)
+    evening.wait(2)
+    only_void(evening, "rotor_stopped_running")
+
+
+def by_hand(evening: Evening, rpm: float) -> None:
+    """A hand brakes the rotor or pushes it, as hard as hands do: by 0.6 turns a second in each second."""
+    while evening.turn_rpm != rpm:
+        step = max(-1.8, min(1.8, rpm - evening.turn_rpm))
+        evening.turn(abs(evening.turn_rpm + step), evening.way)
+        evening.wait(0.05)
+
+
+@pytest.mark.parametrize("rotor_ticks", [37, 148, 592])
+@pytest.mark.parametrize("slowest_rpm", [2.5, 5.0])
+def test_n4_a_hand_that_only_slows_the_rotor_stops_nothing(rotor_ticks: int, slowest_rpm: float) -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, rotor_ticks=rotor_ticks)).open()
+    passes = evening.launch()
+    evening.wait(3)
+    by_hand(evening, -slowest_rpm)
+    evening.wait(2)
+    by_hand(evening, -20)
+    evening.until(passes[-1].t_us)
+    evening.fall(9)
+    evening.wait(6)
+    assert evening.verdicts() == [("result", 9)]
+
+
 def test_n4_a_rotor_turned_back_by_hand_during_the_run_had_stopped() -> None:
     evening = Evening(way="ccw").open()
     evening.launch()

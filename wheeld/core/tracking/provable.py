@@ -116,7 +116,7 @@ def _launch(setting: TableSetting) -> Text:
 
 def _stop(setting: TableSetting) -> Text:
     if setting.rotor == "sensors":
-        return Text("the encoder, 1.5 s after its last edge")
+        return Text("the encoder, 0.6 to 1.5 s after its last edge")
     return Text("the {head}, within 2 s", {"head": _head_name(setting)})
 
 

@@ -17,8 +17,14 @@ from wheeld.core.pockets import POCKET_DEG
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.margin import Margin
 
-STOP_SILENCE_US = 1_500_000
-"""No tick for this long is a stop: docs/rulebook.md allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
+STOP_SILENCE_US, STOP_SILENCE_US_MIN = 1_500_000, 600_000
+"""No tick for the first of these is a stop, whatever came before: docs/rulebook.md allows 2 s. For less than the second
+nothing is, so that edges may be lost."""
+SLOWEST_DEG_S = 12.0
+"""2 rpm: a hand that slows the rotor, and does not stop it, leaves it at least that. A silence of less than a sector at
+this speed is no stop."""
+LOST_EDGE_INTERVALS = 2.5
+"""Nor are so many times from tick to tick: one edge may be lost."""
 REVERSAL_TICKS = 3
 """A hand that stops the rotor rattles the encoder at one border; three ticks the other way are a turn."""
 GLITCH_TICKS = 4
@@ -148,12 +154,23 @@ class RotorFromEncoder:
         the earliest: a bouler may spin both at once."""
         last_us = self.state.last_tick_us
         if launched_us is not None:
-            return max(last_us or launched_us, launched_us) + STOP_SILENCE_US
-        return None if self.state.stopped or last_us is None else last_us + STOP_SILENCE_US
+            return max((last_us or launched_us) + self._silence_us, launched_us + STOP_SILENCE_US)
+        return None if self.state.stopped or last_us is None else last_us + self._silence_us
 
     def stop_margin(self) -> Margin:
         """How sure a stop is, by how often its ticks came."""
-        return margin.rotor(self.tick_interval_us() or 0, STOP_SILENCE_US)
+        return margin.rotor(self.tick_interval_us() or 0, self._silence_us)
+
+    @property
+    def _silence_us(self) -> int:
+        """The silence that proves a stop, from the ticks seen just before. With 37 sectors it is as short as with 592,
+        where the rotor turned at an ordinary speed."""
+        points = self.state.points
+        if self.state.stopped or len(points) < 2:
+            return STOP_SILENCE_US
+        usual_us = LOST_EDGE_INTERVALS * (points[-1][0] - points[-2][0])
+        slowest_us = self._step_deg / SLOWEST_DEG_S * 1e6
+        return round(min(STOP_SILENCE_US, max(STOP_SILENCE_US_MIN, usual_us, slowest_us)))
 
     def stand(self) -> None:
         """Note the stop, once its deadline has passed."""
