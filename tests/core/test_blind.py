@@ -1,29 +1,30 @@
-"""A beam or a reader that alone sees nothing is reported by the third coup (docs/rulebook.md 6)."""
+"""A beam or a reader that alone sees nothing is reported by the third coup (docs/rulebook.md 6), and a ball that most
+beams do not see is a breakdown (N8)."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.core.evening import Evening
-from wheeld.core.observations import Observation
+from tests.core.evening import Evening, Way
+from wheeld.core.observations import BallPass, Observation
 from wheeld.core.step import Step
 from wheeld.core.tracking.left_out import sensor_of
 
 
-class OneBlind(Evening):
-    """A wheel one of whose sensors sees nothing, and whose self-test does not know it."""
+class Blind(Evening):
+    """A wheel some of whose sensors see nothing, and whose self-tests do not know it."""
 
-    blind = "none yet"
+    blind: tuple[str, ...] = ()
 
     def observe(self, seen: Observation) -> Step:
-        return Step() if sensor_of(seen) == self.blind else super().observe(seen)
+        return Step() if sensor_of(seen) in self.blind else super().observe(seen)
 
 
 @pytest.mark.parametrize("sensor", ["beam/0", "beam/3", "reader/0", "reader/2"])
 def test_a_sensor_that_alone_sees_nothing_is_reported_once_by_the_third_coup(sensor: str) -> None:
-    evening = OneBlind()
+    evening = Blind()
     evening.open()
-    evening.blind = sensor
+    evening.blind = (sensor,)
     for number in (8, 30, 5, 21, 36):
         evening.run()
         evening.fall(number)
@@ -45,3 +46,35 @@ def test_sensors_that_all_see_are_not_reported() -> None:
         evening.wait(30)
         assert evening.say("operations_done").done
     assert "sensor_trouble" not in evening.notices()
+
+
+@pytest.mark.parametrize("seeing", [(0, 1), (1, 2), (3, 0), (2,)])
+@pytest.mark.parametrize("rev_s", [1.0, 1.8, 2.5])
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_n8_a_ball_that_most_beams_do_not_see_is_no_coup_observed_whole(
+    seeing: tuple[int, ...], rev_s: float, way: Way
+) -> None:
+    """Its launch was shown as bets open for 19.7 laps, and then as N3 with no lap proven."""
+    evening = Blind()
+    evening.open()
+    evening.blind = tuple(f"beam/{beam}" for beam in range(4) if beam not in seeing)
+    passes = evening.launch(way, rev_s=rev_s, laps=9.7)
+    evening.until(next(seen.t_us for seen in passes if seen.beam == seeing[0]) + round(4.5e6 / rev_s))
+    assert (evening.verdicts(), evening.state) == ([("void", "breakdown")], "suspended")
+    evening.until(passes[-1].t_us)
+    evening.fall(9)
+    evening.wait(9)
+    assert evening.verdicts() == [("void", "breakdown")]
+    assert evening.say("resume").done
+    assert evening.state == "rien_va"
+
+
+def test_what_the_rotor_carries_past_a_beam_once_a_turn_is_no_ball() -> None:
+    evening = Evening(rpm=30).open()
+    evening.plan(*(BallPass(evening.now_us + turn * 2_000_000, 1) for turn in range(1, 20)))
+    evening.wait(40)
+    assert (evening.verdicts(), evening.state) == ([], "faites_vos_jeux")
+    evening.run()
+    evening.fall(9)
+    evening.wait(6)
+    assert evening.verdicts() == [("result", 9)]

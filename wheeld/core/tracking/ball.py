@@ -64,6 +64,10 @@ SILENT_LAPS = 2.0
 """A ball that runs so far passes each beam; a few passes in a thousand are missed."""
 SILENT_RUNS = 2
 """One run may end before a beam that is about to fail is met again; in the next one it is named."""
+ALONE_PASSES = 4
+"""So many passes of one beam, a lap apart each, of a ball that slows: a ball runs, and other beams do not see it."""
+ALONE_SLOWER = 0.95
+"""In two laps every captured ball loses more of its speed. What the rotor carries past a beam does not."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
 
@@ -74,6 +78,7 @@ class BallState(msgspec.Struct):
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
     found again; `earlier_most_deg`: the most that it can have run until it was found. `waiting`: passes too few for a
     launch, whose next one never came: where the ball is seen to lie explains them, whatever pulses came since.
+    `alone`: of each beam its latest passes as those of a ball that no other beam meets, a lap apart.
     `silent`: in how many runs in a row a beam alone saw nothing of the ball. `strays`, `doubles`: pulses that count for
     nothing, since the start.
     """
@@ -84,6 +89,7 @@ class BallState(msgspec.Struct):
     earlier_deg: float = 0.0
     earlier_most_deg: float = 0.0
     waiting: Chain | None = None
+    alone: dict[int, list[Pass]] = msgspec.field(default_factory=dict)
     silent: dict[int, int] = msgspec.field(default_factory=dict)
     strays: int = 0
     doubles: int = 0
@@ -143,6 +149,9 @@ class BallTracker:
         for chain in self.state.chains:
             if chain.first_us > since_us:
                 yield chain.first_us, self._chain_overdue_us(chain)
+        if not self.launched:
+            laps = [passes for passes in self.state.alone.values() if len(passes) > 1]
+            yield from ((passes[0].t_us, passes[-1].t_us + GONE_US) for passes in laps)
 
     @property
     def leading(self) -> Chain | None:
@@ -180,7 +189,7 @@ class BallTracker:
         strays = self.state.strays
         in_run = self._pulse(t_us, beam)
         found_again = not in_run and self._find_again()
-        is_launch = self._launch()
+        is_launch = self._launch() or self._launch_alone(beam)
         is_direction = self._decide_direction()
         self._follow()
         return Pulse(in_run or found_again, found_again, self.state.strays > strays, is_launch, is_direction)
@@ -194,6 +203,7 @@ class BallTracker:
             self._swap_double(t_us, beam)
             return False
         state.pulse_us[beam] = t_us
+        self._note_alone(t_us, beam)
         chain = self._running()
         # A ball that was gone comes back by passes of its own (`_find_again`): one pulse would bring back strays, too.
         open_to = [other for other in state.chains if other is not chain or self.run.phase is Phase.ON_TRACK]
@@ -220,6 +230,37 @@ class BallTracker:
         self.run.phase = Phase.ON_TRACK
         self._lead(chain)
         return True
+
+    def _note_alone(self, t_us: int, beam: int) -> None:
+        """The other beams may be blind: then this one meets the ball once a lap."""
+        passes = self.state.alone.get(beam, [])
+        if passes and not Chain("cw", passes).follows(360.0, t_us):
+            passes = []
+        turn_deg = passes[-1].turn_deg + 360 if passes else 0.0
+        self.state.alone[beam] = [*passes[-ALONE_PASSES + 1 :], Pass(t_us, beam, turn_deg)]
+
+    def _launch_alone(self, beam: int) -> bool:
+        """Begin a run if passes of one beam show that a ball runs, though no reading of all pulses proves it (N8)."""
+        passes = self.state.alone.get(beam, [])
+        if self.launched or len(passes) < ALONE_PASSES:
+            return False
+        if hop_rev_s(*passes[-2:]) > ALONE_SLOWER * hop_rev_s(*passes[:2]):
+            return False
+        self.forget()
+        skipped = (len(passes) - 1) * (self._beams.count - 1)
+        self.state.chains = [Chain(direction, [*passes], skipped) for direction in ("cw", "ccw")]
+        self.run.launched_us = passes[0].t_us
+        self.run.phase = Phase.ON_TRACK
+        return True
+
+    @property
+    def is_half_blind(self) -> bool:
+        """Whether more beams missed the ball than a proven run allows."""
+        chain = self.leading
+        return chain is not None and self._misses_many(chain)
+
+    def _misses_many(self, chain: Chain) -> bool:
+        return chain.skipped > self._skip_max * (len(chain.passes) - 1)
 
     @property
     def sight(self) -> Margin | None:
@@ -300,7 +341,7 @@ class BallTracker:
     def forget(self) -> None:
         """The run is over, and its pulses with it."""
         self.run.clear()
-        self.state.chains, self.state.waiting = [], None
+        self.state.chains, self.state.waiting, self.state.alone = [], None, {}
         self.state.earlier_deg = self.state.earlier_most_deg = 0.0
         self.overdue_us = None
 
@@ -439,6 +480,8 @@ class BallTracker:
         slow = LEAVE_REV_S if speed is None else max(LEAVE_REV_S, min(0.8 * speed, LEAVE_REV_S_MAX))
         bridge_deg = self._beams.nth_ahead_deg(chain.passes[-1].beam, self._skip_max, chain.direction)
         wait_us = min(GONE_US, round(bridge_deg / 360 / slow * 1e6))
+        if self._misses_many(chain):
+            return chain.last_us + GONE_US
         lost = self.launched and speed is not None and speed > FAST_REV_S
         return chain.last_us + (max(wait_us, LOST_US) if lost else wait_us)
 

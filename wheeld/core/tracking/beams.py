@@ -43,9 +43,10 @@ class BallFromBeams:
             self.tracker.forget_run()
 
     def launch(self, watched_since_us: int) -> Evidence:
-        """The launch that a pulse has proven, or a ball that may have run before the sensors watched (N8)."""
+        """The launch that a pulse has proven, or a ball that may have run before the sensors watched, or that most of
+        them do not see (N8)."""
         first_us = self.run.first_us or 0
-        was_watched = first_us - watched_since_us >= self.tracker.unmet_us_max
+        was_watched = first_us - watched_since_us >= self.tracker.unmet_us_max and not self.tracker.is_half_blind
         fact = Fact.LAUNCHED if was_watched else Fact.LAUNCH_UNSEEN
         self.run.report(fact)
         return Evidence(fact, first_us, self.record().figures)
