@@ -11,7 +11,7 @@ import pytest
 from tests.core.evening import FRENCH, START_UTC_US, Evening, Way, other
 from wheeld.core.instants import to_text
 from wheeld.core.observations import Rotor, Sighting
-from wheeld.core.pockets import POCKET_DEG
+from wheeld.core.pockets import SINGLE_ZERO
 
 HISTORIES = 200
 WAYS: tuple[Way, ...] = ("cw", "ccw")
@@ -41,7 +41,7 @@ def needed_s(setting_readers_deg: tuple[float, ...], rpm: float, ticks: int) -> 
     edge of the encoder. A ball that lies can be met no sooner than that again, and not later."""
     angles = sorted(setting_readers_deg)
     gap = max(b - a for a, b in zip(angles, [*angles[1:], angles[0] + 360], strict=True))
-    return (gap + 2 * POCKET_DEG + 360 / ticks) / (rpm * 6)
+    return (gap + 2 * SINGLE_ZERO.pocket_deg + 360 / ticks) / (rpm * 6)
 
 
 def push(evening: Evening, before_rpm: float, rpm: float, way: Way) -> None:
@@ -168,7 +168,7 @@ def test_a_reader_that_is_left_out_is_not_waited_for() -> None:
     evening.say("resume", without=("reader/1",))
     met_us = max(seen.t_us for seen in evening.seen if isinstance(seen, Sighting) and seen.reader != 1)
     (t_us,) = warnings(taken(evening))
-    assert 240 < (t_us - met_us) * 120 / 1e6 < 240 + 2 * POCKET_DEG + 5
+    assert 240 < (t_us - met_us) * 120 / 1e6 < 240 + 2 * SINGLE_ZERO.pocket_deg + 5
 
 
 def test_it_is_dated_by_the_rotor_and_replays() -> None:

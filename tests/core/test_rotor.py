@@ -10,6 +10,7 @@ from hw_sim.rotor import Rotor as Motion
 from hw_sim.rotor import tick_entered
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
+from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
 from wheeld.core.tracking.rotor import GLITCH_TICKS, HELD_US, RotorFromEncoder
 from wheeld.doctor.findings import JITTER_BORNE_MS
 
@@ -31,7 +32,7 @@ def turning(
 
 
 def tracker(edges: list[Rotor]) -> RotorFromEncoder:
-    rotor = RotorFromEncoder(TICKS)
+    rotor = RotorFromEncoder(TICKS, SINGLE_ZERO)
     for edge in edges:
         rotor.tick(edge)
     return rotor
@@ -57,7 +58,7 @@ def test_an_edge_is_dated_at_its_sectors_border(way: Way) -> None:
     tick = 57
     border_deg = (57 if way == "cw" else 58) * STEP_DEG
     forward = 1 if way == "cw" else -1
-    rotor = RotorFromEncoder(TICKS)
+    rotor = RotorFromEncoder(TICKS, SINGLE_ZERO)
     rotor.tick(Rotor(1_000_000, tick - forward, way))
     rotor.tick(Rotor(1_100_000, tick, way))
     assert apart_deg(angle_deg(rotor, 1_100_000), border_deg) < 1e-6
@@ -228,7 +229,7 @@ def test_ticks_older_than_three_seconds_do_not_place_a_slow_rotor_either() -> No
 def slipping(ticks: int, rpm: float, sectors: int, *, way: Way = "cw", jitter_us: int = 0, lost: float = 0.0) -> int:
     """How many slips are found of an even rotor whose encoder loses `sectors` half-way."""
     rng = random.Random(f"{ticks} {rpm} {sectors} {way}")
-    rotor, step_us = RotorFromEncoder(ticks), 60e6 / rpm / ticks
+    rotor, step_us = RotorFromEncoder(ticks, SINGLE_ZERO), 60e6 / rpm / ticks
     forward, shown = 1 if way == "cw" else -1, 0
     for count in range(4 * ticks):
         if rng.random() < lost:
@@ -259,7 +260,7 @@ def test_lost_and_jittered_ticks_are_no_slip(ticks: int, rpm: float) -> None:
 def test_a_hand_that_brakes_or_pushes_the_rotor_makes_no_slip(ticks: int) -> None:
     """From 20 rpm down to rest, and up again, at up to 0.35 rev/s²."""
     for accel in (0.05, 0.15, 0.35):
-        rotor, shown = RotorFromEncoder(ticks), []
+        rotor, shown = RotorFromEncoder(ticks, SINGLE_ZERO), []
         stop_s = 1 / 3 / accel
         way_turns = 1 / 18 / accel  # v² / 2a
         marks = [n / ticks for n in range(int(2 * way_turns * ticks))]
@@ -279,7 +280,7 @@ def test_edges_lost_in_whole_periods_of_a_quadrature_encoder_are_a_slip(ticks: i
     unseen, and every pocket would be another one."""
     step_us = round(60e6 / 18 / ticks)
     lost = 4 * max(periods, ticks // 148)  # fewer move no ball into another pocket
-    rotor = RotorFromEncoder(ticks)
+    rotor = RotorFromEncoder(ticks, SINGLE_ZERO)
     times = [1_000_000 + n * step_us for n in range(ticks)]
     times += [times[-1] + (lost + 1 + n) * step_us for n in range(ticks)]
     shown = [rotor.tick(Rotor(t_us, n % ticks, "cw")) for n, t_us in enumerate(times)]
@@ -295,7 +296,7 @@ def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:
 
 def test_a_sector_entered_again_proves_nothing_before_the_rotors_speed_is_known() -> None:
     assert tracker([Rotor(1_000_000, 5, "cw"), Rotor(1_500_000, 5, "cw")]).state.stopped is False
-    rotor = RotorFromEncoder(TICKS)
+    rotor = RotorFromEncoder(TICKS, SINGLE_ZERO)
     assert [rotor.tick(Rotor(1_000_000 + n * 500_000, 5, "cw")) for n in range(2)] == [None, None]
 
 
@@ -312,7 +313,7 @@ def test_a_slip_while_the_rotor_turns_back_or_stands_is_found_out(
     ticks: int, slip: int, stands_s: float, *, shown: bool
 ) -> None:
     """It must be at the border it was at, or at the next; one edge may be lost just there."""
-    rotor = RotorFromEncoder(ticks)
+    rotor = RotorFromEncoder(ticks, SINGLE_ZERO)
     surprises = [rotor.tick(Rotor(1_000_000 + n * 100_000, n, "cw")) for n in range(9)]
     way: Way = "cw" if stands_s else "ccw"
     if stands_s:
@@ -326,7 +327,7 @@ def test_a_slip_while_the_rotor_turns_back_or_stands_is_found_out(
 
 def test_a_rotor_held_for_a_moment_and_pushed_on_has_not_slipped() -> None:
     for ticks in (37, 74, 148):
-        rotor, step_us = RotorFromEncoder(ticks), round(60e6 / 20 / ticks)
+        rotor, step_us = RotorFromEncoder(ticks, SINGLE_ZERO), round(60e6 / 20 / ticks)
         times = [1_000_000 + n * step_us for n in range(12)]
         times += [times[-1] + 900_000 + n * step_us for n in range(12)]
         assert [rotor.tick(Rotor(t, n % ticks, "cw")) for n, t in enumerate(times)] == [None] * 24, ticks
@@ -351,7 +352,7 @@ def moved_by_hand(rng: random.Random, ticks: int, *, ends: bool = True) -> list[
 
 def slips_of(edges: list[tuple[float, int, Way]], ticks: int) -> int:
     """How many slips are found of these edges, the rotor standing where they are silent."""
-    rotor, slips = RotorFromEncoder(ticks), 0
+    rotor, slips = RotorFromEncoder(ticks, SINGLE_ZERO), 0
     for t_s, tick, way in edges:
         t_us = round(t_s * 1e6)
         if (due_us := rotor.stop_due_us(None)) is not None and t_us >= due_us:
@@ -397,27 +398,29 @@ def test_a_slip_while_a_hand_changes_the_speed_of_the_rotor_is_found_out(ticks: 
 def test_edges_that_jitter_are_no_slip(ticks: int, rpm: float) -> None:
     """At 592 sectors edges that jitter by 1.5 ms do not even keep their order."""
     for sigma_us in (1_500, 3_000):
-        rotor = RotorFromEncoder(ticks)
+        rotor = RotorFromEncoder(ticks, SINGLE_ZERO)
         slips = [rotor.tick(edge) == "slipped" for edge in jittering(ticks, rpm, sigma_us)]
         assert not any(slips), sigma_us
         assert 0.3 * sigma_us < rotor.state.jitter_us < 1.3 * sigma_us
 
 
-@pytest.mark.parametrize("ticks", JITTER_BORNE_MS)
-def test_edges_that_jitter_by_as_much_as_is_borne_place_the_ball(ticks: int) -> None:
+@pytest.mark.parametrize("a_pocket", JITTER_BORNE_MS)
+@pytest.mark.parametrize("pockets", [SINGLE_ZERO])
+def test_edges_that_jitter_by_as_much_as_is_borne_place_the_ball(pockets: PocketLayout, a_pocket: int) -> None:
     """999 of 1,000 places are right within a third of a pocket: sightings of a lying ball agree on its pocket."""
-    rotor, step_us, off = RotorFromEncoder(ticks), 60e6 / 30 / ticks, []
-    for edge in jittering(ticks, 30, JITTER_BORNE_MS[ticks] * 1_000, turns=40):
+    ticks = a_pocket * pockets.count
+    rotor, step_us, off = RotorFromEncoder(ticks, pockets), 60e6 / 30 / ticks, []
+    for edge in jittering(ticks, 30, JITTER_BORNE_MS[a_pocket] * 1_000, turns=40):
         assert rotor.tick(edge) is None
         true_deg = (edge.t_us - 1_000_000) / step_us * 360 / ticks
         placed = rotor.pocket_under(true_deg, edge.t_us) if len(rotor.state.points) > 3 else None
-        off.append(0.0 if placed is None else min(placed[0], 37 - placed[0]) + abs(placed[1]))
+        off.append(0.0 if placed is None else min(placed[0], pockets.count - placed[0]) + abs(placed[1]))
     assert sorted(off)[-1 - len(off) // 1_000] < 0.34
 
 
 def test_edges_that_jitter_too_much_place_no_ball() -> None:
     """Two sightings could agree on a wrong pocket: nothing is proven then."""
-    rotor = RotorFromEncoder(37)
+    rotor = RotorFromEncoder(37, SINGLE_ZERO)
     for edge in jittering(37, 30, 8_000):
         rotor.tick(edge)
     at_us = rotor.state.last_tick_us or 0

@@ -20,6 +20,7 @@ from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Level, Observation, SensorState
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.geometry import Geometry
 from wheeld.doctor.signals import Signals
@@ -76,7 +77,7 @@ async def test_of_two_failures_the_first_is_reported(monkeypatch: pytest.MonkeyP
 
 def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     config = parse(GOOD)
-    signals = Signals(config.table.rotor_ticks)
+    signals = Signals(config.table.rotor_ticks, SINGLE_ZERO)
     signals.take(SensorState(1, "rotor", ok=True))
     assert "rotor stands" in live(signals, config, ENGLISH)
     assert "button" not in live(signals, config, ENGLISH)
@@ -210,6 +211,8 @@ def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool
     bench = SimpleNamespace(
         sensors={"link": True, "head": is_heard}, clock=None, counters={"head": {"status": 0}}, pulse_widths_us={}
     )
-    listed = list(findings(Signals(0), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False))
+    listed = list(
+        findings(Signals(0, SINGLE_ZERO), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False)
+    )
     assert any("nothing lost" in each.what for each in listed) is is_heard
     assert any(each.what.startswith("head does not work") for each in listed) is not is_heard

@@ -22,6 +22,7 @@ from wheeld.core.observations import (
     SensorState,
     Sighting,
 )
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.doctor.findings import (
     CABLE,
     JITTER_BORNE_MS,
@@ -42,7 +43,7 @@ Spoil = Callable[[list[Observation]], Iterable[Observation]]
 
 
 def findings(seen: Iterable[Observation]) -> list[Finding]:
-    signals = Signals(TICKS)
+    signals = Signals(TICKS, SINGLE_ZERO)
     for each in seen:
         signals.take(each)
     return list(of_signals(signals, beams=4, readers=3))
@@ -124,7 +125,7 @@ def test_a_still_wheel_is_asked_to_move() -> None:
 
 
 def test_signals_count_buttons_and_time() -> None:
-    signals = Signals(TICKS)
+    signals = Signals(TICKS, SINGLE_ZERO)
     assert (signals.seconds, signals.rpm, signals.direction) == (0.0, None, None)
     for seen in (Command(1_000_000, "rien_va", "button"), SensorState(3_500_000, "rotor", ok=True)):
         signals.take(seen)
@@ -132,7 +133,7 @@ def test_signals_count_buttons_and_time() -> None:
 
 
 def test_how_everything_stands() -> None:
-    signals = Signals(TICKS)
+    signals = Signals(TICKS, SINGLE_ZERO)
     assert (signals.is_object_present, signals.active) == (None, set())
     for sensor in ("object", "beam/2", "button/rien_va"):
         signals.take(Level(10, sensor, active=True))
@@ -192,7 +193,7 @@ def test_a_computers_own_pins_have_no_advice_about_their_cable() -> None:
 
 
 def test_buttons_are_reported() -> None:
-    signals = Signals(TICKS)
+    signals = Signals(TICKS, SINGLE_ZERO)
     for t_us in (1, 2):
         signals.take(Command(t_us, "rien_va", "button"))
     listed = [(each.level, each.what) for each in of_buttons(signals, ["rien_va", "tout_va"])]
@@ -200,9 +201,13 @@ def test_buttons_are_reported() -> None:
 
 
 def test_an_encoder_without_z_is_said_to_be_one() -> None:
-    listed = [each for each in of_signals(Signals(TICKS), beams=0, readers=0, violations=25) if each.level != "ok"]
+    listed = [
+        each
+        for each in of_signals(Signals(TICKS, SINGLE_ZERO), beams=0, readers=0, violations=25)
+        if each.level != "ok"
+    ]
     assert [(each.level, "Z never shows where the rotor stands" in each.what) for each in listed] == [("wrong", True)]
-    (still,) = of_signals(Signals(TICKS), beams=0, readers=0, violations=0)
+    (still,) = of_signals(Signals(TICKS, SINGLE_ZERO), beams=0, readers=0, violations=0)
     assert "turn the rotor" in still.do
 
 
@@ -226,7 +231,7 @@ def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
 
 def test_what_is_too_old_to_learn_from_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wheeld.doctor.signals.KEPT_MAX", 10)
-    signals = Signals(0)
+    signals = Signals(0, SINGLE_ZERO)
     for t_us in range(13):
         signals.take(Sighting(t_us, 0))
     assert [each.t_us for each in signals.kept] == [*range(3, 13)], "the latest are kept"
@@ -234,23 +239,24 @@ def test_what_is_too_old_to_learn_from_is_reported(monkeypatch: pytest.MonkeyPat
     assert (listed.level, "3 edges, pulses and sightings are too old" in listed.what) == ("look", True)
 
 
-@pytest.mark.parametrize("ticks", JITTER_BORNE_MS)
+@pytest.mark.parametrize("a_pocket", JITTER_BORNE_MS)
 @pytest.mark.parametrize(("part", "level"), [(0.1, "ok"), (0.5, "ok"), (2.5, "look")])
 def test_jitter_of_the_encoder_is_measured_and_compared_with_what_its_sectors_bear(
-    ticks: int, part: float, level: str
+    a_pocket: int, part: float, level: str
 ) -> None:
-    signals, rng = Signals(ticks), random.Random(f"{ticks} {part}")
-    sigma_us = JITTER_BORNE_MS[ticks] * 1_000 * part
+    ticks = a_pocket * SINGLE_ZERO.count
+    signals, rng = Signals(ticks, SINGLE_ZERO), random.Random(f"{ticks} {part}")
+    sigma_us = JITTER_BORNE_MS[a_pocket] * 1_000 * part
     times_us = [1_000_000 + round(n * 60e6 / 25 / ticks + rng.gauss(0, sigma_us)) for n in range(20 * ticks)]
     for t_us, n in sorted(zip(times_us, range(20 * ticks), strict=True)):
         signals.take(Rotor(t_us, n % ticks, "cw"))
     (found,) = [each for each in of_signals(signals, beams=0, readers=0) if "jitter" in each.what]
     assert found.level == level
-    assert f"{ticks} sectors bear {JITTER_BORNE_MS[ticks]:g} ms" in found.what
+    assert f"{ticks} sectors bear {JITTER_BORNE_MS[a_pocket]:g} ms" in found.what
 
 
 def test_the_jitter_that_encoders_bear_is_as_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "wheels.md").read_text()
     assert dict(re.findall(r"^\| (\d+) \| ([\d.]+) \|$", text, re.MULTILINE)) == {
-        str(ticks): str(ms) for ticks, ms in JITTER_BORNE_MS.items()
+        str(a_pocket * SINGLE_ZERO.count): str(ms) for a_pocket, ms in JITTER_BORNE_MS.items()
     }

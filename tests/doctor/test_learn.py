@@ -19,7 +19,7 @@ from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Text
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
-from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER, index_of
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.doctor.findings import Finding, of_geometry, of_number
 from wheeld.doctor.geometry import Geometry, Learned, apart_deg, order_of, pockets_off, real
 from wheeld.doctor.rewrite import replace_file
@@ -38,7 +38,7 @@ def config() -> Config:
 
 
 def learned(seen: list[Observation], ball: str | None = None, number: int | None = None) -> Geometry:
-    signals = Signals(TICKS)
+    signals = Signals(TICKS, SINGLE_ZERO)
     for each in seen:
         signals.take(each)
     return learn(signals, config(), argparse.Namespace(ball=ball, number=number))
@@ -203,13 +203,15 @@ def test_a_wrong_number_is_not_believed_against_readers_that_agree(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen, number = spun(layout(BEAMS_DEG), 1, sightings=15)
-    said = ROTOR_ORDER[(index_of(number) + 5) % 37]
+    said = SINGLE_ZERO.order[(SINGLE_ZERO.index_of[number] + 5) % SINGLE_ZERO.count]
     found = learned(seen, number=said)
     assert f"the ball lies in {number}, not in {said}" in refused(tmp_path / "wheel.toml", capsys, found)
-    (listed,) = of_number(found.readers, READERS_DEG, said)
+    (listed,) = of_number(found.readers, READERS_DEG, SINGLE_ZERO, said)
     assert (listed.level, f"lies in {number}," in listed.what) == ("wrong", True)
-    assert list(of_number(learned(seen, number=number).readers, READERS_DEG, number)) == []
-    assert pockets_off(found.readers, ()) == 0, "of readers that are in no file yet nothing is known"
+    assert list(of_number(learned(seen, number=number).readers, READERS_DEG, SINGLE_ZERO, number)) == []
+    assert pockets_off(found.readers, (), SINGLE_ZERO.pocket_deg) == 0, (
+        "of readers that are in no file yet nothing is known"
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,10 +220,10 @@ def test_a_wrong_number_is_not_believed_against_readers_that_agree(
 )
 def test_readers_that_all_move_by_whole_pockets(off_pockets: tuple[float, ...], pockets: int) -> None:
     found = [
-        Learned(n, (deg + off * POCKET_DEG) % 360, 0.1, 9)
+        Learned(n, (deg + off * SINGLE_ZERO.pocket_deg) % 360, 0.1, 9)
         for n, (deg, off) in enumerate(zip(READERS_DEG, off_pockets, strict=True))
     ]
-    assert pockets_off(found, READERS_DEG) == pockets
+    assert pockets_off(found, READERS_DEG, SINGLE_ZERO.pocket_deg) == pockets
 
 
 def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

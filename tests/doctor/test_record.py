@@ -23,6 +23,7 @@ from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.main import main
 from wheeld.core.catalogue import Text
 from wheeld.core.observations import Observation
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor.findings import Finding
 from wheeld.doctor.geometry import Geometry, Learned
@@ -206,7 +207,12 @@ def test_nonsense_of_a_board_fills_no_journal() -> None:
     ]
     angles = [Learned(n, 0.123456789, 0.1, 9) for n in range(5_000)]
     record = found_record(
-        found, Geometry(angles, angles), Signals(148), by="b" * 1_000, configuration="0" * 64, rewritten=False
+        found,
+        Geometry(angles, angles),
+        Signals(148, SINGLE_ZERO),
+        by="b" * 1_000,
+        configuration="0" * 64,
+        rewritten=False,
     )
     details: Any = record.details
     assert len(msgspec.json.encode(record)) < DETAILS_BYTES_MAX
@@ -221,7 +227,9 @@ def test_a_name_is_one_that_people_can_read(name: str) -> None:
 
 
 def test_the_record_of_a_wheel_that_was_not_heard_says_so(tmp_path: Path) -> None:
-    record = found_record([], Geometry([], []), Signals(0), by="Rossi", configuration="0" * 64, rewritten=False)
+    record = found_record(
+        [], Geometry([], []), Signals(0, SINGLE_ZERO), by="Rossi", configuration="0" * 64, rewritten=False
+    )
     details = record.details
     assert (details["rotor_rpm"], details["ball_rev_s"], details["beams"], details["findings"]) == (None, None, [], [])
     with closing(open_writer(tmp_path / "j")) as journal:

@@ -193,7 +193,9 @@ class OnPins(BehindSource):
         used = [pin for _, pin in PINS.used() if pin not in ENCODER]
         self._pins.play([*(Edge(pin, True, 0) for pin in used), *(Edge(pin, False, 0) for pin in ENCODER)])
         self._pins.advance(0)
-        self._source = GpioSource(PINS, self._pins, rotor_ticks=setting.rotor_ticks, host_ns=0)
+        self._source = GpioSource(
+            PINS, self._pins, pockets=setting.profile.pockets, rotor_ticks=setting.rotor_ticks, host_ns=0
+        )
         super().__init__(setting, self._source)
 
     def happens(self, seen: Observation) -> None:

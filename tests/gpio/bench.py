@@ -18,6 +18,7 @@ from hw_sim.gpio_sim import SimChip
 from hw_sim.pins import SimPins
 from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Level, Observation, TimePassed
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.feed import LOOK_S
 from wheeld.sources.gpio.rpi import open_pins
@@ -117,7 +118,7 @@ class SimBench:
         pins = SimPins(latency_ns=self._latency_ns)
         pins.play(Edge(pin, level, 0) for pin, level in {**idle(setting), **(levels or {})}.items())
         pins.advance(self._latency_ns)
-        source = GpioSource(setting, pins, rotor_ticks=rotor_ticks, host_ns=self._latency_ns)
+        source = GpioSource(setting, pins, pockets=SINGLE_ZERO, rotor_ticks=rotor_ticks, host_ns=self._latency_ns)
         base_ns = LEAD_NS
         pins.play(at(edge, base_ns) for edge in edges)
         self._prepare(pins)
@@ -152,7 +153,9 @@ class LineBench:
         player = Player(edges)
         pins = open_pins("rpi-lgpio", chip().number)
         try:
-            source = GpioSource(setting, pins, rotor_ticks=rotor_ticks, host_ns=time.monotonic_ns())
+            source = GpioSource(
+                setting, pins, pockets=SINGLE_ZERO, rotor_ticks=rotor_ticks, host_ns=time.monotonic_ns()
+            )
             # Not earlier: when a line is claimed, its resistor sets its level.
             for pin, level in {**idle(setting), **(levels or {})}.items():
                 chip().pull(pin, level=level)

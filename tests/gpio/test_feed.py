@@ -19,6 +19,7 @@ from wheeld.broker.payloads import Health
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.observations import BallPass, Command, Observation, TimePassed
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.daemon import root as daemon_module
 from wheeld.daemon import sources
 from wheeld.daemon.root import Daemon, run
@@ -114,7 +115,7 @@ async def test_every_look_is_handed_on_and_the_lamps_go_out_at_the_end() -> None
         assert batch.position is None
         observations.extend(batch.observations)
 
-    source = GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
+    source = GpioSource(WIRED, pins, pockets=SINGLE_ZERO, rotor_ticks=ROTOR_TICKS, host_ns=0)
     feed = GpioFeed(source, Outputs(WIRED, pins), pins, clock=PinClock(pins), hand_on=hand_on, state=lambda: states[-1])
     task: asyncio.Task[None] = asyncio.create_task(feed.run())
     await looked(lambda: pins.now_ns >= 500 * MS)
@@ -140,7 +141,7 @@ async def test_pins_are_released_when_the_lamps_cannot_be_switched_off(monkeypat
 
     monkeypatch.setattr(outputs, "dark", stuck)
     feed = GpioFeed(
-        GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0),
+        GpioSource(WIRED, pins, pockets=SINGLE_ZERO, rotor_ticks=ROTOR_TICKS, host_ns=0),
         outputs,
         pins,
         clock=PinClock(pins),
@@ -162,7 +163,7 @@ async def test_edges_wait_while_the_table_takes_nothing() -> None:
         batches.append(batch)
         await gate.wait()
 
-    source = GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
+    source = GpioSource(WIRED, pins, pockets=SINGLE_ZERO, rotor_ticks=ROTOR_TICKS, host_ns=0)
     feed = GpioFeed(source, Outputs(WIRED, pins), pins, clock=PinClock(pins), hand_on=hand_on, state=str)
     task: asyncio.Task[None] = asyncio.create_task(feed.run())
     await settle()

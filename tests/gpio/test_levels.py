@@ -11,6 +11,7 @@ from tests.gpio.bench import ROTOR_TICKS, WIRED
 from tests.gpio.test_contract import MS, pulse
 from tests.gpio.test_source import Rig
 from wheeld.core.observations import BallPass, Command, ForeignObject, Level, SensorState
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.table import Table
 from wheeld.ports import Edge
 from wheeld.sources.gpio.source import GpioSource
@@ -38,7 +39,7 @@ def active(rig: Rig, since: int = 0) -> set[str]:
 def restarted(rig: Rig) -> None:
     """The daemon starts again on the same lines."""
     rig.pins.close()
-    rig.source = GpioSource(WIRED, rig.pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
+    rig.source = GpioSource(WIRED, rig.pins, pockets=SINGLE_ZERO, rotor_ticks=ROTOR_TICKS, host_ns=0)
     rig.observations = []
 
 

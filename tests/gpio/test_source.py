@@ -15,6 +15,7 @@ from tests.gpio.bench import LOOK_NS, ROTOR_TICKS, WIRED, SimBench, at, idle, lo
 from tests.gpio.test_contract import MS, A, B, Z, pulse, rotor, states, turning
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Observation, Rotor, SensorState
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.ports import Edge, PinsError, Pull
 from wheeld.sources.chatter import PULSES
 from wheeld.sources.gpio.debounce import Contact, Pulse
@@ -50,7 +51,7 @@ class Rig:
         self.pins = SimPins(error_ns=error_ns) if pins is None else pins
         self.pins.play(Edge(pin, level is not (pin in held), 0) for pin, level in idle(WIRED).items())
         self.pins.advance(0)
-        self.source = GpioSource(WIRED, self.pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
+        self.source = GpioSource(WIRED, self.pins, pockets=SINGLE_ZERO, rotor_ticks=ROTOR_TICKS, host_ns=0)
         self.observations: list[Observation] = []
 
     def looks(self, until_ns: int) -> None:
@@ -203,7 +204,7 @@ def test_a_pin_that_is_taken_is_an_error() -> None:
     pins = SimPins()
     pins.drive(2, level=True)
     with pytest.raises(PinsError, match="pin 2 is in use"):
-        GpioSource(WIRED, pins, rotor_ticks=ROTOR_TICKS, host_ns=0)
+        GpioSource(WIRED, pins, pockets=SINGLE_ZERO, rotor_ticks=ROTOR_TICKS, host_ns=0)
     pins.listen(50, "off")
     with pytest.raises(PinsError, match="pin 50 is in use"):
         pins.drive(50, level=True)

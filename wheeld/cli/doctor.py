@@ -16,7 +16,6 @@ from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
 from wheeld.core.observations import Sighting
-from wheeld.core.pockets import index_of
 from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
@@ -72,7 +71,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
     wheel = wheel_of(options.config)
     config = load(*wheel)
     log_to_stderr("warning")
-    signals = Signals(config.table.rotor_ticks)
+    signals = Signals(config.table.rotor_ticks, config.table.profile.pockets)
     bench = Bench(config, signals.take)
     try:
         asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config, catalogue), flush=True)))
@@ -204,7 +203,8 @@ def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geom
     spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=options.ball)
     readers: list[Learned] = []
     if options.number is not None and wheel.rotor_ticks:
-        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, index_of(options.number))
+        pockets = wheel.profile.pockets
+        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, pockets, options.number)
     beams = learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else []
     return Geometry(beams, readers, spins, options.number)
 
@@ -229,7 +229,8 @@ def findings(
     yield from of_pulses(bench.pulse_widths_us)
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
     yield from of_way(learned.spins, learned.beams, wheel.beams_deg, ball_given=ball_given)
-    elsewhere = [] if learned.number is None else [*of_number(learned.readers, wheel.readers_deg, learned.number)]
+    number, pockets = learned.number, wheel.profile.pockets
+    elsewhere = [] if number is None else [*of_number(learned.readers, wheel.readers_deg, pockets, number)]
     yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
 
 
@@ -276,7 +277,10 @@ def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator
     if (number := learned.number) is not None and not wheel.rotor_ticks:
         yield Text("--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out")
     elif number is not None:
-        yield from refusals.of_readers(learned.readers, spins, wheel.readers_deg, number=number, ball_given=ball_given)
+        pockets = wheel.profile.pockets
+        yield from refusals.of_readers(
+            learned.readers, spins, wheel.readers_deg, pockets=pockets, number=number, ball_given=ball_given
+        )
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:

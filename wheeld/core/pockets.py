@@ -41,7 +41,8 @@ class NumberFacts(msgspec.Struct, frozen=True):
 class PocketLayout:
     """The pockets of one kind of wheel.
 
-    `order`: the numbers clockwise from zero; `index_of`: the place of each number in it; `facts`: of each number.
+    `order`: the numbers clockwise from zero; `index_of`: the place of each number in it; `count`: how many there are,
+    each `pocket_deg` wide; `facts`: of each number.
     `finals_across` and `finals_down`: the finals à cheval of two numbers in one row of the cloth, and one below the
     other.
     """
@@ -54,7 +55,7 @@ class PocketLayout:
         finals_across: tuple[Pair, ...],
         finals_down: tuple[Pair, ...],
     ) -> None:
-        self.order = order
+        self.order, self.count, self.pocket_deg = order, len(order), 360 / len(order)
         self.index_of = {number: index for index, number in enumerate(order)}
         self._red, self._sectors = red, sectors
         self._finals = {

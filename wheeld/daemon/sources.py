@@ -51,7 +51,7 @@ class Source:
             self._board = _BoardPart(config.sensors, config.table, start_ns=start_ns, resume_at=resume_at)
         self._pins = None
         if config.gpio is not None:
-            self._pins = _PinsPart(config.gpio, config.table.rotor_ticks, start_ns=start_ns)
+            self._pins = _PinsPart(config.gpio, config.table, start_ns=start_ns)
         self._host_time = HostTimeSource(start_ns=start_ns)
         self._head = None if config.head is None else _HeadPart(config.head, self.sensing.now_us)
 
@@ -192,10 +192,12 @@ class _HeadPart:
 class _PinsPart:
     """Pins: what is observed on them, and lamps."""
 
-    def __init__(self, setting: GpioSetting, rotor_ticks: int, *, start_ns: int) -> None:
+    def __init__(self, setting: GpioSetting, table: TableSetting, *, start_ns: int) -> None:
         self.observes = setting.observes
         self._pins = open_pins(setting.provider, setting.chip)
-        self.source = GpioSource(setting, self._pins, rotor_ticks=rotor_ticks, host_ns=start_ns)
+        self.source = GpioSource(
+            setting, self._pins, pockets=table.profile.pockets, rotor_ticks=table.rotor_ticks, host_ns=start_ns
+        )
         self._outputs = Outputs(setting, self._pins)
 
     @property

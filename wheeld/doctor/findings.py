@@ -9,7 +9,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, Part, Text, translatable
 from wheeld.core.clock import HostTime
-from wheeld.core.pockets import POCKETS, ROTOR_ORDER, index_of
+from wheeld.core.pockets import PocketLayout
 from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
 from wheeld.doctor.signals import KEPT_MAX, Signals
 
@@ -20,9 +20,9 @@ DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 DEAD_SHARE = 0.2
 """Of the busiest beam's passes: a dead beam's wire picks up fewer. The worst aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
-JITTER_BORNE_MS = {37: 1.2, 74: 1.5, 148: 2.0, 296: 3.0, 592: 3.0}
-"""By sectors of the encoder, or as many as the nearest that has fewer: how much its edges may jitter, sigma, so that at
-30 turns a minute the rotor's place is right within a third of a pocket (docs/wheels.md 3.3)."""
+JITTER_BORNE_MS = {1: 1.2, 2: 1.5, 4: 2.0, 8: 3.0, 16: 3.0}
+"""By sectors of the encoder for each pocket, or as many as the nearest that has fewer: how much its edges may jitter,
+sigma, so that at 30 turns a minute the rotor's place is right within a third of a pocket (docs/wheels.md 3.3)."""
 RPM = (10.0, 30.0)
 """What makers of wheels recommend (Mercury 360: 10 to 30)."""
 STEADY = {
@@ -261,19 +261,21 @@ def of_way(
         yield Finding("look", "encoder_swapped", what, do)
 
 
-def of_number(readers: Sequence[Learned], configured_deg: Sequence[float], number: int) -> Iterator[Finding]:
+def of_number(
+    readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout, number: int
+) -> Iterator[Finding]:
     """Whether the ball may lie in another pocket than the `number` that the technician gave."""
-    if pockets := pockets_off(readers, configured_deg):
+    if off := pockets_off(readers, configured_deg, pockets.pocket_deg):
         do = Text("check where the ball lies and give that number; if the encoder was moved, correct readers_deg")
-        yield Finding("wrong", "ball_elsewhere", elsewhere(pockets, number), do, is_angle=True)
+        yield Finding("wrong", "ball_elsewhere", elsewhere(off, pockets, number), do, is_angle=True)
 
 
-def elsewhere(pockets: int, number: int) -> Text:
-    """Where the ball lies, as a text, when the readers stand where the file has them."""
-    there = ROTOR_ORDER[(index_of(number) - pockets) % POCKETS]
+def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
+    """Where the ball lies, as a text, when the readers stand where the file has them: so many pockets `off`."""
+    there = pockets.order[(pockets.index_of[number] - off) % pockets.count]
     return Text(
         "by readers_deg the ball lies in {there}, not in {number}: the readers are {pockets} pockets off",
-        {"there": there, "number": number, "pockets": abs(pockets)},
+        {"there": there, "number": number, "pockets": abs(off)},
     )
 
 
@@ -405,7 +407,8 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
 
 
 def _jitter(signals: Signals) -> Finding:
-    borne_ms = max((ms for ticks, ms in JITTER_BORNE_MS.items() if ticks <= signals.ticks))
+    a_pocket = signals.ticks / signals.pockets.count
+    borne_ms = max((ms for sectors, ms in JITTER_BORNE_MS.items() if sectors <= a_pocket))
     jitter_ms = signals.jitter_us / 1e3
     what = Text(
         "encoder: its edges jitter by {jitter} ms; {sectors} sectors bear {borne} ms",

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
-from wheeld.core.pockets import POCKET_DEG
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.ball import DOUBLE_PULSE_US, FALL_US
 from wheeld.core.tracking.passes import HOP_REV_S_MAX, LEAVE_REV_S
 from wheeld.core.tracking.rotor import RotorFromEncoder
@@ -229,36 +229,40 @@ def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sightin
     return lying
 
 
-def learn_readers(edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, pocket_index: int) -> list[Learned]:
-    """Each reader's angle, from a ball that lies in pocket `pocket_index` (clockwise from zero) of a turning rotor."""
-    tracker, found, turns = RotorFromEncoder(ticks), dict[int, list[float]](), Counter[int]()
+def learn_readers(
+    edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, pockets: PocketLayout, number: int
+) -> list[Learned]:
+    """Each reader's angle, from a ball that lies in the pocket of `number`, of a turning rotor."""
+    pocket_deg = pockets.index_of[number] * pockets.pocket_deg
+    tracker, found, turns = RotorFromEncoder(ticks, pockets), dict[int, list[float]](), Counter[int]()
     last_us: dict[int, int] = {}
     for seen in edges_and_sightings:
         if isinstance(seen, Rotor):
             tracker.tick(seen)
         elif (fitted := tracker.fit(seen.t_us)) is not None:
             turned_deg, deg_s = fitted
-            found.setdefault(seen.reader, []).append((turned_deg + pocket_index * POCKET_DEG) % 360)
+            found.setdefault(seen.reader, []).append((turned_deg + pocket_deg) % 360)
             is_first = seen.reader not in last_us
             turns[seen.reader] += is_first or (seen.t_us - last_us[seen.reader]) / 1e6 * abs(deg_s) > 180
             last_us[seen.reader] = seen.t_us
     return [_learned(reader, angles_deg, turns[reader]) for reader, angles_deg in sorted(found.items())]
 
 
-def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float]) -> int:
+def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float], pocket_deg: float) -> int:
     """By how many pockets, clockwise, most readers are off their configured angles; 0 when they do not agree.
 
     Two readers are not off by the same whole pockets by chance: the ball lay in another pocket than the given one.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
-    off = Counter(_whole_pockets(apart_deg(each.angle_deg, configured_deg[each.index])) for each in known)
+    off_deg = (apart_deg(each.angle_deg, configured_deg[each.index]) for each in known)
+    off = Counter(_whole_pockets(deg, pocket_deg) for deg in off_deg)
     pockets, count = off.most_common(1)[0] if off else (0, 0)
     return pockets if 2 * count > len(known) else 0
 
 
-def _whole_pockets(off_deg: float) -> int:
-    pockets = round(off_deg / POCKET_DEG)
-    return pockets if abs(off_deg - pockets * POCKET_DEG) <= SPREAD_DEG else 0
+def _whole_pockets(off_deg: float, pocket_deg: float) -> int:
+    pockets = round(off_deg / pocket_deg)
+    return pockets if abs(off_deg - pockets * pocket_deg) <= SPREAD_DEG else 0
 
 
 class _Lap(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from wheeld.core.catalogue import Part, Text
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.ball import FALL_US
 from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend, sensor
 from wheeld.doctor.geometry import (
@@ -70,7 +71,13 @@ def _beam(beam: Learned) -> Iterator[Text]:
 
 
 def of_readers(
-    readers: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, number: int, ball_given: bool
+    readers: Sequence[Learned],
+    spins: Sequence[Spin],
+    configured_deg: Sequence[float],
+    *,
+    pockets: PocketLayout,
+    number: int,
+    ball_given: bool,
 ) -> Iterator[Text]:
     """Reasons against the readers learned from a ball that lies in `number`, as the technician says."""
     if not readers:
@@ -89,12 +96,12 @@ def of_readers(
         yield Text(
             "{swapped}, which would mirror the readers: check A and B, or throw against the rotor", {"swapped": SWAPPED}
         )
-    elif (pockets := pockets_off(readers, configured_deg)) != 0:
+    elif (off := pockets_off(readers, configured_deg, pockets.pocket_deg)) != 0:
         angles = str([each.angle_deg for each in readers])
         yield Text(
             "{elsewhere}: check where the ball lies and give that number; write readers_deg = {angles} by hand if the "
             "encoder was moved",
-            {"elsewhere": elsewhere(pockets, number), "angles": angles},
+            {"elsewhere": elsewhere(off, pockets, number), "angles": angles},
         )
 
 

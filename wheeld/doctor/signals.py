@@ -21,6 +21,7 @@ from wheeld.core.observations import (
     SensorState,
     Sighting,
 )
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.ball import DOUBLE_PULSE_US
 from wheeld.core.tracking.rotor import RotorFromEncoder
 
@@ -33,13 +34,13 @@ MEDIAN_SIGMA = 0.6745
 
 
 class Signals:
-    """Counts the observations of one wheel with an encoder of `ticks` sectors.
+    """Counts the observations of one wheel with an encoder of `ticks` sectors, 0: none.
 
     Geometry is learned from `kept`; `dropped` counts what was too old to keep.
     """
 
-    def __init__(self, ticks: int) -> None:
-        self.ticks = ticks
+    def __init__(self, ticks: int, pockets: PocketLayout) -> None:
+        self.ticks, self.pockets = ticks, pockets
         self.first_us: int | None = None
         self.last_us = 0
         self.pulses: Counter[int] = Counter()
@@ -64,7 +65,7 @@ class Signals:
         self.head_numbers: list[int] = []
         self.rotor_rpm: tuple[float, float] | None = None
         """The rotor's slowest and fastest speed while a sensor saw the ball, or a head reported it."""
-        self._rotor = RotorFromEncoder(ticks) if ticks else None
+        self._rotor = RotorFromEncoder(ticks, pockets) if ticks else None
         self._pulse_us: dict[int, int] = {}
         self._edge: Rotor | None = None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wheeld.core.facts import Fact
 from wheeld.core.observations import HeadNumber
-from wheeld.core.pockets import index_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import REST_US
@@ -53,6 +52,7 @@ class PocketFromHead(PocketPart):
         self._number_within_us = setting.product.number_within_us
         self._min_laps, self._ball_by_head = setting.min_laps, setting.ball == "head"
         self._confirmable = frozenset(setting.confirmable)
+        self._index_of = setting.profile.pockets.index_of
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
 
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
@@ -88,7 +88,7 @@ class PocketFromHead(PocketPart):
         """The number, with what is proven of its run, or what is not."""
         record = self._ball.record()
         laps, short = record.laps, record.is_short_of(self._min_laps)
-        figures: Figures = {**record.figures, "number": number, "pocket_index": index_of(number)}
+        figures: Figures = {**record.figures, "number": number, "pocket_index": self._index_of[number]}
         if not self._is_whole(seen):
             return [Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
         open_rows = [row for row, is_open in (("R1", not self._ball.run.opposite), ("R2", short)) if is_open]

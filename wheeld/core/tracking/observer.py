@@ -37,7 +37,6 @@ from wheeld.core.observations import (
     Sighting,
     Standstill,
 )
-from wheeld.core.pockets import POCKET_DEG
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import FEW_US, BallState
 from wheeld.core.tracking.beams import BallFromBeams
@@ -70,8 +69,6 @@ OF_EDGES = frozenset({"link", "rotor"})
 """While one of these fails, edges of the encoder are missing."""
 BEAMS_MIN = 2
 """One beam shows no hop from one to the next."""
-SLIPPED_DEG = AGREE_POCKETS * POCKET_DEG
-"""A disc that stands nearer to its place than this shows each ball in its pocket."""
 OF_NO_SENSOR = frozenset({SensorState, Hearing, Restarted, Command, ClockReading, Standstill, End})
 """These report nothing of the wheel itself. That time has passed without a pulse does."""
 ON_THEIR_WAY_US = 60_000_000
@@ -129,7 +126,11 @@ class Observer:
         self.setting, self.state = setting, state or ObserverState()
         self.only_postpones = False
         head = self.state.head
-        self._encoder = RotorFromEncoder(setting.rotor_ticks, self.state.rotor) if setting.rotor == "sensors" else None
+        pockets = setting.profile.pockets
+        self._slipped_deg = AGREE_POCKETS * pockets.pocket_deg
+        self._encoder = (
+            RotorFromEncoder(setting.rotor_ticks, pockets, self.state.rotor) if setting.rotor == "sensors" else None
+        )
         self._beams = BallFromBeams(setting, self.state.ball, self.state.habit) if setting.ball == "sensors" else None
         self.rotor: RotorPart = self._encoder or RotorFromHead(head.rotor, head.run)
         self.ball: BallPart = self._beams or BallFromHead(head)
@@ -159,7 +160,7 @@ class Observer:
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
         self._readers = pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder)
-        self._pick_up = PickUp(setting.readers_deg, self.state.rotor, self.state.pick_up)
+        self._pick_up = PickUp(setting.readers_deg, setting.profile.pockets, self.state.rotor, self.state.pick_up)
         self._take[Sighting] = partial(self._sighting, pocket, self._pick_up)
         return pocket
 
@@ -198,8 +199,9 @@ class Observer:
     @property
     def has_slipped(self) -> bool:
         """Whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it does."""
-        encoder = self._encoder
-        return PLACE in self.state.faults or (encoder is not None and abs(encoder.state.shift_deg) > SLIPPED_DEG)
+        encoder = self._encoder  # a disc that stands nearer to its place shows each ball in its pocket
+        is_off = encoder is not None and abs(encoder.state.shift_deg) > self._slipped_deg
+        return PLACE in self.state.faults or is_off
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""

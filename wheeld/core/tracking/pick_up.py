@@ -11,12 +11,12 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.facts import Fact
-from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.rotor import RotorState
 from wheeld.core.tracking.sighting import Seen
 
-SLACK_DEG = 2 * POCKET_DEG
+SLACK_POCKETS = 2
 """Beyond the gap: a reader sees the ball up to half a pocket early or late, and an edge comes up to a pocket after it.
 A reader that misses the ball once gives a warning that was not needed. That costs a look; a warning that is missing
 costs a coup."""
@@ -45,13 +45,16 @@ class PickUpState(msgspec.Struct):
 class PickUp:
     """Follows a ball at rest. All state is in `state`."""
 
-    def __init__(self, readers_deg: tuple[float, ...], rotor: RotorState, state: PickUpState) -> None:
-        self._readers_deg, self._rotor, self.state = readers_deg, rotor, state
+    def __init__(
+        self, readers_deg: tuple[float, ...], pockets: PocketLayout, rotor: RotorState, state: PickUpState
+    ) -> None:
+        self._readers_deg, self._pockets, self._rotor, self.state = readers_deg, pockets, rotor, state
         self.leave_out(frozenset())
 
     def leave_out(self, readers: frozenset[int]) -> None:
         """From now on these readers report nothing."""
-        self._limit_deg = widest_gap_deg(self._readers_deg, readers) + SLACK_DEG
+        slack_deg = SLACK_POCKETS * self._pockets.pocket_deg
+        self._limit_deg = widest_gap_deg(self._readers_deg, readers) + slack_deg
 
     def see(self, sightings: list[Seen]) -> None:
         """A reader saw the ball; `sightings`: the latest ones in one pocket."""
@@ -69,7 +72,7 @@ class PickUp:
         state.unseen_deg = 0.0 if len(points) < 2 else state.unseen_deg + abs(points[-1][1] - points[-2][1])
         if state.unseen_deg <= self._limit_deg:
             return []
-        number = ROTOR_ORDER[state.lies_in]
+        number = self._pockets.order[state.lies_in]
         state.lies_in, state.taken, state.carried = None, True, True
         return [Evidence(Fact.BALL_TAKEN, t_us, {"number": number})]
 

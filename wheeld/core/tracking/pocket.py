@@ -8,7 +8,7 @@ import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
-from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.ball import FALL_US, FALL_US_MIN, REST_US
@@ -41,7 +41,7 @@ PROOF_TURNS = 1.5
 PROOF_US_MAX = 25_000_000
 """That much at 3.6 turns a minute; nobody plays with a slower rotor: a hand is stopping it."""
 TURNS_US = 500_000
-"""An encoder of 37 sectors shows at 4 turns a minute that the rotor turns."""
+"""An encoder of as many sectors as pockets shows at 4 turns a minute that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
 """How often readers see one pocket filled while the ball runs; one sighting may be a glint. After `FILLED_SIGHTINGS`
 times it holds something else. After `FILLED_BEFORE` times it may hold something else, and a number called in it is not
@@ -106,9 +106,10 @@ class PocketTracker:
     """Calls a pocket when `needed` consecutive sightings agree, or one reader sees the ball there again a whole turn
     later (R3). All state is in `state`."""
 
-    def __init__(self, readers_deg: tuple[float, ...], needed: int, state: PocketState | None = None) -> None:
-        self._readers_deg = readers_deg
-        self._needed = needed
+    def __init__(
+        self, readers_deg: tuple[float, ...], needed: int, pockets: PocketLayout, state: PocketState | None = None
+    ) -> None:
+        self._readers_deg, self._needed, self._pockets = readers_deg, needed, pockets
         self.leave_out(frozenset())
         self.state = state or PocketState()
 
@@ -136,7 +137,7 @@ class PocketTracker:
     @property
     def number(self) -> int | None:
         """The number of that pocket."""
-        return None if self.pocket is None else ROTOR_ORDER[self.pocket]
+        return None if self.pocket is None else self._pockets.order[self.pocket]
 
     def sighting(self, t_us: int, reader: int, rotor: RotorFromEncoder) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
@@ -148,7 +149,7 @@ class PocketTracker:
         seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
         state.saw = True
         if state.adrift is not None:
-            agree = state.adrift and abs(_pockets_apart(seen, state.adrift[0])) <= AGREE_POCKETS
+            agree = state.adrift and abs(self._pockets_apart(seen, state.adrift[0])) <= AGREE_POCKETS
             state.adrift = [*state.adrift[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
             return False
         before = state.latest.get(reader)
@@ -184,7 +185,7 @@ class PocketTracker:
         if not is_fresh or _turned_deg(seen[0], seen[-1], rotor.state.begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        return fsum(_pockets_apart(each, named) for each in seen) / len(seen)
+        return fsum(self._pockets_apart(each, named) for each in seen) / len(seen)
 
     @property
     def sight(self) -> Margin:
@@ -238,6 +239,11 @@ class PocketTracker:
         is_enough = len(streak) >= min(self._needed, SIGHTINGS_KEPT)
         return again or (is_enough and spanned)
 
+    def _pockets_apart(self, one: Seen, other: Seen) -> float:
+        """How many pockets `one` lies clockwise of `other`, half of the wheel at most."""
+        count = self._pockets.count
+        return (one.pocket_index + one.offset - other.pocket_index - other.offset + count / 2) % count - count / 2
+
 
 class PocketFromReaders:
     """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
@@ -245,8 +251,9 @@ class PocketFromReaders:
     def __init__(self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder) -> None:
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
+        self._pockets = setting.profile.pockets
         self.state = state
-        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, state)
+        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, self._pockets, state)
         self._ball, self._pulses, self._rotor, self._run = ball, ball.tracker, rotor, ball.run
         self.leave_out = self.tracker.leave_out
 
@@ -370,7 +377,7 @@ class PocketFromReaders:
         many the encoder showed another one."""
         off = self.off_by(pocket_index, now_us)
         assert off is not None, "they see it"
-        self._rotor.shift(-off * POCKET_DEG)
+        self._rotor.shift(-off * self._pockets.pocket_deg)
         self.tracker.restart()
         self._pulses.forget()
         self.state.adrift, self.state.latest, self.state.lying = None, {}, pocket_index
@@ -397,7 +404,11 @@ class PocketFromReaders:
         if not filled:
             return []
         state.filled[filled[0]] += 1  # reported once
-        figures: Figures = {"sensor": "reader", "what": "filled_pocket", "filled_number": ROTOR_ORDER[filled[0]]}
+        figures: Figures = {
+            "sensor": "reader",
+            "what": "filled_pocket",
+            "filled_number": self._pockets.order[filled[0]],
+        }
         return [Evidence(Fact.SENSOR_FAULT, t_us, figures)]
 
     def gone_from_us(self, overdue_us: int) -> int:
@@ -475,7 +486,7 @@ class PocketFromReaders:
             evidence.append(self._ball.weak_launch(began_us))
         self._pulses.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
-        return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**_placed(streak), **came_from})]
+        return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**self._placed(streak), **came_from})]
 
     @property
     def _is_open(self) -> bool:
@@ -486,7 +497,7 @@ class PocketFromReaders:
         """What the readers saw, for a panel."""
         last = self.state.streak[-1]
         return {
-            "number": ROTOR_ORDER[last.pocket_index],
+            "number": self._pockets.order[last.pocket_index],
             "pocket_index": last.pocket_index,
             "reader": last.reader,
             "sightings": self.state.streak_length,
@@ -495,7 +506,7 @@ class PocketFromReaders:
     def _number(self, streak: list[Seen]) -> Evidence:
         """The number, dated by the first sighting of those that prove it (R3)."""
         t_us = streak[0].t_us
-        placed, record = _placed(streak), self._pulses.record()
+        placed, record = self._placed(streak), self._pulses.record()
         figures: Figures = {**record.figures, **placed}
         filled = self.state.filled.get(streak[-1].pocket_index, 0) >= FILLED_BEFORE
         is_short = record.is_short_of(self._min_laps)
@@ -514,20 +525,13 @@ class PocketFromReaders:
         )
         return Evidence(self._proven, t_us, figures, sure)
 
-
-def _placed(streak: list[Seen]) -> Figures:
-    last = streak[-1]
-    return {
-        "number": ROTOR_ORDER[last.pocket_index],
-        "pocket_index": last.pocket_index,
-        "first_sighting_us": streak[0].t_us,
-    }
-
-
-def _pockets_apart(one: Seen, other: Seen) -> float:
-    """How many pockets `one` lies clockwise of `other`, half of the wheel at most."""
-    half = len(ROTOR_ORDER) / 2
-    return (one.pocket_index + one.offset - other.pocket_index - other.offset + half) % len(ROTOR_ORDER) - half
+    def _placed(self, streak: list[Seen]) -> Figures:
+        last = streak[-1]
+        return {
+            "number": self._pockets.order[last.pocket_index],
+            "pocket_index": last.pocket_index,
+            "first_sighting_us": streak[0].t_us,
+        }
 
 
 def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from wheeld.core.observations import Direction, Rotor
-from wheeld.core.pockets import POCKET_DEG
+from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking import margin
 from wheeld.core.tracking.margin import Margin
 
@@ -90,9 +90,9 @@ class RotorState(msgspec.Struct):
 class RotorFromEncoder:
     """The rotor part of a table with an encoder of `ticks` sectors; all state in `state`, to be stored and resumed."""
 
-    def __init__(self, ticks: int, state: RotorState | None = None) -> None:
-        self._step_deg = 360 / ticks
-        self._slip_deg = max(SLIP_STEPS * self._step_deg, SLIP_POCKETS * POCKET_DEG)
+    def __init__(self, ticks: int, pockets: PocketLayout, state: RotorState | None = None) -> None:
+        self._step_deg, self._pocket_deg, self._pockets = 360 / ticks, pockets.pocket_deg, pockets.count
+        self._slip_deg = max(SLIP_STEPS * self._step_deg, SLIP_POCKETS * self._pocket_deg)
         self._fit_ticks = max(FIT_TICKS_MIN, min(FIT_TICKS_MAX, round(FIT_DEG / self._step_deg)))
         self._side_ticks = max(1, round(SIDE_DEG / self._step_deg))
         self._apart_ticks = max(1, self._side_ticks // 2)
@@ -179,8 +179,8 @@ class RotorFromEncoder:
     def fit(self, at_us: int) -> tuple[float, float] | None:
         """(turned degrees at `at_us`, degrees per second), by a parabola; None when the rotor isn't known.
 
-        Through the first, a middle and the last of the latest ticks: a hand may be braking it, and with 37 ticks a
-        straight line would be half a pocket behind.
+        Through the first, a middle and the last of the latest ticks: a hand may be braking it, and with as many
+        ticks as pockets a straight line would be half a pocket behind.
         """
         if not self._fresh(at_us):
             return None
@@ -208,11 +208,11 @@ class RotorFromEncoder:
         """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
         rotor's own angle in turned degrees); None when the rotor isn't known, or its edges jitter too much."""
         fitted = self.fit(at_us)
-        if fitted is None or abs(fitted[1]) * self.state.jitter_us / 1e6 > JITTER_POCKETS * POCKET_DEG:
+        if fitted is None or abs(fitted[1]) * self.state.jitter_us / 1e6 > JITTER_POCKETS * self._pocket_deg:
             return None
-        place = ((bowl_deg - fitted[0]) % 360) / POCKET_DEG
+        place = ((bowl_deg - fitted[0]) % 360) / self._pocket_deg
         index = round(place)
-        return index % 37, place - index, fitted[0]
+        return index % self._pockets, place - index, fitted[0]
 
     def rpm(self, at_us: int) -> float | None:
         """Speed without sign, turns per minute; None when not known."""

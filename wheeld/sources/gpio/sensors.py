@@ -21,7 +21,7 @@ from wheeld.core.observations import (
     SensorState,
     Sighting,
 )
-from wheeld.core.pockets import POCKETS
+from wheeld.core.pockets import PocketLayout
 from wheeld.sources.gpio.debounce import Contact, Pulse
 from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.setting import GpioSetting
@@ -176,11 +176,13 @@ class Beam(_Beam):
 class Reader(_Beam):
     """Reader `number` of the pockets; blocked for more than some pockets of the rotor's travel it is stuck."""
 
-    def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder) -> None:
+    def __init__(
+        self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder, pockets: PocketLayout
+    ) -> None:
         super().__init__(Pulse(setting.min_pulse_ns, POCKET_NS_MAX), us)
         self.name = f"reader/{number}"
         self._number, self._encoder = number, encoder
-        self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / POCKETS
+        self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / pockets.count
         self._from_ticks = 0.0
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:

@@ -22,6 +22,7 @@ from firmware_protocol.host import Position
 from wheeld.core.clock import HostTime, UtcPair, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
+from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
 from wheeld.sources.chatter import ChatterFilter, DoorSeen
 from wheeld.sources.gpio.setting import GpioSetting
@@ -48,8 +49,10 @@ COUNTERS = ("edges", "host_stalls", "late_edges", "lost_edges")
 class GpioSource:
     """All that is wired to one wheel. Raises PinsError when a pin cannot be used."""
 
-    def __init__(self, setting: GpioSetting, pins: Pins, *, rotor_ticks: int, host_ns: int) -> None:
-        """`rotor_ticks` of the encoder, a turn; `host_ns` is where `t_us` 0 stands."""
+    def __init__(
+        self, setting: GpioSetting, pins: Pins, *, pockets: PocketLayout, rotor_ticks: int, host_ns: int
+    ) -> None:
+        """`pockets` of the wheel; `rotor_ticks` of the encoder, a turn; `host_ns` is where `t_us` 0 stands."""
         self._pins, self._start_ns = pins, host_ns
         self._looked_ns = self._safe_ns = host_ns
         self._stalls: list[tuple[int, int]] = []
@@ -66,7 +69,7 @@ class GpioSource:
         self._counts: Counter[str] = Counter()
         self._line = LineState("gpio")
         self._chatter = ChatterFilter("gpio")
-        self._wiring = Wiring(setting, pins, self._us, rotor_ticks=rotor_ticks, host_ns=host_ns)
+        self._wiring = Wiring(setting, pins, self._us, pockets=pockets, rotor_ticks=rotor_ticks, host_ns=host_ns)
         self._keep(self._wiring.first)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wheeld.core.observations import Observation
+from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
 from wheeld.sources.gpio.debounce import Contact
 from wheeld.sources.gpio.encoder import Encoder, Kind, Line
@@ -24,13 +25,21 @@ from wheeld.sources.gpio.setting import GpioSetting
 
 
 class Wiring:
-    """The sensors of one wheel, whose encoder has `rotor_ticks` a turn. `us` turns host time into sensing time.
+    """The sensors of one wheel with these `pockets`, whose encoder has `rotor_ticks` a turn. `us` turns host time into
+    sensing time.
 
     Raises PinsError.
     """
 
     def __init__(
-        self, setting: GpioSetting, pins: Pins, us: Callable[[int], int], *, rotor_ticks: int, host_ns: int
+        self,
+        setting: GpioSetting,
+        pins: Pins,
+        us: Callable[[int], int],
+        *,
+        pockets: PocketLayout,
+        rotor_ticks: int,
+        host_ns: int,
     ) -> None:
         self._setting, self._pins, self._us, self._start_ns = setting, pins, us, host_ns
         self._encoder: Encoder | None = None
@@ -41,8 +50,9 @@ class Wiring:
         if setting.encoder is not None and setting.encoder_pins is not None:
             self._encoder = self._wire_encoder(setting.encoder, setting.encoder_pins, rotor_ticks)
         self._beams += [Beam(number, setting, us) for number in range(len(setting.beam_pins))]
-        if self._encoder is not None:
-            self._beams += [Reader(number, setting, us, self._encoder) for number in range(len(setting.reader_pins))]
+        if (encoder := self._encoder) is not None:
+            readers = range(len(setting.reader_pins))
+            self._beams += [Reader(number, setting, us, encoder, pockets) for number in readers]
         for pin, beam in zip((*setting.beam_pins, *setting.reader_pins), self._beams, strict=True):
             self._wire(pin, beam, active_low=setting.sensors_active_low)
         self._wire_switches()
