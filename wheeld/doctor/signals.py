@@ -21,7 +21,7 @@ from wheeld.core.observations import (
     SensorState,
     Sighting,
 )
-from wheeld.core.tracking.ball import DOUBLE_PULSE_US
+from wheeld.core.tracking.beams import DOUBLE_PULSE_US
 from wheeld.core.tracking.rotor import RotorFromEncoder
 
 KEPT_MAX = 200_000

@@ -39,22 +39,16 @@ from wheeld.core.observations import (
 )
 from wheeld.core.pockets import POCKET_DEG
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.ball import FEW_US, BallState
-from wheeld.core.tracking.beams import BallFromBeams
-from wheeld.core.tracking.conclusions import Conclusions
-from wheeld.core.tracking.evidence import Evidence, Figures, blind_sensor
+from wheeld.core.tracking.beams import FEW_US, BallFromBeams, BallState
+from wheeld.core.tracking.evidence import Evidence, Figures, Question, Topic, blind_sensor
 from wheeld.core.tracking.forecast import Habit
-from wheeld.core.tracking.head_game import HeadGameKept, HeadGames, HeadState
-from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
-from wheeld.core.tracking.head_rotor import RotorFromHead
+from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
 from wheeld.core.tracking.left_out import OBJECT, numbers_of, objection, sensor_of
 from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
-from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pick_up import PickUp, PickUpState
 from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, PocketState
-from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
-from wheeld.core.tracking.run import ROTOR_FACTS, Phase
+from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, PocketPart, RotorPart
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "present": Fact.OBJECT_IN,

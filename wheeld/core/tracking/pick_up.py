@@ -12,9 +12,8 @@ import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Seen
 from wheeld.core.tracking.rotor import RotorState
-from wheeld.core.tracking.sighting import Seen
 
 SLACK_DEG = 2 * POCKET_DEG
 """Beyond the gap: a reader sees the ball up to half a pocket early or late, and an edge comes up to a pocket after it.

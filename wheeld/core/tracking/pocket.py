@@ -10,16 +10,11 @@ from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import POCKET_DEG, ROTOR_ORDER
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.ball import FALL_US, FALL_US_MIN, REST_US
-from wheeld.core.tracking.beams import BallFromBeams
-from wheeld.core.tracking.evidence import Evidence, Figures
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.beams import FALL_US, FALL_US_MIN, REST_US, BallFromBeams
+from wheeld.core.tracking.evidence import OFF_CENTRE_MAX, Evidence, Figures, Margin, Question, Seen, Topic
 from wheeld.core.tracking.pick_up import widest_gap_deg
-from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.run import Phase
-from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
 
 SAME_PASS_US = 50_000
 """One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""
@@ -190,7 +185,7 @@ class PocketTracker:
     def sight(self) -> Margin:
         """How many of the readers meet the ball where it lies: not those that missed it in the latest whole turn."""
         others = len(self._left) - 1
-        return margin.sight(sum(self.state.missed.get(reader, 0) < max(1, others) for reader in self._left), others + 1)
+        return Margin.sight(sum(self.state.missed.get(reader, 0) < max(1, others) for reader in self._left), others + 1)
 
     def newly_blind(self) -> list[int]:
         """The readers that have missed a lying ball in `BLIND_TURNS` turns of the rotor, each named once."""
@@ -504,11 +499,11 @@ class PocketFromReaders:
             return Evidence(Fact.NUMBER_UNPROVEN, t_us, figures)
         if by_chef:
             figures |= {"unproven": "R2", "laps_at_most": round(record.laps_at_most or 0, 2)}
-            sure = margin.least(margin.direction(record.lead_passes or 0), margin.pocket(streak))
+            sure = Margin.least(Margin.direction(record.lead_passes or 0), Margin.pocket(streak))
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
-        sure = margin.least(
-            margin.run(record.laps, self._min_laps, record.lead_passes),
-            margin.pocket(streak),
+        sure = Margin.least(
+            Margin.run(record.laps, self._min_laps, record.lead_passes),
+            Margin.pocket(streak),
             self._pulses.sight,
             self.tracker.sight,
         )

@@ -14,8 +14,7 @@ import msgspec
 
 from wheeld.core.observations import Direction, Rotor
 from wheeld.core.pockets import POCKET_DEG
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.evidence import Margin
 
 STOP_SILENCE_US = 1_500_000
 """No tick for this long is a stop: docs/rulebook.md allows 2 s, and 37 ticks at 2 rpm still come every 0.8 s."""
@@ -153,7 +152,7 @@ class RotorFromEncoder:
 
     def stop_margin(self) -> Margin:
         """How sure a stop is, by how often its ticks came."""
-        return margin.rotor(self.tick_interval_us() or 0, STOP_SILENCE_US)
+        return Margin.rotor(self.tick_interval_us() or 0, STOP_SILENCE_US)
 
     def stand(self) -> None:
         """Note the stop, once its deadline has passed."""
