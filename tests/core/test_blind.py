@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from tests.core.evening import Evening
+from tests.core.evening import FRENCH, Evening
 from wheeld.core.observations import Observation
 from wheeld.core.step import Step
 from wheeld.core.tracking.left_out import sensor_of
@@ -42,6 +43,17 @@ def test_sensors_that_all_see_are_not_reported() -> None:
     evening = Evening().open()
     for number in (8, 30, 5):
         evening.coup(number)
+        evening.wait(30)
+        assert evening.say("operations_done").done
+    assert "sensor_trouble" not in evening.notices()
+
+
+def test_the_only_reader_of_a_table_that_sees_every_ball_is_not_reported() -> None:
+    """No other reader could show that it missed one."""
+    evening = Evening(msgspec.structs.replace(FRENCH, readers_deg=(0.0,))).open()
+    for number in (8, 30):
+        evening.run()
+        evening.fall(number)
         evening.wait(30)
         assert evening.say("operations_done").done
     assert "sensor_trouble" not in evening.notices()

@@ -190,7 +190,7 @@ class PocketTracker:
     def newly_blind(self) -> list[int]:
         """The readers that have missed a lying ball in `BLIND_TURNS` turns of the rotor, each named once."""
         missed, limit = self.state.missed, BLIND_TURNS * (len(self._left) - 1)
-        blind = sorted(reader for reader, times in missed.items() if times == limit)
+        blind = sorted(reader for reader, times in missed.items() if times == limit > 0)
         missed.update(dict.fromkeys(blind, limit + 1))
         return blind
 
