@@ -8,7 +8,7 @@ import pytest
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.observations import Observation
 from wheeld.core.step import Step
-from wheeld.core.tracking.left_out import sensor_of
+from wheeld.core.tracking.sight import sensor_of
 
 
 class OneBlind(Evening):

@@ -28,8 +28,8 @@ from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
 from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
 from wheeld.core.tracking.beams import REST_US
 from wheeld.core.tracking.evidence import LOW, Evidence, Figures, Margin, Measure
-from wheeld.core.tracking.left_out import OBJECT
 from wheeld.core.tracking.observer import OBJECT_FACTS, Observer
+from wheeld.core.tracking.sight import OBJECT
 
 MINUTE_US = 60_000_000
 OBJECT_LEVELS = {fact: level for level, fact in OBJECT_FACTS.items()}

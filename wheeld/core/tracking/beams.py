@@ -17,9 +17,10 @@ import msgspec
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Direction
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Pass, blind_sensor
+from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Pass
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
 from wheeld.core.tracking.run import Phase, Run, RunRecord
+from wheeld.core.tracking.sight import Sight
 
 LEAVE_REV_S = 0.38
 """Balls leave the track at 0.43–0.50 laps/s (captures); between two passes none runs slower than this."""
@@ -131,17 +132,15 @@ class Beams:
     """
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
-        self._all = range(len(beams_deg))
-        self.leave_out(frozenset())
+        self.use([*range(len(beams_deg))])
         self._ahead_deg: dict[Direction, list[list[float]]] = {
             "cw": [[(other - beam) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
             "ccw": [[(beam - other) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
         }
 
-    def leave_out(self, beams: frozenset[int]) -> None:
-        """From now on these beams report nothing."""
-        self._left = [beam for beam in self._all if beam not in beams]
-        self.left, self.count = frozenset(self._left), len(self._left)
+    def use(self, beams: list[int]) -> None:
+        """From now on only these beams report."""
+        self.left, self.count = beams, len(beams)
 
     def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
         """Degrees from `beam` to `other` in the ball's direction, in (0, 360]."""
@@ -150,7 +149,7 @@ class Beams:
     def between(self, beam: int, other: int, direction: Direction) -> int:
         """How many beams stand between `beam` and `other`, in that direction."""
         ahead = self._ahead_deg[direction][beam]
-        return sum(ahead[k] < ahead[other] - 1e-9 for k in self._left if k != beam)
+        return sum(ahead[k] < ahead[other] - 1e-9 for k in self.left if k != beam)
 
     def behind_deg(self, beam: int, direction: Direction) -> float:
         """Degrees from the beam before `beam`, in that direction."""
@@ -159,12 +158,12 @@ class Beams:
     def widest_deg(self, skipped: int) -> float:
         """The most degrees from any beam to the one after the next `skipped` ones, either way."""
         ways: tuple[Direction, Direction] = ("cw", "ccw")
-        return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self._left)
+        return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self.left)
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
         """Degrees from `beam` to the beam after the next `skipped` ones."""
         ahead = self._ahead_deg[direction][beam]
-        return sorted(ahead[k] for k in self._left)[skipped]
+        return sorted(ahead[k] for k in self.left)[skipped]
 
 
 def certain_laps(beams_deg: tuple[float, ...], laps: float, strays: int) -> float:
@@ -243,8 +242,6 @@ FALL_US = 6_000_000
 """From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 SILENT_LAPS = 2.0
 """A ball that runs so far passes each beam; a few passes in a thousand are missed."""
-SILENT_RUNS = 2
-"""One run may end before a beam that is about to fail is met again; in the next one it is named."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
 
@@ -255,8 +252,7 @@ class BallState(msgspec.Struct):
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
     found again; `earlier_most_deg`: the most that it can have run until it was found. `waiting`: passes too few for a
     launch, whose next one never came: where the ball is seen to lie explains them, whatever pulses came since.
-    `silent`: in how many runs in a row a beam alone saw nothing of the ball. `strays`, `doubles`: pulses that count for
-    nothing, since the start.
+    `strays`, `doubles`: pulses that count for nothing, since the start.
     """
 
     run: Run = msgspec.field(default_factory=Run)
@@ -265,7 +261,6 @@ class BallState(msgspec.Struct):
     earlier_deg: float = 0.0
     earlier_most_deg: float = 0.0
     waiting: Chain | None = None
-    silent: dict[int, int] = msgspec.field(default_factory=dict)
     strays: int = 0
     doubles: int = 0
 
@@ -296,9 +291,9 @@ class BallTracker:
         self.run = self.state.run
         self.overdue_us = self._overdue_us()
 
-    def leave_out(self, beams: frozenset[int]) -> None:
-        """From now on these beams report nothing: no pass of them is awaited, and none is missed."""
-        self._beams.leave_out(beams)
+    def use(self, beams: list[int]) -> None:
+        """From now on only these beams report: no pass of another one is awaited, and none is missed."""
+        self._beams.use(beams)
         self.overdue_us = self._overdue_us()
 
     @property
@@ -403,18 +398,9 @@ class BallTracker:
         return True
 
     @property
-    def sight(self) -> Margin | None:
-        """How many of the passes that the beams should have seen they saw; None without a reading."""
-        chain = self.leading
-        return None if chain is None else Margin.sight(len(chain.passes), len(chain.passes) + chain.skipped)
-
-    def note_silent(self, chain: Chain) -> list[int]:
-        """The run is over: of these beams it is the `SILENT_RUNS`th in a row in which they alone saw nothing."""
-        if self.laps_suggested(chain) < SILENT_LAPS:
-            return []
-        missing = self._beams.left - {each.beam for each in chain.passes}
-        self.state.silent = {beam: self.state.silent.get(beam, 0) + 1 for beam in missing}
-        return sorted(beam for beam, runs in self.state.silent.items() if runs == SILENT_RUNS)
+    def beams_left(self) -> list[int]:
+        """The beams that report."""
+        return self._beams.left
 
     def few_passes(self, at_us: int) -> Chain | None:
         """Passes before `at_us` that agree, too few to be a launch by themselves, and recent enough to explain where
@@ -638,10 +624,10 @@ SOON_US = 4_000_000
 class BallFromBeams:
     """The ball part of a table with beams: launch, slowing, forecast, and the moment when the ball is gone."""
 
-    def __init__(self, setting: TableSetting, state: BallState, habit: Habit) -> None:
+    def __init__(self, setting: TableSetting, state: BallState, habit: Habit, sight: Sight) -> None:
         self._min_laps, self._slow_rev_s = setting.min_laps, setting.auto_rien_ne_va_plus_rev_s
         self._chef_answers = "R2" in setting.confirmable
-        self._habit = habit
+        self._habit, self._sight = habit, sight
         self.tracker = BallTracker(setting.beams_deg, state, strays=setting.strays)
         self.run = self.tracker.run
 
@@ -654,6 +640,11 @@ class BallFromBeams:
     def record(self) -> RunRecord:
         """What the passes prove of the run."""
         return self.tracker.record()
+
+    def sure_of_passes(self) -> Margin | None:
+        """How many of the passes that the beams should have seen they saw; None without a reading."""
+        chain = self.tracker.leading
+        return None if chain is None else Margin.sight(len(chain.passes), len(chain.passes) + chain.skipped)
 
     def disown(self) -> None:
         """The run in progress belongs to no coup to come: it must not hide the next launch."""
@@ -690,7 +681,9 @@ class BallFromBeams:
         assert chain is not None, "only a launched ball leaves"
         self._habit.add(chain.passes)
         last_us = run.last_us or 0
-        blind = [blind_sensor(f"beam/{beam}", last_us) for beam in tracker.note_silent(chain)]
+        blind: list[Evidence] = []
+        if tracker.laps_suggested(chain) >= SILENT_LAPS:
+            blind = self._sight.note_run(tracker.beams_left, {each.beam for each in chain.passes}, last_us)
         if not record.is_short_of(self._min_laps):
             return [Evidence(Fact.LEFT_TRACK, last_us, record.figures), *blind]
         figures = record.figures | {"laps_at_most": round(record.laps_at_most or 0, 2)}

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from wheeld.core.facts import Fact, Trouble
+from wheeld.core.facts import Fact
 
 Figures: TypeAlias = dict[str, int | float | str]
 """The few numbers that decide, by name; names carry their units."""
@@ -135,11 +135,6 @@ class Evidence(msgspec.Struct, frozen=True):
     figures: Figures = {}
     margin: Margin | None = None
     earliest_us: int | None = None
-
-
-def blind_sensor(sensor: str, t_us: int) -> Evidence:
-    """It alone saw nothing where the others saw the ball: play goes on, and somebody looks at it."""
-    return Evidence(Fact.SENSOR_TROUBLE, t_us, {"sensor": sensor, "what": Trouble.BLIND.value})
 
 
 @unique

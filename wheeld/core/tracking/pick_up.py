@@ -8,6 +8,8 @@ and 1.3 s.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from wheeld.core.facts import Fact
@@ -46,11 +48,11 @@ class PickUp:
 
     def __init__(self, readers_deg: tuple[float, ...], rotor: RotorState, state: PickUpState) -> None:
         self._readers_deg, self._rotor, self.state = readers_deg, rotor, state
-        self.leave_out(frozenset())
+        self.use([*range(len(readers_deg))])
 
-    def leave_out(self, readers: frozenset[int]) -> None:
-        """From now on these readers report nothing."""
-        self._limit_deg = widest_gap_deg(self._readers_deg, readers) + SLACK_DEG
+    def use(self, readers: list[int]) -> None:
+        """From now on only these readers report."""
+        self._limit_deg = widest_gap_deg([self._readers_deg[reader] for reader in readers]) + SLACK_DEG
 
     def see(self, sightings: list[Seen]) -> None:
         """A reader saw the ball; `sightings`: the latest ones in one pocket."""
@@ -73,7 +75,7 @@ class PickUp:
         return [Evidence(Fact.BALL_TAKEN, t_us, {"number": number})]
 
 
-def widest_gap_deg(readers_deg: tuple[float, ...], without: frozenset[int] = frozenset()) -> float:
-    """The widest angle between two neighbours of these readers, `without` some by number; a whole turn of one alone."""
-    angles = sorted(deg for reader, deg in enumerate(readers_deg) if reader not in without)
+def widest_gap_deg(readers_deg: Sequence[float]) -> float:
+    """The widest angle between two neighbours of these readers; a whole turn of one alone."""
+    angles = sorted(readers_deg)
     return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))
