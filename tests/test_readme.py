@@ -15,7 +15,7 @@ import hw_sim.cli
 import wheeld.cli.parser
 from hw_sim.faults import KINDS
 from wheeld.config.reading import parse
-from wheeld.core.tracking.passes import certain_laps
+from wheeld.core.tracking.beams import certain_laps
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -3,12 +3,13 @@ beams do not see is a breakdown (N8)."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from tests.core.evening import Evening, Way
+from tests.core.evening import FRENCH, Evening, Way
 from wheeld.core.observations import BallPass, Observation
 from wheeld.core.step import Step
-from wheeld.core.tracking.left_out import sensor_of
+from wheeld.core.tracking.sight import sensor_of
 
 
 class Blind(Evening):
@@ -78,3 +79,14 @@ def test_what_the_rotor_carries_past_a_beam_once_a_turn_is_no_ball() -> None:
     evening.fall(9)
     evening.wait(6)
     assert evening.verdicts() == [("result", 9)]
+
+
+def test_the_only_reader_of_a_table_that_sees_every_ball_is_not_reported() -> None:
+    """No other reader could show that it missed one."""
+    evening = Evening(msgspec.structs.replace(FRENCH, readers_deg=(0.0,))).open()
+    for number in (8, 30):
+        evening.run()
+        evening.fall(number)
+        evening.wait(30)
+        assert evening.say("operations_done").done
+    assert "sensor_trouble" not in evening.notices()

@@ -8,8 +8,9 @@ import pytest
 
 from tests.core.evening import FALL_S, Evening, ball_passes
 from wheeld.core.observations import BallPass
+from wheeld.core.tracking.beams import Beams, Chain
+from wheeld.core.tracking.evidence import Pass
 from wheeld.core.tracking.forecast import BINS, ENOUGH_RUNS, KEPT_RUNS, SOFT, Habit, forecast
-from wheeld.core.tracking.passes import Beams, Chain, Pass
 
 TWO, FOUR = (0.0, 100.0), (0.0, 90.0, 180.0, 270.0)
 LEAVE_REV_S = 0.46
@@ -53,7 +54,7 @@ def test_of_a_wheel_with_enough_runs_it_is_known_when_its_balls_leave(
 ) -> None:
     habit, run = habit_of(beams_deg), whole_run(rev_s, beams_deg)
     for seen_passes in range(len(run.passes) // 2, len(run.passes)):
-        found = forecast(Chain("cw", run.passes[:seen_passes]), habit)
+        found = forecast(run.passes[:seen_passes], habit)
         if found is None:
             continue
         assert found.leaves_us is not None, seen_passes
@@ -70,22 +71,22 @@ def test_no_ball_is_called_too_weak_that_makes_its_laps() -> None:
         for laps in (3.1, 3.5, 4.0, 6.0):
             run = whole_run(LEAVE_REV_S * math.exp(LOSS * laps))
             for seen_passes in range(1, len(run.passes)):
-                found = forecast(Chain("cw", run.passes[:seen_passes]), habit)
+                found = forecast(run.passes[:seen_passes], habit)
                 so_far = run.passes[seen_passes - 1].turn_deg / 360
                 assert found is None or so_far + found.laps_most >= run.passes[-1].turn_deg / 360, (laps, seen_passes)
 
 
 def test_of_a_new_wheel_it_is_not_known_when_a_ball_leaves() -> None:
     run = whole_run(1.2)
-    found = forecast(run, Habit())
+    found = forecast(run.passes, Habit())
     assert found is not None
     assert (found.leaves_us, found.earliest_us, found.latest_us) == (None, None, None)
 
 
 def test_before_a_whole_lap_was_seen_there_is_no_forecast() -> None:
     run = whole_run(1.2)
-    assert forecast(Chain("cw", run.passes[:4]), habit_of()) is None
-    assert forecast(Chain("cw", run.passes[:5]), habit_of()) is not None
+    assert forecast(run.passes[:4], habit_of()) is None
+    assert forecast(run.passes[:5], habit_of()) is not None
 
 
 def test_speeds_of_no_run_are_not_covered() -> None:

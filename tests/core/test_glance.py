@@ -6,7 +6,7 @@ import pytest
 
 from tests.core.evening import Evening
 from wheeld.core.observations import Rotor
-from wheeld.core.tracking.head_rotor import HeadRotorState, RotorFromHead
+from wheeld.core.tracking.head import HeadRotorState, RotorFromHead
 from wheeld.core.tracking.run import Run
 
 

@@ -12,7 +12,7 @@ from tests.core.evening import FALL_S, FRENCH, Evening, ball_passes
 from tests.core.head_evening import COMBINED, HeadEvening
 from wheeld.core.observations import BallPass
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.ball import BallTracker
+from wheeld.core.tracking.beams import BallTracker
 
 CHEF, VOID = FRENCH, msgspec.structs.replace(FRENCH, unproven="void")
 SUGGESTED = [3.0, 3.1, 3.2, 3.3, 3.4, 3.45]

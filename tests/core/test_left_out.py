@@ -12,7 +12,7 @@ from wheeld.core.observations import BallPass, Observation, Sighting
 from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Step
-from wheeld.core.tracking.left_out import sensor_of
+from wheeld.core.tracking.sight import sensor_of
 
 THREE_BEAMS = msgspec.structs.replace(FRENCH, beams_deg=(0, 120, 240))
 ONE_READER = msgspec.structs.replace(FRENCH, readers_deg=(30,))

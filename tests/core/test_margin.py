@@ -8,9 +8,7 @@ import pytest
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import HeadEvening
 from wheeld.core.observations import HeadGame
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.margin import Margin
-from wheeld.core.tracking.sighting import Seen
+from wheeld.core.tracking.evidence import Margin, Seen
 
 
 def seen(offset: float) -> Seen:
@@ -20,21 +18,21 @@ def seen(offset: float) -> Seen:
 @pytest.mark.parametrize(
     ("measured", "value", "of"),
     [
-        (margin.laps_over(3.0, 3), 0.0, "laps"),
-        (margin.laps_over(3.25, 3), 0.25, "laps"),
-        (margin.laps_over(12.0, 3), 1.0, "laps"),
-        (margin.laps_under(2.6, 3), 0.4, "laps"),
-        (margin.laps_under(3.4, 3), 0.0, "laps"),
-        (margin.direction(0), 0.0, "direction"),
-        (margin.direction(3), 0.5, "direction"),
-        (margin.direction(40), 1.0, "direction"),
-        (margin.passes(2), 0.333, "passes"),
-        (margin.pocket([seen(0.1), seen(0.3)]), 0.5, "pocket"),
-        (margin.pocket([seen(-0.4), seen(-0.36)]), 0.05, "pocket"),
-        (margin.pocket([seen(-0.3), seen(0.3)]), 1.0, "pocket"),
-        (margin.rotor(300_000, 1_500_000), 0.8, "rotor"),
-        (margin.early(250_000), 0.25, "time"),
-        (margin.early(9_000_000), 1.0, "time"),
+        (Margin.laps_over(3.0, 3), 0.0, "laps"),
+        (Margin.laps_over(3.25, 3), 0.25, "laps"),
+        (Margin.laps_over(12.0, 3), 1.0, "laps"),
+        (Margin.laps_under(2.6, 3), 0.4, "laps"),
+        (Margin.laps_under(3.4, 3), 0.0, "laps"),
+        (Margin.direction(0), 0.0, "direction"),
+        (Margin.direction(3), 0.5, "direction"),
+        (Margin.direction(40), 1.0, "direction"),
+        (Margin.passes(2), 0.333, "passes"),
+        (Margin.pocket([seen(0.1), seen(0.3)]), 0.5, "pocket"),
+        (Margin.pocket([seen(-0.4), seen(-0.36)]), 0.05, "pocket"),
+        (Margin.pocket([seen(-0.3), seen(0.3)]), 1.0, "pocket"),
+        (Margin.rotor(300_000, 1_500_000), 0.8, "rotor"),
+        (Margin.early(250_000), 0.25, "time"),
+        (Margin.early(9_000_000), 1.0, "time"),
     ],
 )
 def test_each_measure_runs_from_the_edge_to_sure(measured: Margin, value: float, of: str) -> None:
@@ -42,7 +40,7 @@ def test_each_measure_runs_from_the_edge_to_sure(measured: Margin, value: float,
 
 
 def test_the_least_measure_is_the_margin() -> None:
-    assert min(margin.laps_over(3.5, 3), margin.direction(2), margin.pocket([seen(0.0)])) == Margin(0.333, "direction")
+    assert min(Margin.laps_over(3.5, 3), Margin.direction(2), Margin.pocket([seen(0.0)])) == Margin(0.333, "direction")
 
 
 def test_an_ordinary_coup_has_a_large_margin() -> None:

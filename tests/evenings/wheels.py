@@ -6,7 +6,7 @@ from tests.core.evening import Evening
 from wheeld.core.observations import BallPass, Command, CommandName, Observation
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Step
-from wheeld.core.tracking.left_out import sensor_of
+from wheeld.core.tracking.sight import sensor_of
 
 
 class Wheel(Evening):

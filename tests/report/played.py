@@ -24,9 +24,7 @@ from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import CoupLog, Step
 from wheeld.core.table_state import Called, Coup, TableState
-from wheeld.core.tracking.evidence import Evidence
-from wheeld.core.tracking.margin import Margin
-from wheeld.core.tracking.sighting import Seen
+from wheeld.core.tracking.evidence import Evidence, Margin, Seen
 from wheeld.journal.opening import Owner, open_to_write
 from wheeld.report import reading, wheel
 from wheeld.report.hops import hops

@@ -37,7 +37,7 @@ from wheeld.core.law.standstill import heard_at
 from wheeld.core.law.table import LAW
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.ball import BallTracker
+from wheeld.core.tracking.beams import BallTracker
 from wheeld.core.waitlist import Happening, Waitlist
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.database import Database

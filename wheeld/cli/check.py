@@ -17,7 +17,7 @@ from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language, Part, Tex
 from wheeld.core.heads import HEADS
 from wheeld.core.setting import Part as WheelPart
 from wheeld.core.setting import TableSetting, rows_of
-from wheeld.core.tracking.passes import certain_laps
+from wheeld.core.tracking.beams import certain_laps
 from wheeld.core.tracking.provable import provable
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner

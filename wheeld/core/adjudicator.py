@@ -26,12 +26,10 @@ from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
 from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.ball import REST_US
-from wheeld.core.tracking.evidence import Evidence, Figures
-from wheeld.core.tracking.left_out import OBJECT
-from wheeld.core.tracking.margin import Margin, Measure
+from wheeld.core.tracking.beams import REST_US
+from wheeld.core.tracking.evidence import LOW, Evidence, Figures, Margin, Measure
 from wheeld.core.tracking.observer import OBJECT_FACTS, Observer
+from wheeld.core.tracking.sight import OBJECT
 
 MINUTE_US = 60_000_000
 OBJECT_LEVELS = {fact: level for level, fact in OBJECT_FACTS.items()}
@@ -357,7 +355,7 @@ class Adjudicator:
     def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:
         """Publish the coup as void. The margin of a launch that came too early is by how long."""
         if early_us := too_early_us(row, evidence, self._state.history):
-            evidence = msgspec.structs.replace(evidence, margin=margin.early(early_us))
+            evidence = msgspec.structs.replace(evidence, margin=Margin.early(early_us))
         person, case = (command.person, command.case) if command else (None, None)
         why = self._cited(row, case)
         self._pending.messages.append(self._writer.void(now_us, cause, why, evidence, person, case))
@@ -367,7 +365,7 @@ class Adjudicator:
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
         """The coup has its verdict. One that was near to flipping is published as a notice too: it stands, and
         somebody should look why."""
-        if sure is not None and sure.value < margin.LOW:
+        if sure is not None and sure.value < LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
             text = self._catalogue.say(LOW_MARGINS[sure.of])
             self._pending.messages.append(self._writer.notice(now_us, "low_margin", text, figures))

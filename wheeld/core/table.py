@@ -46,8 +46,8 @@ from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
-from wheeld.core.tracking.left_out import still_left_out
-from wheeld.core.tracking.observer import PLACE, Observer, ObserverState
+from wheeld.core.tracking.observer import Observer, ObserverState
+from wheeld.core.tracking.sight import PLACE, Sight, still_left_out
 from wheeld.core.waitlist import Happening, HeldUntil, Waitlist
 
 NOTHING = Step()
@@ -98,10 +98,10 @@ class Table:
         state.history = History.starting_in(state.state, state.coup, is_void=may_run_still(state))
         state.current.move_to_clock(started_utc_us)
         state.left_out = still_left_out(setting, state.left_out)
-        observed = ObserverState(object_level=state.object_level, left_out=[*state.left_out])
+        observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))
         observed.head.before = state.head_game
         if state.slipped:  # whoever mended it, or did not: a ball in a pocket that a person names shows where it stands
-            observed.faults, observed.troubles, observed.pocket.adrift = [PLACE], {PLACE: Trouble.SLIPPED}, []
+            observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.pocket.lying = setting.profile.pockets.index_of[state.ball_belongs_in]
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)

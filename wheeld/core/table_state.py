@@ -9,10 +9,8 @@ from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
 from wheeld.core.law.history import History
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
-from wheeld.core.tracking.evidence import Figures
-from wheeld.core.tracking.head_game import HeadGameKept
-from wheeld.core.tracking.margin import Margin
-from wheeld.core.tracking.sighting import Seen
+from wheeld.core.tracking.evidence import Figures, Margin, Seen
+from wheeld.core.tracking.head import HeadGameKept
 
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (docs/interfaces.md)."""

@@ -18,8 +18,7 @@ import msgspec
 
 from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
 from wheeld.core.pockets import PocketLayout
-from wheeld.core.tracking.ball import DOUBLE_PULSE_US, FALL_US
-from wheeld.core.tracking.passes import HOP_REV_S_MAX, LEAVE_REV_S
+from wheeld.core.tracking.beams import DOUBLE_PULSE_US, FALL_US, HOP_REV_S_MAX, LEAVE_REV_S
 from wheeld.core.tracking.rotor import RotorFromEncoder
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)

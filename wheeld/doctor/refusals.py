@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from wheeld.core.catalogue import Part, Text
 from wheeld.core.pockets import PocketLayout
-from wheeld.core.tracking.ball import FALL_US
+from wheeld.core.tracking.beams import FALL_US
 from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend, sensor
 from wheeld.doctor.geometry import (
     LAPS_MIN,

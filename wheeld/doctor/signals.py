@@ -22,7 +22,7 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.pockets import PocketLayout
-from wheeld.core.tracking.ball import DOUBLE_PULSE_US
+from wheeld.core.tracking.beams import DOUBLE_PULSE_US
 from wheeld.core.tracking.rotor import RotorFromEncoder
 
 KEPT_MAX = 200_000

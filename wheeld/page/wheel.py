@@ -10,7 +10,7 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE, Availability, Health
 from wheeld.core.messages.payloads import Board, Notice, Published, Result, Table, Void
-from wheeld.core.tracking.margin import LOW, Measure
+from wheeld.core.tracking.evidence import LOW, Measure
 from wheeld.page.distribution import Distribution
 
 TOPICS: dict[str, type[Published]] = {

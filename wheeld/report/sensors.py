@@ -9,7 +9,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.names import sensor_text
-from wheeld.core.tracking.margin import LOW
+from wheeld.core.tracking.evidence import LOW
 from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of_share
 from wheeld.report.hops import hops
 from wheeld.report.wheel import Wheel

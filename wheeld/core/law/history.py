@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.facts import State
-from wheeld.core.tracking.passes import LEAVE_REV_S
+from wheeld.core.tracking.beams import LEAVE_REV_S
 
 KEPT = 16
 """A launch is proven within about a lap, or within 30 s when a reader must see where the ball lies. In that time people

@@ -6,8 +6,7 @@ from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Trouble
 from wheeld.core.law.guards import Known
 from wheeld.core.names import sensor_texts
-from wheeld.core.tracking.left_out import OBJECT, objection
-from wheeld.core.tracking.observer import PLACE
+from wheeld.core.tracking.sight import OBJECT, PLACE, objection
 
 CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the chef's word serves")
 """N6: "tout va" and "operations done" rest on it while the object sensor is left out."""

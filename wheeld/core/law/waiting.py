@@ -16,7 +16,7 @@ from wheeld.core.facts import Fact, State
 from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_seen_elsewhere
 from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING, all_but
 from wheeld.core.observations import Command, CommandName
-from wheeld.core.tracking.questions import Question, Topic
+from wheeld.core.tracking.evidence import Question, Topic
 from wheeld.core.waitlist import Happening, Waitlist
 
 F, S = Fact, State

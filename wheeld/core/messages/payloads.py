@@ -16,8 +16,7 @@ from wheeld.core.catalogue import Language
 from wheeld.core.facts import Awaited, Bets, Case, Cause, LastCoup, StateName, VoidRule
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import Colour, Half, Pair, Parity
-from wheeld.core.tracking.evidence import Figures
-from wheeld.core.tracking.margin import Measure
+from wheeld.core.tracking.evidence import Figures, Measure
 
 Mark: TypeAlias = Annotated[bool, Meta(extra_json_schema={"const": True})] | UnsetType
 """Of a bench table: true, or no member at all."""

@@ -17,7 +17,7 @@ from math import fsum
 
 import msgspec
 
-from wheeld.core.tracking.passes import Chain, Pass
+from wheeld.core.tracking.evidence import Pass
 
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
 """Speeds that are kept apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
@@ -92,9 +92,9 @@ class Forecast(msgspec.Struct, frozen=True):
     latest_us: int | None = None
 
 
-def forecast(chain: Chain, habit: Habit) -> Forecast | None:
-    """The forecast at the chain's last pass; None before a whole lap of it was seen (so that tilt evens out)."""
-    lap = _last_lap(chain.passes)
+def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
+    """The forecast at the last pass of a reading; None before a whole lap of it was seen (so that tilt evens out)."""
+    lap = _last_lap(passes)
     if lap is None:
         return None
     speed, since_us = lap
@@ -105,7 +105,7 @@ def forecast(chain: Chain, habit: Habit) -> Forecast | None:
     leave, spread = habit.leave_rev_s, LEAVE_SPREAD_REV_S
     (laps_most, late_us) = _to_leave(speed, leave - spread, profile, 1 - SLOWING_SPREAD)
     early_us = _to_leave(speed, leave + spread, profile, 1 + SLOWING_SPREAD)[1]
-    t_us = chain.last_us
+    t_us = passes[-1].t_us
     return Forecast(speed, laps_most, t_us + _to_leave(speed, leave, profile)[1], t_us + early_us, t_us + late_us)
 
 

@@ -38,22 +38,16 @@ from wheeld.core.observations import (
     Standstill,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.ball import FEW_US, BallState
-from wheeld.core.tracking.beams import BallFromBeams
-from wheeld.core.tracking.conclusions import Conclusions
-from wheeld.core.tracking.evidence import Evidence, Figures, blind_sensor
+from wheeld.core.tracking.beams import FEW_US, BallFromBeams, BallState
+from wheeld.core.tracking.evidence import Evidence, Figures, Question, Topic
 from wheeld.core.tracking.forecast import Habit
-from wheeld.core.tracking.head_game import HeadGameKept, HeadGames, HeadState
-from wheeld.core.tracking.head_parts import BallFromHead, PocketFromHead
-from wheeld.core.tracking.head_rotor import RotorFromHead
-from wheeld.core.tracking.left_out import OBJECT, numbers_of, objection, sensor_of
+from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
 from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
-from wheeld.core.tracking.parts import BallPart, PocketPart, RotorPart
 from wheeld.core.tracking.pick_up import PickUp, PickUpState
 from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, PocketState
-from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
-from wheeld.core.tracking.run import ROTOR_FACTS, Phase
+from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, PocketPart, RotorPart
+from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "present": Fact.OBJECT_IN,
@@ -61,14 +55,8 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "unknown": Fact.OBJECT_UNKNOWN,
 }
 """What it is that the object sensor comes to stand so."""
-PLACE = "rotor/place"
-"""Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
 HIDDEN_PASSES = 2
 """One pass alone may be a stray, and a game that is void because of it would be void by chance."""
-OF_EDGES = frozenset({"link", "rotor"})
-"""While one of these fails, edges of the encoder are missing."""
-BEAMS_MIN = 2
-"""One beam shows no hop from one to the next."""
 OF_NO_SENSOR = frozenset({SensorState, Hearing, Restarted, Command, ClockReading, Standstill, End})
 """These report nothing of the wheel itself. That time has passed without a pulse does."""
 ON_THEIR_WAY_US = 60_000_000
@@ -76,11 +64,10 @@ ON_THEIR_WAY_US = 60_000_000
 
 
 class ObserverState(msgspec.Struct):
-    """All that the observer remembers, whichever parts it has. `faults`, `left_out`: the sensors that fail, and those
-    that a person has left out, by name. `troubles`: what is wrong with those that fail, where that is known. `unheard`:
-    since when words of people may be on their way, and until when they can arrive. `watched_since_us`: the first report
-    of the wheel since the latest gap, or when the controller was there again after a restart; None: not yet.
-    `door_open`: whether the cabinet's door is, as told last; None: not told since the start."""
+    """All that the observer remembers, whichever parts it has. `unheard`: since when words of people may be on their
+    way, and until when they can arrive. `watched_since_us`: the first report of the wheel since the latest gap, or when
+    the controller was there again after a restart; None: not yet. `door_open`: whether the cabinet's door is, as told
+    last; None: not told since the start."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -90,9 +77,7 @@ class ObserverState(msgspec.Struct):
     head: HeadState = msgspec.field(default_factory=HeadState)
     loose: Loose = msgspec.field(default_factory=Loose)
     object_level: ObjectLevel = "clear"
-    faults: list[str] = msgspec.field(default_factory=list)
-    left_out: list[str] = msgspec.field(default_factory=list)
-    troubles: dict[str, Trouble] = msgspec.field(default_factory=dict)
+    sight: Sight = msgspec.field(default_factory=Sight)
     unheard: tuple[int, int] | None = None
     watched_since_us: int | None = None
     door_open: bool | None = None
@@ -125,13 +110,15 @@ class Observer:
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
         self.setting, self.state = setting, state or ObserverState()
         self.only_postpones = False
-        head = self.state.head
         pockets = setting.profile.pockets
+        head, self.sight = self.state.head, self.state.sight
         self._slipped_deg = AGREE_POCKETS * pockets.pocket_deg
         self._encoder = (
             RotorFromEncoder(setting.rotor_ticks, pockets, self.state.rotor) if setting.rotor == "sensors" else None
         )
-        self._beams = BallFromBeams(setting, self.state.ball, self.state.habit) if setting.ball == "sensors" else None
+        self._beams = (
+            BallFromBeams(setting, self.state.ball, self.state.habit, self.sight) if setting.ball == "sensors" else None
+        )
         self.rotor: RotorPart = self._encoder or RotorFromHead(head.rotor, head.run)
         self.ball: BallPart = self._beams or BallFromHead(head)
         self.run = self.ball.run
@@ -153,13 +140,13 @@ class Observer:
             self._take[BallPass] = self._pulse
         self.pocket: PocketPart = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
         self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
-        self.leave_out(self.left_out)
+        self._use_the_rest()
 
     def _use_readers(self, setting: TableSetting) -> PocketFromReaders:
         """The pocket by readers, which need beams and an encoder beside them."""
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
-        self._readers = pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder)
+        self._readers = pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder, self.sight)
         self._pick_up = PickUp(setting.readers_deg, setting.profile.pockets, self.state.rotor, self.state.pick_up)
         self._take[Sighting] = partial(self._sighting, pocket, self._pick_up)
         return pocket
@@ -184,7 +171,7 @@ class Observer:
     @property
     def object_level(self) -> ObjectLevel:
         """Whether a foreign object lies in the cylinder. Where its sensor is left out, the chef looks."""
-        return "clear" if OBJECT in self.state.left_out else self.state.object_level
+        return "clear" if OBJECT in self.sight.left_out else self.state.object_level
 
     @property
     def ball_taken(self) -> bool:
@@ -201,7 +188,7 @@ class Observer:
         """Whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it does."""
         encoder = self._encoder  # a disc that stands nearer to its place shows each ball in its pocket
         is_off = encoder is not None and abs(encoder.state.shift_deg) > self._slipped_deg
-        return PLACE in self.state.faults or is_off
+        return PLACE in self.sight.failing or is_off
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
@@ -210,22 +197,22 @@ class Observer:
     @property
     def faults(self) -> tuple[str, ...]:
         """The sensors that fail and are not left out, by name."""
-        return tuple(sensor for sensor in self.state.faults if sensor not in self.state.left_out)
+        return self.sight.faults
 
     @property
     def troubles(self) -> dict[str, Trouble]:
         """What is wrong with the sensors that fail, where that is known."""
-        return self.state.troubles
+        return {sensor: what for sensor, what in self.sight.failing.items() if what is not None}
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """The sensors whose reports count for nothing, by name."""
-        return tuple(self.state.left_out)
+        return tuple(self.sight.left_out)
 
     def is_faulty(self, sensor: str) -> bool:
         """Whether a sensor fails. An object sensor that sees an object may be stuck, and one that tells nothing may be
         dead: the chef knows by his eyes."""
-        return sensor in self.state.faults or (sensor == OBJECT and self.state.object_level != "clear")
+        return sensor in self.sight.failing or (sensor == OBJECT and self.state.object_level != "clear")
 
     @property
     def wheel_stopped(self) -> bool:
@@ -298,27 +285,26 @@ class Observer:
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
-        self.state.left_out = [*sensors]
+        self.sight.left_out = [*sensors]
         self._use_the_rest()
 
     def _use_the_rest(self) -> None:
         """The beams and readers that neither fail nor are left out watch alone. Where too few are left nothing is
         judged, and nothing changes."""
-        unused = {*self.state.left_out, *self.state.faults}
-        beams, readers = numbers_of("beam", unused), numbers_of("reader", unused)
-        if self._beams is not None and len(self.setting.beams_deg) - len(beams) >= BEAMS_MIN:
-            self._beams.tracker.leave_out(beams)
-        if self._readers and self._pick_up and len(readers) < len(self.setting.readers_deg):
-            self._readers.leave_out(readers)
-            self._pick_up.leave_out(readers)
+        self.sight.forget_unused()
+        beams = self.sight.numbers_left("beam", len(self.setting.beams_deg))
+        readers = self.sight.numbers_left("reader", len(self.setting.readers_deg))
+        if self._beams is not None and len(beams) >= BEAMS_MIN:
+            self._beams.tracker.use(beams)
+        if self._readers and self._pick_up and readers:
+            self._readers.use(readers)
+            self._pick_up.use(readers)
 
     def can_spare(self, sensor: str) -> bool:
         """Whether the coup that runs can be judged without this one, which fails, and all others that do: a beam, when
         the ball has left the track, or when enough are left; a reader, when another is left."""
-        if sensor.startswith("beam/") and self.run.phase is Phase.OFF_TRACK:
-            return True
-        unused = sorted({*self.state.left_out, *self.state.faults})
-        return sensor.startswith(("beam/", "reader/")) and objection(self.setting, unused) is None
+        has_left = sensor.startswith("beam/") and self.run.phase is Phase.OFF_TRACK
+        return has_left or self.sight.can_spare(self.setting, sensor)
 
     # --- observations and deadlines -----------------------------------------------------------------------------------
 
@@ -328,8 +314,8 @@ class Observer:
         kind = type(seen)
         if self.state.watched_since_us is None and kind not in OF_NO_SENSOR:
             self.state.watched_since_us = seen.t_us
-        take, state = self._take.get(kind), self.state
-        if take is None or ((state.left_out or state.faults) and sensor_of(seen) in (*state.left_out, *state.faults)):
+        take = self._take.get(kind)
+        if take is None or not self.sight.draws_from(seen):
             return []
         return take(seen)
 
@@ -453,7 +439,7 @@ class Observer:
         surprise = encoder.tick(seen)
         if surprise == "slipped":
             # While the line fails edges are missing, and the next one seems to come from another place.
-            return [] if OF_EDGES & {*self.state.faults} else self.lose_place(seen.t_us)
+            return [] if OF_EDGES & self.sight.failing.keys() else self.lose_place(seen.t_us)
         if launched_us is None:
             return self._picked_up(seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
@@ -503,7 +489,7 @@ class Observer:
         if pocket.state.called:
             pick_up.state.carried = False
         evidence = pocket.take(seen)
-        evidence += [blind_sensor(f"reader/{reader}", seen.t_us) for reader in pocket.tracker.newly_blind()]
+        evidence += pocket.tracker.blind
         pick_up.see(pocket.sightings)
         if pocket.is_at_rest:
             self.state.loose.settle()
@@ -542,7 +528,7 @@ class Observer:
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
         self.state.pick_up.carried = True
-        standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.state.faults]
+        standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:
@@ -552,49 +538,44 @@ class Observer:
     def _stand(self, level: ObjectLevel, t_us: int) -> list[Evidence]:
         """The object's level, when it is another one. Of a sensor that is left out nothing follows."""
         before, self.state.object_level = self.state.object_level, level
-        return [] if level == before or OBJECT in self.state.left_out else [Evidence(OBJECT_FACTS[level], t_us)]
+        return [] if level == before or OBJECT in self.sight.left_out else [Evidence(OBJECT_FACTS[level], t_us)]
 
     def _sensor(self, seen: SensorState) -> list[Evidence]:
         """A sensor that fails or works again, each reported once, and what is wrong with it."""
         if self._games is not None:
             self._games.take_sensor(seen)
-        return self._changed(seen) + self._trouble(seen)
-
-    def _trouble(self, seen: SensorState) -> list[Evidence]:
-        """What is wrong with a sensor, reported whenever that changes."""
-        before = self.state.troubles.pop(seen.sensor, None)
-        if seen.what is None:
-            return []
-        if not seen.ok:
-            self.state.troubles[seen.sensor] = seen.what
-        if seen.what is before:
-            return []
-        return [Evidence(Fact.SENSOR_TROUBLE, seen.t_us, {"sensor": seen.sensor, "what": seen.what.value})]
-
-    def _changed(self, seen: SensorState) -> list[Evidence]:
-        faults = self.state.faults
-        if seen.ok == (seen.sensor not in faults):
-            return []
-        is_left_out = seen.sensor in self.state.left_out
-        if seen.sensor in OF_EDGES and self._encoder is not None:
+        failing, sensor, what = self.sight.failing, seen.sensor, seen.what
+        trouble: list[Evidence] = []
+        if what is not None and what is not failing.get(sensor):
+            trouble.append(Evidence(Fact.SENSOR_TROUBLE, seen.t_us, {"sensor": sensor, "what": what.value}))
+        if not seen.ok and sensor in failing:
+            failing[sensor] = what
+        if seen.ok == (sensor not in failing):
+            return trouble
+        if sensor in OF_EDGES and self._encoder is not None:
             self._encoder.lose_sight()
-        if seen.ok:
-            faults.remove(seen.sensor)
-            self._use_the_rest()
-            fact = Fact.LEFT_OUT_WORKS if is_left_out else Fact.SENSOR_MENDED
-            return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
-        faults.append(seen.sensor)
-        hidden = self._launch_hidden() if seen.sensor == "link" else []
+        return [*(self._mended(seen) if seen.ok else self._failed(seen)), *trouble]
+
+    def _mended(self, seen: SensorState) -> list[Evidence]:
+        del self.sight.failing[seen.sensor]
         self._use_the_rest()
-        if seen.sensor == "link":
+        fact = Fact.LEFT_OUT_WORKS if seen.sensor in self.sight.left_out else Fact.SENSOR_MENDED
+        return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
+
+    def _failed(self, seen: SensorState) -> list[Evidence]:
+        sensor, is_link = seen.sensor, seen.sensor == "link"
+        hidden = self._launch_hidden() if is_link else []
+        # Without these nobody can prove any more where the ball lies (R3b).
+        given_up = self.pocket.give_up() if sensor in ("link", "rotor", PLACE) else []
+        self.sight.failing[sensor] = seen.what
+        self._use_the_rest()
+        if is_link:
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
             self.state.pick_up.carried = True
-        forgotten = self._forget_levels(seen.t_us) if seen.sensor in ("link", OBJECT) else []
-        if is_left_out:
+        forgotten = self._forget_levels(seen.t_us) if sensor in ("link", OBJECT) else []
+        if sensor in self.sight.left_out:
             return forgotten
-        # Without these nobody can prove any more where the ball lies (R3b).
-        given_up = self.pocket.give_up() if seen.sensor in ("link", "rotor", PLACE) else []
-        figures: Figures = {"sensor": seen.sensor}
+        figures: Figures = {"sensor": sensor}
         if seen.what is not None:
             figures["what"] = seen.what.value
         return [*hidden, *given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]

@@ -8,13 +8,14 @@ and 1.3 s.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.pockets import PocketLayout
-from wheeld.core.tracking.evidence import Evidence
+from wheeld.core.tracking.evidence import Evidence, Seen
 from wheeld.core.tracking.rotor import RotorState
-from wheeld.core.tracking.sighting import Seen
 
 SLACK_POCKETS = 2
 """Beyond the gap: a reader sees the ball up to half a pocket early or late, and an edge comes up to a pocket after it.
@@ -49,12 +50,12 @@ class PickUp:
         self, readers_deg: tuple[float, ...], pockets: PocketLayout, rotor: RotorState, state: PickUpState
     ) -> None:
         self._readers_deg, self._pockets, self._rotor, self.state = readers_deg, pockets, rotor, state
-        self.leave_out(frozenset())
+        self.use([*range(len(readers_deg))])
 
-    def leave_out(self, readers: frozenset[int]) -> None:
-        """From now on these readers report nothing."""
+    def use(self, readers: list[int]) -> None:
+        """From now on only these readers report."""
         slack_deg = SLACK_POCKETS * self._pockets.pocket_deg
-        self._limit_deg = widest_gap_deg(self._readers_deg, readers) + slack_deg
+        self._limit_deg = widest_gap_deg([self._readers_deg[reader] for reader in readers]) + slack_deg
 
     def see(self, sightings: list[Seen]) -> None:
         """A reader saw the ball; `sightings`: the latest ones in one pocket."""
@@ -77,7 +78,7 @@ class PickUp:
         return [Evidence(Fact.BALL_TAKEN, t_us, {"number": number})]
 
 
-def widest_gap_deg(readers_deg: tuple[float, ...], without: frozenset[int] = frozenset()) -> float:
-    """The widest angle between two neighbours of these readers, `without` some by number; a whole turn of one alone."""
-    angles = sorted(deg for reader, deg in enumerate(readers_deg) if reader not in without)
+def widest_gap_deg(readers_deg: Sequence[float]) -> float:
+    """The widest angle between two neighbours of these readers; a whole turn of one alone."""
+    angles = sorted(readers_deg)
     return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))

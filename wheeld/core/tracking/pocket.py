@@ -10,16 +10,12 @@ from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.ball import FALL_US, FALL_US_MIN, REST_US
-from wheeld.core.tracking.beams import BallFromBeams
-from wheeld.core.tracking.evidence import Evidence, Figures
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.beams import FALL_US, FALL_US_MIN, REST_US, BallFromBeams
+from wheeld.core.tracking.evidence import OFF_CENTRE_MAX, Evidence, Figures, Margin, Question, Seen, Topic
 from wheeld.core.tracking.pick_up import widest_gap_deg
-from wheeld.core.tracking.questions import Question, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.run import Phase
-from wheeld.core.tracking.sighting import OFF_CENTRE_MAX, Seen
+from wheeld.core.tracking.sight import PLACE, READERS, Sight
 
 SAME_PASS_US = 50_000
 """One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""
@@ -56,8 +52,6 @@ AGREE_POCKETS = 0.3
 RETURNS = 2
 """No fallen ball comes back to a pocket that it left. Seen there again once it may have been a glint that came between;
 so often they are two balls."""
-BLIND_TURNS = 5
-"""A reader that works misses a lying ball a few times in a hundred."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
@@ -66,27 +60,24 @@ ball that ran."""
 class PocketState(msgspec.Struct):
     """What is remembered of the sightings.
 
-    `streak`: the latest consecutive sightings in one pocket. `streak_length`: how many there were in all.
+    `streak`: the latest consecutive sightings in one pocket; while it is not known where the pockets stand, those that
+    agree in one place. `streak_length`: how many there were in all.
     `met`: the pockets where the fallen ball was seen, in order, and `returns`: how often it was seen again in one that
-    it had left. `saw`: readers have met a ball since the latest launch, and `sees`: they had met it before that, where
-    it lay. `proof_due_us`: until when they should have proven a number. `called`: this streak has called its
+    it had left. `proof_due_us`: until when they should have proven a number. `called`: this streak has called its
     pocket. `lying`: where the ball was last known to lie: the pocket that was called, or the one that a person answered
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `last_us`:
     when the latest sighting came that counted. `latest`: the latest sighting of each reader. `filled`: how often each
     pocket was seen filled while the ball ran. `glimpsed`: the pockets that were seen filled since the ball's latest
     pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
     rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second. `rested_in`: the first
-    pocket where readers saw that the fallen ball had stopped bouncing. `adrift`: None while it is known where the
-    pockets stand; else the latest sightings that agree since that is not known. `missed`: how often other readers
-    have met a lying ball again since this one met it. `unplaced`: how many sightings count for nothing.
+    pocket where readers saw that the fallen ball had stopped bouncing. `unplaced`: how many
+    sightings count for nothing.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
     streak_length: int = 0
     met: list[int] = msgspec.field(default_factory=list)
     returns: int = 0
-    saw: bool = False
-    sees: bool = False
     proof_due_us: int = 0
     lying: int | None = None
     called: bool = False
@@ -97,8 +88,6 @@ class PocketState(msgspec.Struct):
     glimpse: list[Seen] = msgspec.field(default_factory=list)
     at_pass: tuple[float, float] | None = None
     rested_in: int | None = None
-    adrift: list[Seen] | None = None
-    missed: dict[int, int] = msgspec.field(default_factory=dict)
     unplaced: int = 0
 
 
@@ -107,32 +96,43 @@ class PocketTracker:
     later (R3). All state is in `state`."""
 
     def __init__(
-        self, readers_deg: tuple[float, ...], needed: int, pockets: PocketLayout, state: PocketState | None = None
+        self,
+        readers_deg: tuple[float, ...],
+        needed: int,
+        pockets: PocketLayout,
+        state: PocketState | None = None,
+        sight: Sight | None = None,
     ) -> None:
         self._readers_deg, self._needed, self._pockets = readers_deg, needed, pockets
-        self.leave_out(frozenset())
-        self.state = state or PocketState()
+        self.state, self._sight = state or PocketState(), sight or Sight()
+        self.blind: list[Evidence] = []
+        self.use([*range(len(readers_deg))])
 
-    def leave_out(self, readers: frozenset[int]) -> None:
-        """From now on these readers report nothing."""
-        self._left = [reader for reader in range(len(self._readers_deg)) if reader not in readers]
-        self.widest_deg = widest_gap_deg(self._readers_deg, readers)
+    def use(self, readers: list[int]) -> None:
+        """From now on only these readers report."""
+        self._left = readers
+        self.widest_deg = widest_gap_deg([self._readers_deg[reader] for reader in readers])
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it is known where the pockets stand."""
+        return PLACE not in self._sight.failing
+
+    @property
+    def sightings(self) -> list[Seen]:
+        """The latest consecutive ones in one pocket; none while it is not known which pocket that is."""
+        return self.state.streak if self.is_placed else []
 
     @property
     def pocket(self) -> int | None:
         """Index of the pocket where the ball was seen last, however few times; None before."""
-        return self.state.streak[-1].pocket_index if self.state.streak else None
+        return self.state.streak[-1].pocket_index if self.state.streak and self.is_placed else None
 
     @property
     def is_at_rest(self) -> bool:
         """Whether readers met the ball in that pocket for longer than it bounces."""
-        agreeing = self._agreeing
-        return bool(agreeing) and agreeing[-1].t_us - agreeing[0].t_us >= RESTED_US
-
-    @property
-    def _agreeing(self) -> list[Seen]:
-        """The latest sightings of a ball in one place, whether or not it is known which pocket that is."""
-        return self.state.streak if self.state.adrift is None else self.state.adrift
+        streak = self.state.streak
+        return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
 
     @property
     def number(self) -> int | None:
@@ -142,31 +142,25 @@ class PocketTracker:
     def sighting(self, t_us: int, reader: int, rotor: RotorFromEncoder) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
-        placed = rotor.pocket_under(self._readers_deg[reader], t_us)
-        if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and state.adrift is None):
+        placed, self.blind = rotor.pocket_under(self._readers_deg[reader], t_us), []
+        if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed):
             state.unplaced += 1
             return False
         seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
-        state.saw = True
-        if state.adrift is not None:
-            agree = state.adrift and abs(self._pockets_apart(seen, state.adrift[0])) <= AGREE_POCKETS
-            state.adrift = [*state.adrift[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
+        self._sight.note(READERS, saw=True)
+        if not self.is_placed:
+            agree = state.streak and abs(self._pockets_apart(seen, state.streak[0])) <= AGREE_POCKETS
+            state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
             return False
         before = state.latest.get(reader)
         if before is not None and _same_pass(before, seen, rotor.state.begun_us):
             return False
         if before is not None and before.pocket_index == seen.pocket_index:
-            self._note_missed(before.t_us)
+            since_us, latest = before.t_us, state.latest
+            met = {each for each in self._left if each in latest and latest[each].t_us >= since_us}
+            self.blind = self._sight.note_turn(self._left, met, t_us)
         state.latest[reader] = seen
         return self._count(seen, rotor)
-
-    def _note_missed(self, since_us: int) -> None:
-        """A reader has met the lying ball again, a whole turn later: so should every other one, meanwhile."""
-        state = self.state
-        for reader in self._left:
-            met = state.latest.get(reader)
-            has_met = met is not None and met.t_us >= since_us
-            state.missed[reader] = 0 if has_met else state.missed.get(reader, 0) + 1
 
     def lies_in(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> bool:
         """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
@@ -179,7 +173,7 @@ class PocketTracker:
     def off_by(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> float | None:
         """By how many pockets, clockwise, readers see the ball elsewhere than in that pocket; None unless they see it
         lie still now."""
-        seen = self._agreeing
+        seen = self.state.streak
         interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
         is_fresh = bool(seen) and (rotor.state.stopped or now_us <= seen[-1].t_us + PLACED_TURNS * interval_us)
         if not is_fresh or _turned_deg(seen[0], seen[-1], rotor.state.begun_us) < HALF_TURN_DEG:
@@ -188,17 +182,9 @@ class PocketTracker:
         return fsum(self._pockets_apart(each, named) for each in seen) / len(seen)
 
     @property
-    def sight(self) -> Margin:
-        """How many of the readers meet the ball where it lies: not those that missed it in the latest whole turn."""
-        others = len(self._left) - 1
-        return margin.sight(sum(self.state.missed.get(reader, 0) < max(1, others) for reader in self._left), others + 1)
-
-    def newly_blind(self) -> list[int]:
-        """The readers that have missed a lying ball in `BLIND_TURNS` turns of the rotor, each named once."""
-        missed, limit = self.state.missed, BLIND_TURNS * (len(self._left) - 1)
-        blind = sorted(reader for reader, times in missed.items() if times == limit)
-        missed.update(dict.fromkeys(blind, limit + 1))
-        return blind
+    def sure_of_readers(self) -> Margin:
+        """How many of the readers meet the ball where it lies."""
+        return self._sight.of_readers(self._left)
 
     def restart(self) -> None:
         """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
@@ -248,19 +234,21 @@ class PocketTracker:
 class PocketFromReaders:
     """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
 
-    def __init__(self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder) -> None:
+    def __init__(
+        self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder, sight: Sight
+    ) -> None:
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
         self._pockets = setting.profile.pockets
-        self.state = state
-        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, self._pockets, state)
+        self.state, self._sight = state, sight
+        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, self._pockets, state, sight)
         self._ball, self._pulses, self._rotor, self._run = ball, ball.tracker, rotor, ball.run
-        self.leave_out = self.tracker.leave_out
+        self.use = self.tracker.use
 
     @property
     def sightings(self) -> list[Seen]:
         """The latest consecutive ones in one pocket."""
-        return self.state.streak
+        return self.tracker.sightings
 
     @property
     def counters(self) -> dict[str, int]:
@@ -288,7 +276,7 @@ class PocketFromReaders:
         ends the question.
         """
         run, state = self._run, self.state
-        if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not state.streak or state.called:
+        if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not self.sightings or state.called:
             return None
         if run.has_reported(Fact.NUMBER_NOT_PROVEN) or self._began_before((run.last_us or 0) + REST_US):
             return None
@@ -313,7 +301,7 @@ class PocketFromReaders:
     def may_hold_unseen(self, stopped_us: int) -> bool:
         """Whether some pocket has not passed a reader since the ball was at rest at the latest. How far the rotor had
         turned by then follows from its speed at the last pass; a hand can only have slowed it since."""
-        if not (self.state.sees or self.state.saw):
+        if not self._sight.has_met_ball:
             return True  # readers that have not met the ball where it lay would not meet it now
         left_us, at_pass = self._run.last_us or 0, self.state.at_pass
         if stopped_us <= left_us + FALL_US_MIN or self._run.has_reported(Fact.FALL_OVERDUE):
@@ -355,7 +343,7 @@ class PocketFromReaders:
         self.state.filled, self.state.glimpsed, self.state.glimpse = {}, [], []
         self.state.lying = self.state.rested_in = None
         self.state.met, self.state.returns = [], 0
-        self.state.sees, self.state.saw = self.state.saw, False
+        self._sight.note_launch()
         self.tracker.restart()
 
     def forget_place(self) -> None:
@@ -366,7 +354,7 @@ class PocketFromReaders:
         """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
         prove nothing."""
         self.tracker.restart()
-        self.state.adrift, self.state.latest, self.state.lying = [], {}, None
+        self.state.latest, self.state.lying = {}, None
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
@@ -380,7 +368,7 @@ class PocketFromReaders:
         self._rotor.shift(-off * self._pockets.pocket_deg)
         self.tracker.restart()
         self._pulses.forget()
-        self.state.adrift, self.state.latest, self.state.lying = None, {}, pocket_index
+        self.state.latest, self.state.lying = {}, pocket_index
         return off
 
     def take_word(self, pocket_index: int) -> None:
@@ -439,7 +427,7 @@ class PocketFromReaders:
         if is_launched and (seen.t_us < bounces_until_us or self._began_before(bounces_until_us)):
             self.tracker.restart()
         called = self.tracker.sighting(seen.t_us, seen.reader, self._rotor)
-        if state.adrift is not None:
+        if not self.tracker.is_placed:
             return []
         if run.phase is Phase.OFF_TRACK and state.rested_in is None and self.tracker.is_at_rest:
             state.rested_in = self.tracker.pocket
@@ -515,13 +503,13 @@ class PocketFromReaders:
             return Evidence(Fact.NUMBER_UNPROVEN, t_us, figures)
         if by_chef:
             figures |= {"unproven": "R2", "laps_at_most": round(record.laps_at_most or 0, 2)}
-            sure = margin.least(margin.direction(record.lead_passes or 0), margin.pocket(streak))
+            sure = Margin.least(Margin.direction(record.lead_passes or 0), Margin.pocket(streak))
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
-        sure = margin.least(
-            margin.run(record.laps, self._min_laps, record.lead_passes),
-            margin.pocket(streak),
-            self._pulses.sight,
-            self.tracker.sight,
+        sure = Margin.least(
+            Margin.run(record.laps, self._min_laps, record.lead_passes),
+            Margin.pocket(streak),
+            self._ball.sure_of_passes(),
+            self.tracker.sure_of_readers,
         )
         return Evidence(self._proven, t_us, figures, sure)
 

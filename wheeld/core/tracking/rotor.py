@@ -14,8 +14,7 @@ import msgspec
 
 from wheeld.core.observations import Direction, Rotor
 from wheeld.core.pockets import PocketLayout
-from wheeld.core.tracking import margin
-from wheeld.core.tracking.margin import Margin
+from wheeld.core.tracking.evidence import Margin
 
 STOP_SILENCE_US, STOP_SILENCE_US_MIN = 1_500_000, 600_000
 """No tick for the first of these is a stop, whatever came before: docs/rulebook.md allows 2 s. For less than the second
@@ -159,7 +158,7 @@ class RotorFromEncoder:
 
     def stop_margin(self) -> Margin:
         """How sure a stop is, by how often its ticks came."""
-        return margin.rotor(self.tick_interval_us() or 0, self._silence_us)
+        return Margin.rotor(self.tick_interval_us() or 0, self._silence_us)
 
     @property
     def _silence_us(self) -> int:

@@ -1,15 +1,18 @@
-"""One run of the ball: how far it has come, what is known of it, and which facts were reported of it."""
+"""One run of the ball, what the observer asks of its three parts, and what follows from ball and rotor together."""
+
+# ruff: noqa: ARG002  what a part does by default looks at nothing
 
 from __future__ import annotations
 
 from enum import Enum, unique
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Direction
-from wheeld.core.tracking.evidence import Figures
+from wheeld.core.setting import TableSetting
+from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Seen
 
 LAUNCH_FACTS = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN)
 DIRECTION_FACTS = (Fact.SAME_DIRECTION, Fact.OPPOSITE_DIRECTION)
@@ -102,3 +105,192 @@ class RunRecord(NamedTuple):
     def may_have(self, laps_needed: int) -> bool:
         """Whether the ball may have run so many laps, proven or not."""
         return self.laps_at_most is None or self.laps_at_most >= laps_needed
+
+
+class BallPart(Protocol):
+    """The ball on its track: `BallFromBeams` or `BallFromHead`."""
+
+    @property
+    def run(self) -> Run:
+        """The run in progress; the same structure always, cleared when a run is over."""
+        ...
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Pulses that count for nothing, since the start."""
+        ...
+
+    def record(self) -> RunRecord:
+        """What was measured of the run."""
+        ...
+
+    def disown(self) -> None:
+        """The run in progress belongs to no coup to come: it must not hide the next launch."""
+        ...
+
+
+class RotorPart(Protocol):
+    """The turning rotor: `RotorFromEncoder` or `RotorFromHead`. What only edges show is not known, unless a part says
+    otherwise."""
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way it turns; None while it stands, or is not known."""
+        ...
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it is known to stand, or not known to turn."""
+        ...
+
+    @property
+    def may_turn_back(self) -> bool:
+        """Whether the latest edges show that it may just have been turned round."""
+        return False
+
+    @property
+    def was_seen_turning(self) -> bool:
+        """Whether it was observed to turn since the launch."""
+        ...
+
+    def rpm(self, at_us: int) -> float | None:
+        """Speed without sign, turns per minute; None when not known."""
+        ...
+
+    def angle_deg(self, at_us: int) -> float | None:
+        """Where the middle of pocket zero stands, degrees clockwise, 0 to 360; None when not known."""
+        return None
+
+    def stop_margin(self) -> Margin | None:
+        """How sure a stop is; None where that is not measured."""
+        return None
+
+
+class PocketPart(Protocol):
+    """The pocket where the ball lies: `PocketFromReaders` or `PocketFromHead`. What only readers see and remember is
+    nothing, unless a part says otherwise."""
+
+    @property
+    def sightings(self) -> list[Seen]:
+        """The latest consecutive ones in one pocket; none where no reader looks."""
+        return []
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Sightings that count for nothing, since the start."""
+        return {}
+
+    def lies_in(self, pocket_index: int, now_us: int) -> bool | None:
+        """Whether the ball lies in that pocket now; None where nothing watches that."""
+        ...
+
+    def place(self, now_us: int) -> int | None:
+        """Index of the pocket where the ball is seen to lie now; None where it is not seen, or nothing watches it."""
+        return None
+
+    def rest_question(self) -> Question | None:
+        """Whether the pocket where the ball was seen is the number, while that is open (R3)."""
+        return None
+
+    def proof_due_us(self) -> int | None:
+        """Until when sightings should prove the number of a ball that left the track; None where none awaits that."""
+        return None
+
+    @property
+    def was_glimpsed(self) -> bool:
+        """Whether the fallen ball was seen once in a pocket, where no reader met it again."""
+        return False
+
+    def may_hold_unseen(self, stopped_us: int) -> bool:
+        """Whether the ball may have come to rest before the rotor stopped, in a pocket that no reader has met."""
+        return False
+
+    def miss_proof(self, now_us: int) -> list[Evidence]:
+        """The sightings should have proven the number by now, and have not."""
+        return []
+
+    def give_up(self) -> list[Evidence]:
+        """The proof of the number can't be completed: what is evident of it then (R3b)."""
+        return []
+
+    def begin_run(self) -> None:
+        """A launch was proven: the ball lies nowhere."""
+        return
+
+    def forget_place(self) -> None:
+        """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
+        return
+
+    def take_word(self, pocket_index: int) -> None:
+        """A person answers for it that the ball lies in that pocket."""
+        return
+
+    def note_pass(self, t_us: int) -> list[Evidence]:
+        """The running ball passed a beam: what that shows of where it was thought to lie."""
+        return []
+
+    def gone_from_us(self, overdue_us: int) -> int:
+        """From when on a ball that no beam has met by `overdue_us`, its launch not proven, counts as gone."""
+        return overdue_us
+
+    def fall_due_us(self, left_us: int) -> int:
+        """Until when a ball off the track since `left_us` may be on its ordinary way into a pocket."""
+        ...
+
+    def fall_overdue(self, now_us: int) -> Evidence:
+        """What is evident when it was not seen in one by then."""
+        ...
+
+
+class Conclusions:
+    """Draws them for the run that the ball part follows, each once a run."""
+
+    def __init__(self, setting: TableSetting, ball: BallPart, rotor: RotorPart) -> None:
+        self._ball, self._rotor, self._run = ball, rotor, ball.run
+        self._one_way = setting.rotor_direction
+
+    def directions(self, t_us: int) -> list[Evidence]:
+        """R1, as soon as both directions are known; on a fair wheel the rotor's own first (A7)."""
+        run, configured = self._run, self._one_way
+        if run.launched_us is None or (configured is None and Fact.OPPOSITE_DIRECTION in run.reported):
+            return []  # as at most edges of an encoder
+        ball = None if run.has_reported(*DIRECTION_FACTS) else run.direction
+        rotor = None if ball is None and configured is None else self._rotor.direction
+        if rotor is None:
+            return []
+        if configured is not None and rotor != configured and not run.has_reported(*ROTOR_FACTS):
+            run.report(Fact.ROTOR_WRONG_WAY)
+            return [Evidence(Fact.ROTOR_WRONG_WAY, t_us, {"rotor_direction": rotor, "configured": configured})]
+        if ball is None:
+            return []
+        if ball == rotor and self._rotor.may_turn_back:
+            return []  # a hand may just have turned it round: its next edges show it, and N1 can't be taken back
+        return [self._compare(t_us, ball, rotor)]
+
+    def _compare(self, t_us: int, ball: Direction, rotor: Direction) -> Evidence:
+        fact = Fact.SAME_DIRECTION if ball == rotor else Fact.OPPOSITE_DIRECTION
+        self._run.report_direction(fact)
+        record = self._ball.record()
+        figures: Figures = {"ball_direction": ball, "rotor_direction": rotor, **record.figures}
+        sure = None if record.lead_passes is None else Margin.direction(record.lead_passes)
+        return Evidence(fact, self._run.first_us or t_us, figures, sure)
+
+    def rotor_stopped(self, last_us: int | None, *, may_lie_unseen: bool = False) -> list[Evidence]:
+        """N4, N5: the rotor stopped, or stopped and turned back; it was last seen turning at `last_us`. If the ball
+        `may_lie_unseen` in a pocket, only people know whether the coup is void or has its number (R3b)."""
+        run = self._run
+        if run.launched_us is None or run.has_reported(*ROTOR_FACTS):
+            return []
+        if last_us is None:
+            # The fault is reported in place of a stop. It counts as one, so that it is reported once a run.
+            run.report(Fact.ROTOR_STOPPED_RUNNING)
+            silent: Figures = {"sensor": "rotor", "what": "silent_since_start"}
+            return [Evidence(Fact.SENSOR_FAULT, run.launched_us, silent)]
+        last_pass_us = run.last_us or 0
+        running = run.phase is Phase.ON_TRACK or last_pass_us > last_us
+        fact = Fact.ROTOR_STOPPED_RUNNING if running else Fact.ROTOR_STOPPED_BEFORE_DROP
+        figures: Figures = {"last_tick_us": last_us, "last_pass_us": last_pass_us}
+        if not running and may_lie_unseen and run.opposite:
+            fact, figures = Fact.ROTOR_STOPPED_IN_FALL, {**figures, **self._ball.record().figures, "unproven": "R3"}
+        run.report(fact)
+        return [Evidence(fact, last_us, figures, self._rotor.stop_margin())]

@@ -1,4 +1,5 @@
-"""The games of a commercial wheel head, which reports conclusions. What its product can do stands in `HEADS`.
+"""The wheel by a commercial head, which reports conclusions: its rotor, its games, its ball and its number. What its
+product can do stands in `HEADS`.
 
 The number is the head's. The ball and the rotor are the head's too, or those of beams and an encoder of our own, as the
 setting says: beams beside a head prove what its reports cannot. A ball that one of them saw run and the other
@@ -7,13 +8,17 @@ did not is never a result. What the head reports against a coup voids it, also w
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.observations import (
+    Direction,
     HeadBall,
     HeadGame,
     HeadJump,
+    HeadNumber,
     HeadPhase,
     HeadRotor,
     HeadWarned,
@@ -21,12 +26,121 @@ from wheeld.core.observations import (
     SensorState,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.conclusions import Conclusions
-from wheeld.core.tracking.evidence import Evidence, Figures
-from wheeld.core.tracking.head_rotor import HeadRotorState, RotorFromHead
-from wheeld.core.tracking.parts import BallPart, RotorPart
-from wheeld.core.tracking.questions import Question, Topic
-from wheeld.core.tracking.run import DIRECTION_FACTS, LAUNCH_FACTS, Phase, Run
+from wheeld.core.tracking.beams import REST_US
+from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Topic
+from wheeld.core.tracking.run import (
+    DIRECTION_FACTS,
+    LAUNCH_FACTS,
+    BallPart,
+    Conclusions,
+    Phase,
+    PocketPart,
+    RotorPart,
+    Run,
+    RunRecord,
+)
+
+LINES_AGREE = 2
+"""A stop counts when this many reports in a row say it, and a direction when two do: a single one may be damaged."""
+SLOW_RPM_MAX = 40.0
+"""A rotor that stops was seen at this speed or slower in the line before. The hardest braking on record loses 35 rpm
+from report to report. A runaway gains ten, and then its field may wrap to 0."""
+FAST_RPM_MIN = 89.0
+"""The field wraps to 0 only after a speed of at least this: on record a rotor gains ten from report to report. A 0
+after a speed between `SLOW_RPM_MAX` and this one is not explained."""
+REPORT_FRESH_US = 2_000_000
+"""An older report says nothing of how fast it turns now."""
+
+
+class HeadRotorState(msgspec.Struct):
+    """What is remembered of the reports.
+
+    `direction`: the direction that two lines in a row agreed on. `reported`: the direction in the latest line in which
+    the rotor turned; such lines have said so since `since_us`.
+    `moved_us`: when the latest line came in which the rotor turned. `standing`: how many lines since then say that it
+    stands. Such a line counts only if the speed before was slow enough for a stop.
+    `before_rpm`: the speed that explains a 0 or a speed that cannot be read: the latest one; None if nothing does.
+    `unread`: how many lines since the launch have a 0 that nothing explains, or no speed that can be read.
+    """
+
+    direction: Direction | None = None
+    reported: Direction | None = None
+    since_us: int = 0
+    rpm: float | None = None
+    last_us: int | None = None
+    moved_us: int = 0
+    before_rpm: float | None = None
+    standing: int = 0
+    unread: int = 0
+
+    def arm(self) -> None:
+        """A ball was launched: a stop counts from here on (N4)."""
+        self.standing = self.unread = 0
+
+    def forget(self) -> None:
+        """Reports are missing here: the next two must agree anew."""
+        self.direction = self.reported = self.last_us = self.before_rpm = None
+        self.standing = 0
+
+
+class RotorFromHead(RotorPart):
+    """The rotor part of a table whose head reports it; all state in `state`. `run` is the run that the head reports."""
+
+    def __init__(self, state: HeadRotorState, run: Run) -> None:
+        self.state, self._run = state, run
+
+    @property
+    def direction(self) -> Direction | None:
+        """By the latest report since the head's first one of the run, if others confirm it; None while it stands, or
+        while no run is reported."""
+        state, since_us = self.state, self._run.launched_us
+        fresh = since_us is not None and state.last_us is not None and state.last_us >= since_us
+        return state.direction if fresh and state.reported == state.direction and not state.standing else None
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether it stands by the latest report; before the first nobody knows."""
+        return self.state.rpm == 0 or self.state.last_us is None
+
+    @property
+    def was_seen_turning(self) -> bool:
+        """Whether its lines since the launch show that it turned. One unclear line may be damaged. With more of them
+        the rotor perhaps stood (N8)."""
+        return self.state.unread < LINES_AGREE
+
+    def rpm(self, at_us: int) -> float | None:
+        """As reported last; None when the field cannot be read, or was not lately."""
+        last_us = self.state.last_us
+        return self.state.rpm if last_us is not None and at_us - last_us <= REPORT_FRESH_US else None
+
+    def report(self, seen: HeadRotor) -> Literal["stopped", "turned_back"] | None:
+        """Take one report in. What it proves: that the rotor stopped, that it stopped and turned back, or nothing."""
+        state = self.state
+        state.rpm, state.last_us = seen.rpm, seen.t_us
+        was_slow = state.before_rpm is not None and state.before_rpm <= SLOW_RPM_MAX
+        was_fast = state.before_rpm is not None and state.before_rpm >= FAST_RPM_MIN
+        state.unread += not (seen.rpm or was_fast or (seen.rpm == 0 and was_slow))
+        if seen.rpm == 0:
+            state.standing += was_slow
+            if state.standing != LINES_AGREE:
+                return None
+            state.direction = state.reported = None
+            return "stopped"
+        state.standing, state.moved_us = 0, seen.t_us
+        if seen.rpm is not None or not was_fast:
+            state.before_rpm = seen.rpm
+        return "turned_back" if self._turns(seen) else None
+
+    def _turns(self, seen: HeadRotor) -> bool:
+        """Compare the line with the one before; True at the one that proves that it turned back."""
+        state = self.state
+        if seen.direction != state.reported:
+            state.reported, state.since_us = seen.direction, seen.t_us
+            return False
+        back = state.direction not in (None, seen.direction)
+        state.direction = seen.direction
+        return back
+
 
 FIRST_LAPS_MAX = 3
 """A head counts from the first lap on, report by report. If a count begins higher, it is not the count of this run
@@ -327,3 +441,121 @@ class HeadGames:
         self._ball.run.report_direction(Fact.SAME_DIRECTION)
         figures: Figures = {"said_by": "head", **self._ball.record().figures}
         return [*self.begin_coup(), Evidence(Fact.SAME_DIRECTION, t_us, figures)]
+
+
+HEAD_EARLY_US = 500_000
+"""Beams may have missed the first passes. So the head's report of a run may come before the first pass that they saw,
+but only by this much. If it comes sooner, or later than `BEAMS_LATE_US` after that pass, it is of another run."""
+
+
+class BallFromHead:
+    """The ball as a head reports it, without beams."""
+
+    def __init__(self, head: HeadState) -> None:
+        self._head, self.run = head, head.run
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """No beams, no pulses."""
+        return {"stray_pulses": 0, "double_pulses": 0}
+
+    def record(self) -> RunRecord:
+        """The laps that it counts, if it counts them."""
+        spin = self._head.of_run
+        figures: Figures = {"spin": spin.number}
+        if spin.laps is not None:
+            figures["laps_proven"] = spin.laps
+        return RunRecord(figures, spin.laps, None, spin.laps)
+
+    def disown(self) -> None:
+        """The run in progress belongs to no coup to come."""
+        self._head.disown()
+
+
+class PocketFromHead(PocketPart):
+    """The number as a head reports it (R3), with what is proven of its run."""
+
+    def __init__(
+        self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, games: HeadGames
+    ) -> None:
+        assert setting.product is not None, "only a setting with a head has its number"
+        self._head, self._ball, self._rotor, self._games = head, ball, rotor, games
+        self._number_within_us = setting.product.number_within_us
+        self._min_laps, self._ball_by_head = setting.min_laps, setting.ball == "head"
+        self._confirmable = frozenset(setting.confirmable)
+        self._index_of = setting.profile.pockets.index_of
+        self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
+
+    def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
+        """False while a ball runs; else nobody knows, and the chef's statement serves."""
+        return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
+
+    def fall_due_us(self, left_us: int) -> int:
+        """As long as the head takes to its number."""
+        return left_us + self._number_within_us
+
+    def fall_overdue(self, now_us: int) -> Evidence:
+        """The fall is overdue. Or the head is at fault: it must have reported a run of several laps."""
+        run = self._ball.run
+        few = self._ball.record().is_short_of(self._min_laps)
+        if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
+            return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": run.last_us or 0})
+        return Evidence(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "no_ball_seen"})
+
+    def take(self, seen: HeadNumber) -> list[Evidence]:
+        """What a report of the number proves."""
+        head = self._head
+        before, head.last_number = head.last_number, (seen.spin, seen.number)
+        if not head.has_run and before is not None and before[0] == seen.spin:
+            return [] if before == head.last_number else [_corrected(seen, before[1])]
+        if seen.number is None:
+            return self._games.end(seen.t_us, "its own lines disagree about the number")
+        evidence = [*self._games.begin_coup(), *self._called(seen, seen.number)]
+        head.end_run()
+        self._ball.disown()  # the beams may still see it on the track: it must not be a second launch
+        return evidence
+
+    def _called(self, seen: HeadNumber, number: int) -> list[Evidence]:
+        """The number, with what is proven of its run, or what is not."""
+        record = self._ball.record()
+        laps, short = record.laps, record.is_short_of(self._min_laps)
+        figures: Figures = {**record.figures, "number": number, "pocket_index": self._index_of[number]}
+        if not self._is_whole(seen):
+            return [Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
+        open_rows = [row for row, is_open in (("R1", not self._ball.run.opposite), ("R2", short)) if is_open]
+        if not open_rows:
+            sure = Margin.run(laps, self._min_laps, record.lead_passes)
+            return [Evidence(self._proven, seen.t_us, figures, sure)]
+        figures["unproven"] = " ".join(open_rows)
+        if self._confirmable.issuperset(open_rows) and record.may_have(self._min_laps):
+            return [Evidence(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]
+        # A head that counts laps reports them finally with its number: not before the ball lies there (N3).
+        few = [Evidence(Fact.LEFT_TRACK_SHORT, seen.t_us, record.figures)] if laps is not None and short else []
+        return [*few, Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
+
+    def _is_whole(self, seen: HeadNumber) -> bool:
+        """Whether the head, and the beams where there are some, have seen this one run from launch to number (N8)."""
+        head, spin = self._head, self._head.of_run
+        by_head = head.has_run and spin.from_launch and spin.number == seen.spin and seen.whole
+        by_beams = self._ball_by_head or self._is_same_run(seen.t_us)
+        return by_head and by_beams and self._rotor.was_seen_turning and not (head.run.disowned or spin.against)
+
+    def _is_same_run(self, number_us: int) -> bool:
+        """Whether beams saw the head's own run from launch to leaving, and the number came when the ball could rest."""
+        run, began_us = self._ball.run, self._head.run.launched_us
+        if run.phase is not Phase.OFF_TRACK or run.disowned:
+            return False
+        first_us, last_us = run.launched_us, run.last_us
+        if began_us is None or first_us is None or last_us is None:
+            return False
+        began = first_us - HEAD_EARLY_US <= began_us <= min(first_us + BEAMS_LATE_US, last_us)
+        return began and number_us >= last_us + REST_US
+
+
+def _corrected(seen: HeadNumber, before: int | None) -> Evidence:
+    """Another number for a game that had one, or none any more: neither can be relied on (N8)."""
+    figures: Figures = {"spin": seen.spin}
+    for name, number in (("number", seen.number), ("told_before", before)):
+        if number is not None:
+            figures[name] = number
+    return Evidence(Fact.NUMBER_CORRECTED, seen.t_us, figures)
