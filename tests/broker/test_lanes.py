@@ -25,6 +25,9 @@ class Bench:
         self.clock = VirtualClock()
         self.inbox = Inbox(self.clock, SparingLog(self.clock), USERS)
 
+    def came_ns(self) -> int | None:
+        return self.inbox.came_ns
+
     def send(self, leaf: str, number: int = 0) -> bool:
         """As the connection does; returns whether it is to be decoded."""
         if not self.inbox.has_room(leaf):
@@ -81,22 +84,23 @@ async def test_no_errand_stands_before_a_word_or_is_waited_for(bench: Bench) -> 
     only so long: it would go out before a chef's "rien va" behind them."""
     for leaf in ERRAND_LEAVES * 50:
         bench.send(leaf)
-    assert bench.inbox.under_way() is None
+    assert bench.came_ns() is None
     await bench.inbox.get()  # it is in hand as the chef speaks
+    came_ns = bench.clock.monotonic_ns()
     bench.send("cmd/chef-3/rien_va", 7)
-    words = asyncio.ensure_future(bench.inbox.under_way() or settle())
     joining = asyncio.create_task(bench.inbox.join())
     bench.inbox.task_done()
     await settle()
-    assert not words.done()
+    assert bench.came_ns() == came_ns
+    await bench.clock.advance(1.0)
     assert (await bench.inbox.get()).leaf == "cmd/chef-3/rien_va"
     await settle()
-    assert not words.done()
+    assert bench.came_ns() == came_ns
+    assert not joining.done()
     bench.inbox.task_done()
     await settle()
-    assert words.done()
     assert joining.done()
-    assert bench.inbox.under_way() is None
+    assert bench.came_ns() is None
     assert (await bench.inbox.get()).leaf in ERRAND_LEAVES
 
 
@@ -224,17 +228,14 @@ async def test_joining_waits_for_these_words_and_not_for_as_many(bench: Bench) -
     for _ in range(TURN + 1):
         bench.send("cmd/direction/suspend")
     joining = asyncio.create_task(bench.inbox.join())
-    words = asyncio.ensure_future(bench.inbox.under_way() or settle())
     await settle()
     bench.send("cmd/chef-3/rien_va")
     leaves = []
-    while not (joining.done() or words.done()):
+    while not joining.done():
         leaves.append((await bench.inbox.get()).leaf)
         bench.inbox.task_done()
         await settle()
     assert leaves == [*["cmd/direction/suspend"] * TURN, "cmd/chef-3/rien_va", "cmd/direction/suspend"]
-    assert joining.done()
-    assert words.done()
 
 
 async def test_taking_waits_for_something(bench: Bench) -> None:

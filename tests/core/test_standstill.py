@@ -8,13 +8,12 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, Evening
-from wheeld.core.law.standstill import NOTICED_US, SAID_BEFORE_US_MAX, counts_from, heard_at, heard_in
+from wheeld.core.law.breakdown import NOTICED_US
+from wheeld.core.law.hearing import ON_THEIR_WAY_US, when_said
 from wheeld.core.observations import Command, CommandName, Standstill, StoodStill
 from wheeld.core.replay import LogError, replay
 
 SECOND_US = 1_000_000
-RIEN_VA = Command(0, "rien_va", "chef", "a bet was late", id="x")
-OPEN = Command(0, "open", "chef", "we begin", id="x")
 
 
 def stand_still(evening: Evening, seconds: float, what: StoodStill = "machine", *, slept_s: float = 0) -> Standstill:
@@ -27,8 +26,9 @@ def stand_still(evening: Evening, seconds: float, what: StoodStill = "machine", 
 
 def hear(evening: Evening, still: Standstill, name: CommandName, said_us: int | None = None) -> None:
     """A word that came in the standstill, as the table's loop hands it on."""
-    command = Command(still.to_us, name, "chef", "a reason", id=f"w-{len(evening.seen)}")
-    evening.plan(heard_in(still.t_us, still.to_us, command, said_us))
+    t_us, until_us = when_said(name, still.t_us, still.to_us, said_us)
+    in_doubt_us = until_us if until_us > t_us else None
+    evening.plan(Command(t_us, name, "chef", "a reason", id=f"w-{len(evening.seen)}", until_us=in_doubt_us))
 
 
 def begun() -> Evening:
@@ -69,21 +69,25 @@ def last_reply(evening: Evening) -> Any:
 def test_a_word_counts_from_its_own_date_or_from_one_end_of_the_standstill(
     name: CommandName, said: int | None, counts: int
 ) -> None:
-    assert counts_from(name, 100, 200, said) == counts
-    dated = heard_in(100, 200, Command(190, name, "chef"), said)
-    assert dated.t_us == counts
-    assert dated.until_us == (200 if name == "rien_va" and said != 150 else None)
+    in_doubt = name == "rien_va" and said != 150
+    assert when_said(name, 100, 200, said) == (counts, 200 if in_doubt else counts)
 
 
 def test_a_network_that_delayed_rien_va_does_not_make_it_late() -> None:
     """N7. Its sender's clock may be wrong, so an early date is used within a minute, and of no other word."""
     came_us = 100 * SECOND_US
-    assert heard_at(RIEN_VA, came_us, None).t_us == came_us
-    assert heard_at(RIEN_VA, came_us, came_us - 5 * SECOND_US).t_us == 95 * SECOND_US
-    assert heard_at(RIEN_VA, came_us, came_us - SAID_BEFORE_US_MAX).t_us == 40 * SECOND_US
-    assert heard_at(RIEN_VA, came_us, came_us - SAID_BEFORE_US_MAX - 1).t_us == came_us
-    assert heard_at(RIEN_VA, came_us, came_us + 1).t_us == came_us
-    assert heard_at(OPEN, came_us, came_us - 5 * SECOND_US).t_us == came_us
+
+    def counts_us(name: CommandName, said_us: int | None) -> int:
+        earliest_us, latest_us = when_said(name, None, came_us, said_us)
+        assert earliest_us == latest_us, "in no doubt"
+        return earliest_us
+
+    assert counts_us("rien_va", None) == came_us
+    assert counts_us("rien_va", came_us - 5 * SECOND_US) == 95 * SECOND_US
+    assert counts_us("rien_va", came_us - ON_THEIR_WAY_US) == 40 * SECOND_US
+    assert counts_us("rien_va", came_us - ON_THEIR_WAY_US - 1) == came_us
+    assert counts_us("rien_va", came_us + 1) == came_us
+    assert counts_us("open", came_us - 5 * SECOND_US) == came_us
 
 
 # --- rien va ----------------------------------------------------------------------------------------------------------

@@ -5,17 +5,17 @@ from __future__ import annotations
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Command
 from wheeld.core.tracking.evidence import Evidence
-from wheeld.core.waitlist import Happening, Waitlist
+from wheeld.core.waitlist import Happening, Wait, Waitlist
 
 
-def always(_: Happening) -> int:
-    """It waits until 1 s."""
-    return 1_000_000
+def always(one: Happening) -> Wait:
+    """It waits until 1 s, and counts from its latest moment."""
+    return Wait(one.latest_us, 1_000_000)
 
 
 def test_facts_of_the_same_moment_keep_their_order_when_a_wait_ends() -> None:
     """Else a level that was unknown for no time at all would stay so."""
-    waitlist = Waitlist([])
+    waitlist = Waitlist()
     waitlist.put(Evidence(Fact.OBJECT_UNKNOWN, 900_000))
     waitlist.put(Evidence(Fact.OBJECT_OUT, 900_000))
     assert waitlist.take(1_000_000, always) is None
@@ -24,7 +24,7 @@ def test_facts_of_the_same_moment_keep_their_order_when_a_wait_ends() -> None:
 
 
 def test_a_word_in_doubt_waits_for_what_was_shown_before_its_latest_moment() -> None:
-    waitlist = Waitlist([])
+    waitlist = Waitlist()
     waitlist.put(Command(t_us=500_000, name="rien_va", by="chef", reason="a dispute", until_us=900_000))
     waitlist.put(Evidence(Fact.OBJECT_OUT, 900_000))
     first, second = (waitlist.take(1_000_001, always) for _ in range(2))
@@ -37,11 +37,11 @@ def test_a_word_in_doubt_waits_for_what_was_shown_before_its_latest_moment() -> 
 def test_a_word_that_waits_behind_another_has_no_time_of_its_own() -> None:
     """A time that has passed and frees nothing would let the table wait for it for ever."""
 
-    def until_us(one: Happening) -> int:
+    def until_us(one: Happening) -> Wait:
         assert one.command is not None
-        return 10_000_000 if one.command.name == "tout_va" else 2_000_000
+        return Wait(one.t_us, 10_000_000 if one.command.name == "tout_va" else 2_000_000)
 
-    waitlist = Waitlist([])
+    waitlist = Waitlist()
     waitlist.put(Command(t_us=500_000, name="tout_va", by="chef"))
     waitlist.put(Command(t_us=700_000, name="rien_va", by="chef", reason="a dispute"))
     assert waitlist.due_us(1_000_000, until_us) == 2_000_001

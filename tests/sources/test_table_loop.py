@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
@@ -16,11 +16,10 @@ from tests.config.test_config import GOOD
 from tests.sources.test_board_feed import HandClock, settle
 from wheeld.config.reading import parse
 from wheeld.core.clock import HostTime
-from wheeld.core.facts import State
-from wheeld.core.observations import Command, Level, SensorState, TimePassed
+from wheeld.core.observations import Command, Heard, Level, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
-from wheeld.daemon.table_loop import QUEUE_MAX, WORDS_S_MAX, Ears, TableLoop
+from wheeld.daemon.table_loop import QUEUE_MAX, Ears, TableLoop
 from wheeld.journal.rows import JournalError
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch
@@ -64,23 +63,16 @@ class Rig:
         self.changes = 0
         self.table, _ = Table.start(parse(GOOD).table, boot_id="b", started_utc_us=1_800_000_000_000_000)
         self.table.apply(Level(0, "object", active=False))
-        self.coming: asyncio.Event | None = None
-        """Set when the words have been put that have come; None: none has come."""
+        self.came_ns: int | None = None
+        """When a word came that is not put yet."""
         self.loop = TableLoop(
             self.table,
             cast("Board", self.board),
             clock=self.clock,
             store=self._store,
             on_change=self._changed,
-            ears=Ears(under_way=self._under_way),
+            ears=Ears(came_ns=lambda: self.came_ns),
         )
-
-    def _under_way(self) -> Awaitable[None] | None:
-        return None if self.coming is None or self.coming.is_set() else self._until_put(self.coming)
-
-    @staticmethod
-    async def _until_put(coming: asyncio.Event) -> None:
-        await coming.wait()
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         assert at_utc_us == self.clock.utc_us()
@@ -212,42 +204,19 @@ async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> No
         assert [(reply.name, reply.done) for reply in replies] == [("open", False)]
 
 
-async def held_up(rig: Rig) -> None:
-    """A word has come and is not yet put, and then sensors report."""
-    rig.coming = asyncio.Event()
-    await rig.loop.put(Batch([TimePassed(1_000_000)], None))
-    await settle()
-
-
-async def test_while_a_coup_runs_what_sensors_report_waits_for_words_that_have_come() -> None:
+async def test_the_table_is_told_of_words_that_have_come_and_are_not_put_where_sensors_report_beyond_them() -> None:
     """A disk that takes long to store one is no reason to publish a number over it."""
     rig = Rig()
-    rig.table._state.state = State.BALL_RUNNING
     async with rig.running():
-        await held_up(rig)
-        assert rig.table.now_us == 0
-        assert rig.coming is not None
-        rig.coming.set()
+        rig.came_ns = 2_000_000_000
+        for t_us in (1_000_000, 3_000_000, 4_000_000):
+            await rig.loop.put(Batch([TimePassed(t_us)], None))
+            await settle()
+        rig.came_ns = None
+        await rig.loop.put(Batch([TimePassed(5_000_000)], None))
         await settle()
-        assert rig.table.now_us == 1_000_000
-
-
-async def test_words_that_never_come_hold_nothing_up_for_ever() -> None:
-    rig = Rig()
-    rig.table._state.state = State.BALL_RUNNING
-    async with rig.running():
-        await held_up(rig)
-        assert rig.table.now_us == 0
-        await rig.clock.step(round(WORDS_S_MAX * 1_000))
-        await settle()
-        assert rig.table.now_us == 1_000_000
-
-
-async def test_between_coups_nothing_waits_for_words() -> None:
-    rig = Rig()
-    async with rig.running():
-        await held_up(rig)
-        assert rig.table.now_us == 1_000_000
+        told = [seen for seen in rig.table._recorder.observations if isinstance(seen, Heard)]
+        assert told == [Heard(1_000_000, until_us=2_000_000), Heard(4_000_000)]
 
 
 async def test_nobody_is_overtaken_at_a_full_queue() -> None:

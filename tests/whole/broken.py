@@ -17,8 +17,8 @@ from unittest import mock
 import firmware_protocol.host
 import hw_sim.configuration
 import wheeld.broker.mqtt
+import wheeld.core.law.breakdown
 import wheeld.core.law.people
-import wheeld.core.law.standstill
 import wheeld.core.law.table
 import wheeld.core.state_publisher
 import wheeld.daemon.table_loop
@@ -33,12 +33,12 @@ from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.clock import BoardClock, SyncSample
 from wheeld.core.facts import Fact, State
-from wheeld.core.law.standstill import heard_at
+from wheeld.core.law.hearing import when_said
 from wheeld.core.law.table import LAW
 from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.beams import BallTracker
-from wheeld.core.waitlist import Happening, Waitlist
+from wheeld.core.waitlist import Happening, Wait, Waitlist, WaitOf
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.database import Database
 from wheeld.ports import OwedMessage, PublishError
@@ -95,10 +95,10 @@ def no_position() -> Iterator[None]:
 def late_words() -> AbstractContextManager[object]:
     """A command counts from five seconds after it came."""
 
-    def late(command: Command, came_us: int, _: int | None) -> Command:
-        return heard_at(command, came_us + 5_000_000, None)
+    def late(name: str, since_us: int | None, came_us: int, _: int | None) -> tuple[int, int]:
+        return when_said(name, since_us, came_us + 5_000_000, None)
 
-    return mock.patch.object(wheeld.daemon.table_loop, "heard_at", late)
+    return mock.patch.object(wheeld.daemon.table_loop, "when_said", late)
 
 
 def patient_link() -> AbstractContextManager[object]:
@@ -206,24 +206,26 @@ def resume_in_a_run() -> Iterator[None]:
 
 def standstill_untold() -> AbstractContextManager[object]:
     """10: a standstill leaves a counter, and no notice."""
-    return mock.patch.object(wheeld.core.law.standstill, "NOTICED_US", 10**15)
+    return mock.patch.object(wheeld.core.law.breakdown, "NOTICED_US", 10**15)
 
 
 @contextmanager
 def overtaking_facts() -> Iterator[None]:
     """Of two facts of the same moment that wait, the later one is decided first."""
 
-    def shown(waitlist: Waitlist, word: Happening, place: int) -> bool:
-        behind = waitlist.waiting[place + 1 :]
-        return any(one.evidence is not None and one.t_us <= word.latest_us for one in behind)
+    in_order = Waitlist._in_order
 
-    with mock.patch.object(Waitlist, "_is_doubt_open", shown):
+    def newest_first(waitlist: Waitlist, wait_of: WaitOf) -> Iterator[tuple[Happening, Wait]]:
+        backwards = [*in_order(waitlist, wait_of)][::-1]
+        yield from sorted(backwards, key=lambda one: one[1].counts_us)
+
+    with mock.patch.object(Waitlist, "_in_order", newest_first):
         yield
 
 
 def words_overtaken() -> AbstractContextManager[object]:
-    """What sensors report does not wait for a word that a slow disk is still storing."""
-    return mock.patch.object(Inbox, "under_way", return_value=None)
+    """A number does not wait for a word that a slow disk is still storing."""
+    return mock.patch.object(Inbox, "came_ns", None)
 
 
 def overtaking_batches() -> AbstractContextManager[object]:

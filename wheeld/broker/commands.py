@@ -23,7 +23,7 @@ from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess, may_answer_on
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
-from wheeld.core.law.standstill import counts_from
+from wheeld.core.law.hearing import when_said
 from wheeld.core.observations import Command
 from wheeld.core.step import Reply
 from wheeld.ports import CommandRecord, EventRecord, HostClock, Publication, Receipt
@@ -39,7 +39,7 @@ CORRELATION_BYTES_MAX = 128
 
 SAID_OFF_US_MAX = 3_600_000_000
 """No command is an hour old, and none comes from the future: then one of the two clocks is wrong. Whether an earlier
-date counts is the law's (`wheeld/core/law/standstill.py`)."""
+date counts is the law's (`wheeld/core/law/hearing.py`)."""
 
 
 class _Identified(msgspec.Struct):
@@ -256,7 +256,7 @@ class CommandIntake:
                 raise RefusedError("it expired at {at}; send it again if it is still wanted", at=expires.isoformat())
             return
         said_utc_us = None if payload.at is None else to_utc_us(payload.at)
-        if to_utc_us(expires) <= counts_from(name, *still, said_utc_us):
+        if to_utc_us(expires) <= when_said(name, *still, said_utc_us)[0]:
             since, until = map(to_text, still)
             raise RefusedError(
                 "it expired at {at}, while nobody could be heard from {since} to {until}; send it again if it is "

@@ -44,27 +44,13 @@ class Connection(Protocol):
         ...
 
 
-class Listener(Protocol):
-    """Who must know whether everybody was heard."""
-
-    def unheard(self, since_ns: int) -> None:
-        """What was said since then, host time, may be on its way."""
-        ...
-
-    def all_heard(self) -> None:
-        """Nothing is on its way any more."""
-        ...
-
-
 class Earshot:
-    """Tells `listener` when nobody can be heard over `connection`, and when everybody has been."""
+    """Knows since when nobody can be heard over `connection`, while that is so."""
 
-    def __init__(
-        self, connection: Connection, listener: Listener, *, clock: HostClock, is_running: Callable[[], bool]
-    ) -> None:
-        self._connection, self._listener = connection, listener
-        self._clock, self._is_running = clock, is_running
-        self._is_cut = False
+    def __init__(self, connection: Connection, *, clock: HostClock, is_running: Callable[[], bool]) -> None:
+        self._connection, self._clock, self._is_running = connection, clock, is_running
+        self.cut_ns: int | None = None
+        """What was said since then, host time, may be on its way; None: everybody has been heard."""
         self._asked_ns: int | None = None
         """When the broker was asked first that has given no sign since."""
 
@@ -86,8 +72,8 @@ class Earshot:
 
     async def hear(self, since_ns: int) -> None:
         """After a standstill that began at `since_ns`, host time: return when all that was said in it has been handled,
-        or when the listener knows that some of it may be on its way. It must know in any case: sensors may have kept a
-        whole coup that the table has not seen yet."""
+        or when it is known here that some of it may be on its way. That must be known in any case: sensors may have
+        kept a whole coup that the table has not seen yet."""
         if not await self._connection.hear(since_ns):
             self._cut()
 
@@ -98,14 +84,12 @@ class Earshot:
             self._asked_ns = None
         if self._asked_ns is not None and now_ns - self._asked_ns > ANSWER_NS:
             self._cut()
-        elif self._is_cut and await self._connection.hear(0):
-            self._is_cut = False
-            self._listener.all_heard()
+        elif self.cut_ns is not None and await self._connection.hear(0):
+            self.cut_ns = None
         if self._is_running() and self._asked_ns is None:
             self._asked_ns = now_ns
             self._connection.ask()
 
     def _cut(self) -> None:
-        if not self._is_cut:
-            self._is_cut = True
-            self._listener.unheard(self._connection.heard_ns)
+        if self.cut_ns is None:
+            self.cut_ns = self._connection.heard_ns

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Awaitable, Collection
+from collections.abc import Collection
 from enum import Enum
 from typing import NamedTuple
 
@@ -204,9 +204,9 @@ class Inbox:
         """Of what was put last."""
         self._taken = 0
         """The number of what was taken last."""
-        self._unhandled: set[int] = set()
-        """The numbers of words that have been put and not handled. As senders take turns, a later one may be handled
-        before an earlier one, so counting them would not do."""
+        self._unhandled: dict[int, int] = {}
+        """The numbers of words that have been put and not handled, and when each came, host time. As senders take
+        turns, a later one may be handled before an earlier one, so counting them would not do."""
         self._handled = asyncio.Event()
 
     def has_room(self, leaf: str) -> bool:
@@ -246,28 +246,26 @@ class Inbox:
 
     def task_done(self) -> None:
         """What `get` returned last has been handled."""
-        self._unhandled.discard(self._taken)
+        self._unhandled.pop(self._taken, None)
         self._handled.set()
 
     async def join(self) -> None:
         """Return when every word that was put before now has been handled."""
-        await self._until(self._number)
-
-    def under_way(self) -> Awaitable[None] | None:
-        """None, or what returns when every word that was put before now has been handled."""
-        return self._until(self._number) if self._unhandled else None
-
-    async def _until(self, number: int) -> None:
-        """Return when every word up to that number has been handled."""
+        number = self._number
         while self._unhandled and min(self._unhandled) <= number:
             self._handled.clear()
             await self._handled.wait()
+
+    @property
+    def came_ns(self) -> int | None:
+        """When the oldest of the words came that have not been handled, host time; None: all have been."""
+        return min(self._unhandled.values(), default=None)
 
     def _enqueue(self, lane: Lane, sender: str, incoming: Incoming) -> None:
         self._number += 1
         self._lanes[lane].put(sender, Waiting(self._number, incoming))
         if lane is Lane.WORDS:
-            self._unhandled.add(self._number)
+            self._unhandled[self._number] = self._clock.monotonic_ns()
         self._news.set()
 
     def _drop(self, place: Place, leaf: str) -> None:

@@ -12,7 +12,7 @@ from wheeld.core.setting import Header, TableSetting
 from wheeld.core.step import CoupLog, Verdict
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.observer import Observer, ObserverState
-from wheeld.core.waitlist import Happening, Waitlist
+from wheeld.core.waitlist import Waitlist
 
 IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
@@ -25,7 +25,7 @@ class Snapshot(msgspec.Struct):
     table_state: TableState
     observer: ObserverState
     clock: ClockState
-    waiting: list[Happening] = []
+    waitlist: Waitlist = msgspec.field(default_factory=Waitlist)
 
 
 class CoupRecorder:
@@ -48,7 +48,7 @@ class CoupRecorder:
 
     def header(self, now_us: int) -> Header:
         """The first line of a log that begins now, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock, self._waitlist.waiting)
+        snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock, self._waitlist)
         members = msgspec.structs.asdict(self._setting) | {"last_number": self._state.last_number}
         return Header(
             **members,

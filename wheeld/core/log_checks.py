@@ -23,7 +23,7 @@ from wheeld.core.observations import (
     HeadReport,
     HeadRotor,
     HeadWarning,
-    Hearing,
+    Heard,
     Level,
     Observation,
     Rotor,
@@ -90,17 +90,16 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
             _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
         case SensorState() | Level():
             _check_sensor(seen, setting)
-        case Command() | Standstill() | Hearing():
+        case Command() | Standstill() | Heard():
             _check_span(seen)
         case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
             _check_head(seen, setting)
 
 
-def _check_span(seen: Command | Standstill | Hearing) -> None:
+def _check_span(seen: Command | Standstill | Heard) -> None:
     """CheckError when nobody can have said that, or its end is none."""
-    if isinstance(seen, Hearing):
-        _check_range("since", seen.since_us or 0, seen.t_us + 1)
-        _check_range("found", seen.found_us, T_US_MAX + 1)
+    if isinstance(seen, Heard):
+        _check_range("until", seen.until_us or 0, T_US_MAX + 1)
         return
     if isinstance(seen, Command) and seen.case is not None and seen.name != "rien_va":
         named = {"case": repr(seen.case.value), "command": seen.name}

@@ -207,14 +207,11 @@ class Standstill(_Line, frozen=True, tag="standstill"):
     slept_us: int = msgspec.field(default=0, name="slept")
 
 
-class Hearing(_Line, frozen=True, tag="hearing"):
-    """Whether what people say over the network arrives. From `since_us` until the next of these without it, words may
-    have been said that are still on their way. None: everybody has been heard who spoke until `t_us`. `found_us`: when
-    that was found out. It is later than `t_us` where the machine stood still: what the sensors kept from the time
-    between the two is decided after this."""
+class Heard(_Line, frozen=True, tag="heard"):
+    """Everybody has been heard who spoke until `until_us`; what was said later may still be on its way. None: nothing
+    is on its way any more, and nothing is from now on until the next of these."""
 
-    since_us: int | None = msgspec.field(default=None, name="since")
-    found_us: int = msgspec.field(default=0, name="found")
+    until_us: int | None = msgspec.field(default=None, name="until")
 
 
 class Restarted(_Line, frozen=True, tag="restart"):
@@ -240,7 +237,7 @@ Observation: TypeAlias = (
     | ClockReading
     | TimePassed
     | Standstill
-    | Hearing
+    | Heard
     | Restarted
     | End
 )

@@ -8,6 +8,7 @@ depends on how often the table is asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,11 +19,12 @@ from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
 from wheeld.core.facts import Awaited, Fact, Person, Trouble
 from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
+from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.guards import Known
+from wheeld.core.law.hearing import ON_THEIR_WAY_US
 from wheeld.core.law.history import History
 from wheeld.core.law.standing import is_closed, is_running, may_run_still
-from wheeld.core.law.standstill import evidence_of
-from wheeld.core.law.waiting import held_until_us, questions
+from wheeld.core.law.waiting import questions, wait_of
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.observations import (
@@ -32,7 +34,7 @@ from wheeld.core.observations import (
     End,
     ForeignObject,
     HeadReport,
-    Hearing,
+    Heard,
     Level,
     Observation,
     Restarted,
@@ -48,12 +50,12 @@ from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import PLACE, Sight, still_left_out
-from wheeld.core.waitlist import Happening, HeldUntil, Waitlist
+from wheeld.core.waitlist import WaitOf
 
 NOTHING = Step()
 FREQUENT = {Rotor, BallPass, TimePassed}
 """Kinds that come often and by themselves: they change what is published only through a fact."""
-LEVELS = (ForeignObject, Level, SensorState, Hearing, *HeadReport.__args__)
+LEVELS = (ForeignObject, Level, SensorState, Heard, *HeadReport.__args__)
 """Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
 and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 
@@ -69,7 +71,7 @@ class Table:
         self._late = 0
         self._memory = b""
         self._pending = pending = PendingStep()
-        self._waitlist = Waitlist(snapshot.waiting)
+        self._waitlist = snapshot.waitlist
         self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock, self._waitlist)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
         self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
@@ -197,7 +199,11 @@ class Table:
             self._clock.read(seen, told_us=self._state.told_us)
         elif isinstance(seen, Standstill):
             self._clock.stand_still(seen)
-            self._take(evidence_of(seen, *self._clock.texts(seen.t_us, seen.to_us + seen.slept_us)))
+            self._take(standstill(seen, *self._clock.texts(seen.t_us, seen.to_us + seen.slept_us)))
+        elif isinstance(seen, Heard):
+            told_us = self._clock.published_us(seen.t_us)
+            self._waitlist.unheard = None if seen.until_us is None else (seen.until_us, told_us + ON_THEIR_WAY_US)
+            self._decide()
         is_routine = self._observer.only_postpones
         begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
         matters = kind not in FREQUENT or begins_to_turn or self._pending.is_anything
@@ -227,7 +233,7 @@ class Table:
 
     def _decide(self) -> None:
         while self._waitlist.waiting:
-            happening = self._waitlist.take(self._now_us, self._held_until_us())
+            happening = self._waitlist.take(self._now_us, self._wait_of())
             if happening is None:
                 return
             what = happening.what
@@ -237,20 +243,16 @@ class Table:
             else:
                 self._adjudicator.apply(what, self._now_us)
 
-    def _held_until_us(self) -> HeldUntil:
-        """Until when something waits, by the questions that are open now."""
+    def _wait_of(self) -> WaitOf:
+        """How something waits, by the questions that are open now."""
         known = Known(self._state, self._observer, self.setting.profile.pockets, self._now_us)
-        open_questions = list(questions(known, self._waitlist))
-
-        def held(happening: Happening) -> int | None:
-            return held_until_us(happening, open_questions, self._state.state)
-
-        return held
+        open_questions = [*questions(known, self._waitlist)]
+        return partial(wait_of, open_questions=open_questions, state=self._state.state)
 
     def _next_due_us(self) -> int | None:
         """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a
         wait."""
-        waits_us = self._waitlist.due_us(self._now_us, self._held_until_us()) if self._waitlist.waiting else None
+        waits_us = self._waitlist.due_us(self._now_us, self._wait_of()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
         dues_us = (self._bouler_due_us(), launch_us, self._observer.deadline_us(), waits_us)
         # A rotor that turns faster brings a deadline nearer, and one that lies back now is due now.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -37,15 +36,23 @@ class Happening(msgspec.Struct, frozen=True):
         return what
 
 
-HeldUntil: TypeAlias = Callable[[Happening], int | None]
-"""Until when this waits; None: it need not."""
+class Wait(NamedTuple):
+    """From when something counts, and until when it waits."""
+
+    counts_us: int
+    until_us: int
 
 
-class Waitlist:
-    """Gives out what happened in the order of its time, each when no open question holds it any more."""
+WaitOf: TypeAlias = Callable[[Happening], Wait]
+"""How a happening waits, as the table stands now."""
 
-    def __init__(self, waiting: list[Happening]) -> None:
-        self.waiting = waiting
+
+class Waitlist(msgspec.Struct):
+    """Gives out what happened in the order of its time, each when no open question holds it any more. `unheard`: since
+    when words of people may be on their way, and until when they can arrive; None: everybody has been heard."""
+
+    waiting: list[Happening] = []
+    unheard: tuple[int, int] | None = None
 
     def put(self, what: Evidence | Command) -> None:
         """Something was shown or said. Of two at the same time what was shown is first, then what came first."""
@@ -53,41 +60,33 @@ class Waitlist:
             happening = Happening(what.t_us, command=what)
         else:
             happening = Happening(what.evidence_us, evidence=what)
-        insort(self.waiting, happening, key=_order)
+        self.waiting.append(happening)
 
     @property
     def said(self) -> frozenset[CommandName]:
         """The words that wait."""
         return frozenset(happening.command.name for happening in self.waiting if happening.command is not None)
 
-    def take(self, now_us: int, held_until_us: HeldUntil) -> Happening | None:
+    def take(self, now_us: int, wait_of: WaitOf) -> Happening | None:
         """The first that need not wait, taken out; None while each must. Words keep their order: each waits behind an
-        earlier one that waits, unless nobody knows when that one was said."""
+        earlier one that waits."""
         is_behind = False
-        for place, happening in enumerate(self.waiting):
-            until_us = held_until_us(happening)
+        for happening, wait in self._in_order(wait_of):
             is_word = happening.command is not None
-            is_held = until_us is not None and (until_us >= now_us or self._is_doubt_open(happening, place))
-            is_held |= is_behind and is_word
+            is_held = wait.until_us >= now_us or (is_behind and is_word)
             if not is_held or len(self.waiting) > WAITING_MAX:
-                return self.waiting.pop(place)
-            is_behind |= is_word and happening.latest_us == happening.t_us
+                self.waiting.remove(happening)
+                return happening
+            is_behind |= is_word
         return None
 
-    def _is_doubt_open(self, word: Happening, place: int) -> bool:
-        """Whether nobody knows when this word was said, and something behind that place was shown before its latest
-        moment: it may have been said after that. Facts of the same time keep their order."""
-        is_in_doubt = word.latest_us > word.t_us
-        return is_in_doubt and any(
-            one.evidence is not None and one.t_us <= word.latest_us for one in self.waiting[place + 1 :]
-        )
-
-    def due_us(self, now_us: int, held_until_us: HeldUntil) -> int | None:
+    def due_us(self, now_us: int, wait_of: WaitOf) -> int | None:
         """When the next of them has waited long enough; None while nothing waits for a time. What has waited long
         enough and was not given out at `now_us` waits behind another one, and time alone does not free it."""
-        ends = (held_until_us(happening) for happening in self.waiting)
-        return min((until_us + 1 for until_us in ends if until_us is not None and until_us >= now_us), default=None)
+        ends_us = (wait_of(happening).until_us for happening in self.waiting)
+        return min((until_us + 1 for until_us in ends_us if until_us >= now_us), default=None)
 
-
-def _order(happening: Happening) -> tuple[int, bool]:
-    return happening.t_us, happening.command is not None
+    def _in_order(self, wait_of: WaitOf) -> Iterator[tuple[Happening, Wait]]:
+        """All, each by the time from which it counts now."""
+        waits = [(happening, wait_of(happening)) for happening in self.waiting]
+        yield from sorted(waits, key=lambda one: (one[1].counts_us, one[0].command is not None))

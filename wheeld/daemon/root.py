@@ -6,7 +6,7 @@ import asyncio
 import random
 import signal
 import uuid
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Coroutine
 from functools import partial
 from typing import Any, Literal
 
@@ -180,7 +180,7 @@ class Daemon:
             clock=clock,
             store=self._store,
             on_change=self._on_change,
-            ears=Ears(self._hear, self._under_way),
+            ears=Ears(self._hear, lambda: self._earshot.cut_ns, lambda: self._mqtt.inbox.came_ns),
             asleep_ns=clock.asleep_ns,
         )
         self._watch_device()
@@ -253,7 +253,7 @@ class Daemon:
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
-        self._earshot = Earshot(self._mqtt, self._loop, clock=clock, is_running=lambda: self._table.is_running)
+        self._earshot = Earshot(self._mqtt, clock=clock, is_running=lambda: self._table.is_running)
         self._intake = CommandIntake(
             journal=journal,
             outbox=self._outbox,
@@ -362,10 +362,6 @@ class Daemon:
     async def _hear(self, since_ns: int) -> None:
         """Return when all that people said since then has been handed on, or can't be awaited any longer."""
         await asyncio.gather(self._earshot.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
-
-    def _under_way(self) -> Awaitable[None] | None:
-        """The words that have come and are not yet handed on."""
-        return self._mqtt.inbox.under_way()
 
     def _on_change(self) -> None:
         """Something happened that people see."""

@@ -7,10 +7,11 @@ is to be waited for.
 
 When the daemon stood still (`wheeld/service/standstill.py`), what sensors kept and what people said wait side by side,
 and which is read first is chance. So nothing of the sensors is applied before everybody was heard who spoke in that
-time. The table then gets the standstill as an observation, and the words as `wheeld/core/law/standstill.py` dates them.
+time. The table then gets the standstill as an observation.
 
-A word that has come may still be waiting to be stored, by a slow disk or behind others. While a coup runs nothing that
-the sensors have reported since is applied before it: it may void the coup whose number they bring.
+Whoever speaks over a network that is cut is heard later. A word that has come may still be waiting to be stored, by a
+slow disk or behind others. So the table is told until when everybody has been heard (`Heard`), and what must wait for
+words waits there.
 
 What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
 disk. An event is acknowledged to the board when all that followed from it is stored. With it is stored how far the
@@ -30,8 +31,8 @@ import structlog
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import translatable
 from wheeld.core.instants import to_text
-from wheeld.core.law.standstill import heard_at, heard_in
-from wheeld.core.observations import Command, Hearing, Level, Observation, SensorState, Standstill, StoodStill
+from wheeld.core.law.hearing import when_said
+from wheeld.core.observations import Command, Heard, Level, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
 from wheeld.core.table import Table
 from wheeld.ports import HostClock, read_together
@@ -40,12 +41,8 @@ from wheeld.sources.sensing import Batch, Sensing
 
 QUEUE_MAX = 64
 """Batches of up to 28 events: some seconds of a busy wheel. More waits in the kernel and in the board's ring."""
-SAID_MAX = 1_000
-"""Words that wait to be taken. The intake takes one at a time, and only a standstill lets them gather."""
 SLOW_STORE_NS = 1_000_000_000
 """Storing a step takes milliseconds. When it took longer than this, the disk stood still."""
-WORDS_S_MAX = 5.0
-"""So long sensors wait for words that have come. A disk that takes longer to store one stands still, and is told."""
 STEP_US_NOTICED = 1_000_000
 """Dates that are wrong by less than this mislead nobody who reads them beside others."""
 
@@ -55,22 +52,12 @@ STEPPED = translatable(
 )
 
 
-class Said(NamedTuple):
-    """A command that waits; `came_us` on the sensing clock, `said_us`: when its sender says that it was said.
-    `since_us`: from when it may have been under way, where nobody could be heard before it came."""
-
-    command: Command
-    came_us: int
-    said_us: int | None
-    since_us: int | None
-
-
 async def _nobody_speaks(since_ns: int) -> None:
     """What a table hears to which nobody is connected."""
 
 
-def _none_under_way() -> None:
-    """No word has come that is not put yet."""
+def _all_heard() -> None:
+    """Nobody is unheard."""
 
 
 def _never_asleep() -> int:
@@ -78,12 +65,16 @@ def _never_asleep() -> int:
 
 
 class Ears(NamedTuple):
-    """How words reach the table. After a standstill that began at host time `since_ns`, `hear(since_ns)` returns when
-    all that was said in it has been put, or can't be awaited any longer and the table was told (`unheard`).
-    `under_way()` is None, or returns when the words have been put that have come until now."""
+    """How words reach the table; times are the host's.
+
+    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all that was said in it has been put, or
+    can't be awaited any longer: then there is a cut. `cut_ns()`: since when nobody can be heard over the network; None
+    while everybody is. `came_ns()`: when the oldest of the words came that have not been put yet; None: all have been.
+    """
 
     hear: Callable[[int], Awaitable[None]] = _nobody_speaks
-    under_way: Callable[[], Awaitable[None] | None] = _none_under_way
+    cut_ns: Callable[[], int | None] = _all_heard
+    came_ns: Callable[[], int | None] = _all_heard
 
 
 NO_EARS = Ears()
@@ -116,11 +107,10 @@ class TableLoop:
         self._ears = ears
         self._asleep_ns = asleep_ns
         self._position: Position | None = None
-        self._due_later: list[Command | Standstill | Hearing] = []
+        self._due_later: list[Command | Standstill | Heard] = []
         self._batches: asyncio.Queue[Batch] = asyncio.Queue(QUEUE_MAX)
         # Who waits at a full queue may be overtaken there by another task; at a lock nobody is.
         self._in_turn = asyncio.Lock()
-        self._words: asyncio.Queue[Said] = asyncio.Queue(SAID_MAX)
         self._news = asyncio.Event()
         self._newest_us = 0
         self._pulse = Pulse()
@@ -129,9 +119,8 @@ class TableLoop:
         self._stepped_us = 0
         self.clock_set_s = 0.0
         """By how many seconds the host's clock was set since the start, all in all."""
-        self._unheard_us: int | None = None
-        """Since when nobody can be heard over the network; and the same in UTC."""
-        self._unheard_utc_us = 0
+        self._heard_ns: int | None = None
+        """Until when everybody was heard, host time, as the table was told last; None: nothing is on its way."""
         self.counters = {"standstills": 0, "standstill_ms": 0, "slow_stores": 0, "utc_steps": 0}
         self._log = structlog.get_logger("table")
 
@@ -152,34 +141,28 @@ class TableLoop:
         self._look()
         now_ns = self._clock.monotonic_ns()
         came_us = self._at_us(now_ns, now_ns if came_ns is None else came_ns)
+        stood, cut_ns = self._stood, self._ears.cut_ns()
+        is_of_standstill = stood is not None and stood.since.t_us <= came_us
         said_us = None
-        if said_utc_us is not None:
+        # Where what was seen in a standstill has no time of its own, nobody knows which was first, whoever says so.
+        if said_utc_us is not None and (self._sensing.keeps_times or not is_of_standstill):
             said_us = self._at_us(now_ns, now_ns - (self._utc_us_at(now_ns) - said_utc_us) * 1_000)
-        await self._words.put(Said(command, came_us, said_us, self._unheard_us))
+        since_us: list[int] = []
+        if command.id is not None:  # no network is between a button and us
+            since_us += [] if stood is None else [stood.since.t_us]
+            since_us += [] if cut_ns is None else [self._at_us(now_ns, cut_ns)]
+        since = min((us for us in since_us if us <= came_us), default=None)
+        t_us, until_us = when_said(command.name, since, came_us, said_us)
+        self._keep(msgspec.structs.replace(command, t_us=t_us, until_us=until_us if until_us > t_us else None))
         self._news.set()
-
-    def unheard(self, since_ns: int) -> None:
-        """From `since_ns` on, host time, nobody could be heard who speaks over the network. What is not decided yet is
-        decided after this: it may hold a number that the sensors kept in a standstill."""
-        now_ns = self._clock.monotonic_ns()
-        since_us = self._at_us(now_ns, since_ns)
-        self._unheard_us, self._unheard_utc_us = since_us, self._utc_us_at(since_ns)
-        # Not before what is decided already, nor before what was said of hearing last.
-        earlier_us = (kept.t_us for kept in self._due_later if isinstance(kept, Hearing))
-        from_us = max(since_us, self._table.now_us, *earlier_us)
-        self._keep(Hearing(from_us, since_us, found_us=self._sensing.now_us(now_ns)))
-
-    def all_heard(self) -> None:
-        """Everybody has been heard who has spoken until now: the words are with us."""
-        self._unheard_us = None
-        self._keep(Hearing(self._sensing.now_us(self._clock.monotonic_ns())))
 
     def standing_still(self) -> tuple[int, int] | None:
         """From when to when, in UTC, nobody could be heard, as the machine stood still or the network was cut, while
         the table is not yet past it; else None."""
         self._look()
         begins = [] if self._stood is None else [self._stood.since.utc_us]
-        begins += [] if self._unheard_us is None else [self._unheard_utc_us]
+        cut_ns = self._ears.cut_ns()
+        begins += [] if cut_ns is None else [self._utc_us_at(cut_ns)]
         return (min(begins), self._clock.utc_us()) if begins else None
 
     async def run(self) -> NoReturn:
@@ -200,7 +183,8 @@ class TableLoop:
     # --- one turn -----------------------------------------------------------------------------------------------------
 
     def _has_work(self) -> bool:
-        return bool(self._behind()) or self._stepped_us != 0 or not (self._batches.empty() and self._words.empty())
+        is_due = bool(self._due_later) and self._due_later[0].t_us <= self._reported_us(self._table.now_us)
+        return bool(self._behind()) or self._stepped_us != 0 or is_due or not self._batches.empty()
 
     async def _turn(self) -> None:
         self._look()
@@ -208,31 +192,29 @@ class TableLoop:
             await self._report_step()
         if self._behind():
             await self._catch_up()
-        self._keep_words()
-        if self._table.is_running and (words := self._ears.under_way()) is not None:
-            await self._hear_words(words)
-            self._keep_words()
         if self._batches.empty():
+            self._keep_heard(self._table.now_us, self._table.now_us)
             await self._apply(self._due(self._reported_us(self._table.now_us)))
             return
         batch = self._batches.get_nowait()
         self._position = batch.position or self._position
+        self._keep_heard(batch.last_us, self._table.now_us)
         await self._apply(self._merged(batch))
         if batch.position is not None:
             self._sensing.acknowledge(batch.position)
 
-    async def _hear_words(self, words: Awaitable[None]) -> None:
-        """Return when they have been put, or can't be awaited any longer."""
-        ends = {asyncio.ensure_future(words), asyncio.ensure_future(self._clock.sleep(WORDS_S_MAX))}
-        try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for end in ends:
-                end.cancel()
-
-    def _keep_words(self) -> None:
-        while not self._words.empty():
-            self._keep(_heard(self._words.get_nowait()))
+    def _keep_heard(self, reported_us: int, from_us: int) -> None:
+        """Tell the table, from `from_us` on, until when everybody was heard, where that is not what it was told last.
+        What may still be said of a time that the sensors have not reported yet, nothing waits for."""
+        now_ns = self._clock.monotonic_ns()
+        ends_ns = (self._ears.cut_ns(), self._ears.came_ns())
+        heard_ns = min((end_ns for end_ns in ends_ns if end_ns is not None), default=None)
+        heard_us = None if heard_ns is None else self._at_us(now_ns, heard_ns)
+        if heard_us is not None and heard_us >= reported_us:
+            heard_ns = heard_us = None
+        if heard_ns != self._heard_ns:
+            self._heard_ns = heard_ns
+            self._keep(Heard(from_us, heard_us))
 
     def _merged(self, batch: Batch) -> list[Observation]:
         """The batch, and what was kept among it, each before the first observation that is later."""
@@ -247,13 +229,13 @@ class TableLoop:
         silent_us = 0 if self._sensing.is_up else self._sensing.now_us(self._clock.monotonic_ns())
         return max(newest_us, silent_us)
 
-    def _keep(self, kept: Command | Standstill | Hearing) -> None:
-        """Keep it until the sensors have reported up to its time."""
-        insort(self._due_later, kept, key=lambda one: one.t_us)
+    def _keep(self, kept: Command | Standstill | Heard) -> None:
+        """Keep it until the sensors have reported up to its time; words come after what is told of the same time."""
+        insort(self._due_later, kept, key=lambda one: (one.t_us, isinstance(one, Command)))
 
-    def _due(self, until_us: int) -> list[Command | Standstill | Hearing]:
+    def _due(self, until_us: int) -> list[Command | Standstill | Heard]:
         """What was kept up to that time, in order."""
-        due: list[Command | Standstill | Hearing] = []
+        due: list[Command | Standstill | Heard] = []
         while self._due_later and self._due_later[0].t_us <= until_us:
             due.append(self._due_later.pop(0))
         return due
@@ -300,17 +282,7 @@ class TableLoop:
             return
         still = self._standstill(Gap(gap.since, until), "machine")
         self._keep(still)
-        while not self._words.empty():
-            self._keep(self._heard_after(self._words.get_nowait(), still))
-
-    def _heard_after(self, word: Said, still: Standstill) -> Command:
-        """A word that was heard after a standstill. Where what was seen in it has no time of its own, nobody knows
-        which was first, whatever the word's sender says."""
-        if word.came_us < still.t_us or word.command.id is None:
-            return _heard(word)
-        since_us = still.t_us if word.since_us is None else min(still.t_us, word.since_us)
-        said_us = word.said_us if self._sensing.keeps_times else None
-        return heard_in(since_us, still.to_us, word.command, said_us)
+        self._keep_heard(still.to_us, still.t_us)
 
     def _behind(self) -> list[Moment]:
         """Since when something has stood still that the table does not know of yet."""
@@ -357,10 +329,3 @@ class TableLoop:
         passed_us, at = (now_ns - host_ns) // 1_000, self._sensing.clock_now(now_ns)
         rate_ppb = 0 if at is None else at.rate_ppb
         return self._sensing.now_us(now_ns) - passed_us * 1_000_000_000 // (1_000_000_000 + rate_ppb)
-
-
-def _heard(word: Said) -> Command:
-    """A word, dated. A button has no id, and its own time: no network is between it and us."""
-    if word.since_us is None or word.command.id is None:
-        return heard_at(word.command, word.came_us, word.said_us)
-    return heard_in(word.since_us, word.came_us, word.command, word.said_us)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from wheeld.core.catalogue import Text
 from wheeld.core.facts import Cause, Fact, State, Trouble
 from wheeld.core.law.guards import EvidenceGuard, Known
@@ -15,9 +17,14 @@ from wheeld.core.law.rows import (
     void,
 )
 from wheeld.core.names import sensor_text
+from wheeld.core.observations import Standstill
 from wheeld.core.tracking.evidence import Evidence
 
 S, F = State, Fact
+
+NOTICED_US = 1_000_000
+"""A standstill that is shorter is in the log alone: people at the table take it for a slow network, and a computer with
+too much to do has many."""
 
 
 def said_of(evidence: Evidence) -> tuple[Text, ...]:
@@ -27,6 +34,18 @@ def said_of(evidence: Evidence) -> tuple[Text, ...]:
     sensor, what = (str(evidence.figures[name]) for name in ("sensor", "what"))
     trouble = Trouble[what.upper()]
     return Text("{sensor}: {what}", {"sensor": sensor_text(sensor), "what": Text(trouble.text)}), Text(trouble.mend)
+
+
+def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
+    """What a standstill is to the law: a notice, if it was long; and where nothing was observed, a fault of the link
+    (N8), whose cause the notice says. `since` and `until`: when it was, as text."""
+    lasted_us = still.to_us - still.t_us + still.slept_us
+    if lasted_us >= NOTICED_US or still.slept_us:
+        fact = F.JOURNAL_STOOD if still.what == "journal" else F.STOOD_STILL
+        seconds = round(lasted_us / 1e6, 1)
+        yield Evidence(fact, still.t_us, {"what": still.what, "seconds": seconds, "from": since, "to": until})
+    if still.slept_us:
+        yield Evidence(F.SENSOR_FAULT, still.t_us, {"sensor": "link"})
 
 
 def _sensor_fault(evidence: Evidence, known: Known) -> Fact:

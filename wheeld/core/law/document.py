@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from wheeld.core import law
 from wheeld.core.facts import Fact, State
 from wheeld.core.houses import PROFILES
+from wheeld.core.law import waiting
 from wheeld.core.law.late import LATE, Meaning
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Goto, Row, all_but
 from wheeld.core.law.table import CLAUSES, LAW, rule
-from wheeld.core.law.waiting import HOLDS
 
 _INTRO = """\
 # The law of the table
@@ -46,7 +46,7 @@ def document() -> str:
         [
             *(_INTRO, law.__doc__ or ""),
             *("## How the table moves on", "", _diagram(), "", _KEY),
-            *("## What waits for an answer", "", *_holds(), ""),
+            *("## What waits for an answer", "", waiting.__doc__ or "", *_holds(), ""),
             *("## A launch that comes late", "", *_late(), ""),
             *("## Each state", "", _figures(), "", *_by_state()),
             *("## Every clause", "", *_clauses(), ""),
@@ -117,7 +117,7 @@ def _figures() -> str:
 def _holds() -> list[str]:
     """The questions, and what waits for the answer to each."""
     lines = ["| question | in | what waits | why |", "|---|---|---|---|"]
-    for hold in HOLDS:
+    for hold in waiting.HOLDS:
         words = [f"`{word}`" for word in sorted(hold.words)]
         facts = [fact.text for fact in Fact if fact in hold.facts]
         lines.append(f"| {hold.topic.value} | {_states(hold.states)} | {'; '.join([*words, *facts])} | {hold.why} |")

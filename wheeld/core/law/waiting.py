@@ -5,6 +5,9 @@ A clause names a question, the states in which its answer matters, and what wait
 sensors that are dated after the question began. Words keep their order: one that is said while another waits, waits
 behind it. Everything else is taken at once. "Rien ne va plus" waits for no question: bets close as it is said, and it
 means the same before a launch and after.
+
+A word of which nobody knows when it was said is between two moments. In a coup it counts from the earliest, against a
+number; elsewhere from the latest, after a launch: in doubt the coup is void (docs/rulebook.md 7).
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from typing import NamedTuple
 
 from wheeld.core.facts import Fact, State
 from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_seen_elsewhere
-from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING, all_but
+from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING
 from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.evidence import Question, Topic
-from wheeld.core.waitlist import Happening, Waitlist
+from wheeld.core.waitlist import Happening, Wait, Waitlist
 
 F, S = Fact, State
 
@@ -82,7 +85,7 @@ HOLDS = (
         "once the number is out it voids nothing (R3)",
     ),
     Hold(
-        Topic.UNHEARD,
+        Topic.SAID,
         COUP,
         frozenset(),
         NUMBERS,
@@ -95,13 +98,6 @@ HOLDS = (
         why="the ball must be seen in the pocket of the last number (rulebook 3)",
     ),
     Hold(
-        Topic.MOMENT,
-        all_but(*COUP, S.BETS_CLOSED_EARLY),
-        frozenset({"rien_va"}),
-        why="said at some moment of a standstill, it voids also a coup that is launched before the end of it "
-        "(rulebook 7)",
-    ),
-    Hold(
         Topic.OBJECT,
         NO_COUP,
         frozenset({"open", "resume", "tout_va", "operations_done"}),
@@ -109,16 +105,15 @@ HOLDS = (
     ),
 )
 
-LAUNCH_TOPICS = (Topic.LAUNCH, Topic.UNREPORTED)
-"""Was there a coup when it was said? A word in doubt counts as said at its latest moment there, and as said at its
-earliest where the question is whether the number was out: in doubt the coup is void (docs/rulebook.md 7)."""
+AT_HAND = frozenset({*COUP, S.BETS_CLOSED_EARLY})
+"""Here a "rien va" has its coup."""
 
 
 def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
     """The questions that are open at this table now."""
-    of_sensors = list(known.observer.questions(known.now_us))
-    yield from of_sensors
-    yield from _numbers(of_sensors, waitlist)
+    yield from known.observer.questions(known.now_us)
+    if waitlist.unheard is not None:
+        yield from _unheard(*waitlist.unheard, waitlist)
     state = known.table_state
     if any(word in waitlist.said for word in AT_ONCE):
         return
@@ -129,34 +124,25 @@ def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
         yield Question(Topic.PLACE, -1, wait_us=PLACE_WAIT_US)
 
 
-def _numbers(open_questions: Iterable[Question], waitlist: Waitlist) -> Iterator[Question]:
-    """While a number waits for words it is not out: what happened after it waits, as before its proof."""
-    unheard = next((question for question in open_questions if question.topic is Topic.UNHEARD), None)
-    if unheard is not None:
-        for one in waitlist.waiting:
-            if one.evidence is not None and one.evidence.fact in NUMBERS:
-                yield Question(Topic.REST, one.t_us, unheard.until_us)
+def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Question]:
+    """Words may be on their way. While a number waits for them it is not out: what happened after it waits, as before
+    its proof."""
+    yield Question(Topic.SAID, since_us, until_us)
+    for one in waitlist.waiting:
+        if one.evidence is not None and one.evidence.fact in NUMBERS:
+            yield Question(Topic.REST, one.t_us, until_us)
 
 
-def held_until_us(happening: Happening, open_questions: Iterable[Question], state: State) -> int | None:
-    """Until when this waits in `state`; None when nothing that is open could change its meaning."""
-    ends = [
-        question.ends_us(t_us)
-        for question in (*open_questions, *_doubts(happening))
-        if question.since_us <= (t_us := _counts_from_us(happening, question.topic))
-        and _is_held(happening, question.topic, state)
+def wait_of(happening: Happening, open_questions: Iterable[Question], state: State) -> Wait:
+    """From when this counts in `state`, and until when it waits there: until the sensors have reported up to then, and
+    no open question could change its meaning."""
+    counts_us = happening.t_us if state in AT_HAND else happening.latest_us
+    ends_us = [
+        question.ends_us(counts_us)
+        for question in open_questions
+        if question.since_us <= counts_us and _is_held(happening, question.topic, state)
     ]
-    return max(ends, default=None)
-
-
-def _doubts(happening: Happening) -> Iterator[Question]:
-    """The question that a word brings with it when nobody knows at which moment it was said."""
-    if happening.latest_us > happening.t_us:
-        yield Question(Topic.MOMENT, happening.t_us, happening.latest_us)
-
-
-def _counts_from_us(happening: Happening, topic: Topic) -> int:
-    return happening.latest_us if topic in LAUNCH_TOPICS else happening.t_us
+    return Wait(counts_us, max([counts_us - 1, *ends_us]))
 
 
 def _is_held(happening: Happening, topic: Topic, state: State) -> bool:

@@ -28,7 +28,7 @@ from wheeld.core.observations import (
     HeadReport,
     HeadRotor,
     HeadWarning,
-    Hearing,
+    Heard,
     Level,
     Observation,
     Restarted,
@@ -57,17 +57,14 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
 """What it is that the object sensor comes to stand so."""
 HIDDEN_PASSES = 2
 """One pass alone may be a stray, and a game that is void because of it would be void by chance."""
-OF_NO_SENSOR = frozenset({SensorState, Hearing, Restarted, Command, ClockReading, Standstill, End})
+OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, Standstill, End})
 """These report nothing of the wheel itself. That time has passed without a pulse does."""
-ON_THEIR_WAY_US = 60_000_000
-"""For so long after a connection failed words that were said meanwhile may arrive: a broker keeps them no longer."""
 
 
 class ObserverState(msgspec.Struct):
-    """All that the observer remembers, whichever parts it has. `unheard`: since when words of people may be on their
-    way, and until when they can arrive. `watched_since_us`: the first report of the wheel since the latest gap, or when
-    the controller was there again after a restart; None: not yet. `door_open`: whether the cabinet's door is, as told
-    last; None: not told since the start."""
+    """All that the observer remembers, whichever parts it has. `watched_since_us`: the first report of the wheel since
+    the latest gap, or when the controller was there again after a restart; None: not yet. `door_open`: whether the
+    cabinet's door is, as told last; None: not told since the start."""
 
     ball: BallState = msgspec.field(default_factory=BallState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
@@ -78,7 +75,6 @@ class ObserverState(msgspec.Struct):
     loose: Loose = msgspec.field(default_factory=Loose)
     object_level: ObjectLevel = "clear"
     sight: Sight = msgspec.field(default_factory=Sight)
-    unheard: tuple[int, int] | None = None
     watched_since_us: int | None = None
     door_open: bool | None = None
 
@@ -131,7 +127,6 @@ class Observer:
             ForeignObject: self._object,
             Level: self._level,
             SensorState: self._sensor,
-            Hearing: self._hearing,
             Restarted: self._restarted,
         }
         if self._encoder is not None:
@@ -253,8 +248,6 @@ class Observer:
             yield self._games.question(now_us)
         if (rest := self.pocket.rest_question()) is not None:
             yield rest
-        if self.state.unheard is not None:
-            yield Question(Topic.UNHEARD, *self.state.unheard)
 
     def is_idle(self, now_us: int) -> bool:
         """Whether no coup to come needs the latest observations. Then no ball runs, and there is no recent pass. A
@@ -516,12 +509,6 @@ class Observer:
         if seen.active is bool(was):
             return []
         return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
-
-    def _hearing(self, seen: Hearing) -> list[Evidence]:
-        """Words may be on their way, or have all been heard. Nothing follows from that alone."""
-        found_us = max(seen.t_us, seen.found_us)
-        self.state.unheard = None if seen.since_us is None else (seen.since_us, found_us + ON_THEIR_WAY_US)
-        return []
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
         """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
