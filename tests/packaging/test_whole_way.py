@@ -22,7 +22,7 @@ from tests.packaging.test_install import APT_S, PROJECT, apt, package, state, ve
 from tests.packaging.test_long_journal import SETTING
 from tests.systemd.machine import Machine, booted
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(900)
 
 PAGE = PROJECT / "docs" / "install.md"
 COMMANDS_MAX = 4
@@ -173,7 +173,8 @@ def test_a_stranger_sees_nothing(machine: Machine) -> None:
         assert command != WATCH
         done = machine.run("sh", "-c", f"timeout --signal=INT 5 {command}", check=False)
         assert done.stdout == ""
-        assert "alert" in done.stderr.lower(), done.stderr
+        # On a busy computer the broker's alert may be lost, and only the end of the connection is seen.
+        assert re.search("alert|eof occurred", done.stderr.lower()), done.stderr
 
 
 _LOOK = """
