@@ -379,6 +379,7 @@ class Observer:
         evidence = beams.miss(rotor_stands=self.rotor.is_standing)
         if evidence and last_us is not None:
             self.state.loose.wait(min(self.pocket.fall_due_us(last_us), last_us + FALL_US_MAX))
+            self.state.pick_up.taken = False
         if any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
             self.pocket.forget_place()
         return evidence
