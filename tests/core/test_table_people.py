@@ -309,7 +309,7 @@ def test_also_without_a_last_number_a_ball_that_went_elsewhere_was_moved() -> No
 def sighted(evening: Evening, number: int, times: int) -> None:
     """Wait until the ball was seen in `number` so many times in a row."""
     pocket = evening.readers.tracker
-    while (pocket.number, pocket.state.streak_length) != (number, times):
+    while (pocket.number, len(pocket.state.streak)) != (number, times):
         evening.wait(0.1)
 
 

@@ -196,11 +196,6 @@ class PocketPart(Protocol):
         """Until when sightings should prove the number of a ball that left the track; None where none awaits that."""
         return None
 
-    @property
-    def was_glimpsed(self) -> bool:
-        """Whether the fallen ball was seen once in a pocket, where no reader met it again."""
-        return False
-
     def may_hold_unseen(self, stopped_us: int) -> bool:
         """Whether the ball may have come to rest before the rotor stopped, in a pocket that no reader has met."""
         return False
@@ -219,10 +214,6 @@ class PocketPart(Protocol):
 
     def forget_place(self) -> None:
         """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
-        return
-
-    def take_word(self, pocket_index: int) -> None:
-        """A person answers for it that the ball lies in that pocket."""
         return
 
     def note_pass(self, t_us: int) -> list[Evidence]:
