@@ -23,7 +23,7 @@ class Bowl:
         self.way: Way = way
         self.rotor = RotorFromEncoder(TICKS)
         self.readers_deg = readers_deg
-        self.reading = PocketTracker(readers_deg, needed)
+        self.reading = PocketTracker(readers_deg, needed, self.rotor)
         self._border = 0
 
     def turn_to(self, t_us: int) -> None:
@@ -48,7 +48,7 @@ class Bowl:
         called = []
         for t_us, reader in passes:
             self.turn_to(t_us)
-            called.append(self.reading.sighting(t_us, reader, self.rotor))
+            called.append(self.reading.sighting(t_us, reader))
         return called
 
 
@@ -111,8 +111,8 @@ def test_a_ball_lying_off_the_centre_of_its_pocket_is_read(off: float) -> None:
 
 
 def test_a_sighting_without_a_known_rotor_places_nothing() -> None:
-    reading = PocketTracker(READERS, 1)
-    assert not reading.sighting(1_000_000, 0, RotorFromEncoder(TICKS))
+    reading = PocketTracker(READERS, 1, RotorFromEncoder(TICKS))
+    assert not reading.sighting(1_000_000, 0)
     assert reading.pocket is None
     assert reading.state.unplaced == 1
 
@@ -139,12 +139,12 @@ def test_how_long_a_lying_ball_may_go_unseen(readers_deg: tuple[float, ...], sha
     """The widest gap between two readers, at the rotor's speed: a turn takes 3 s at 20 rpm."""
     bowl = Bowl()
     bowl.turn_to(2_000_000)
-    reading = PocketTracker(readers_deg, 3)
-    assert reading.turn_us(bowl.rotor, 2_000_000) == pytest.approx(share * 3_000_000, rel=0.01)
+    reading = PocketTracker(readers_deg, 3, bowl.rotor)
+    assert reading.turn_us(2_000_000) == pytest.approx(share * 3_000_000, rel=0.01)
 
 
 def test_without_a_rotor_the_wait_is_generous() -> None:
-    assert PocketTracker(READERS, 3).turn_us(RotorFromEncoder(TICKS), 0) == 5_000_000
+    assert PocketTracker(READERS, 3, RotorFromEncoder(TICKS)).turn_us(0) == 5_000_000
 
 
 # --- R3: sightings that agree make about one rotor turn ----------------------------------------------------------

@@ -568,7 +568,7 @@ def test_from_the_pocket_in_which_tout_va_was_granted_one_pass_is_a_launch(*, mi
         evening.wait(4.5)
         assert not evening.say("tout_va").done
     evening.lying = 17
-    while (evening.readers.tracker.number, len(evening.readers.state.streak)) != (17, 2):
+    while (evening.readers.number, len(evening.readers.state.streak)) != (17, 2):
         evening.wait(0.1)
     assert evening.say("tout_va").done
     weakly_launch(evening, into=30)

@@ -46,7 +46,7 @@ from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
 from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, SightingsState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
-from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, PocketPart, RotorPart
+from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, RotorPart
 from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
@@ -104,8 +104,8 @@ class Observer:
     """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
 
     `only_postpones`: whether the latest observation can only have moved deadlines to a later time. Most encoder edges
-    do this. `rotor_rpm`, `lies_in`, `place`: asked of the part itself (see `RotorPart.rpm`, `PocketPart.lies_in`,
-    `PocketPart.place`).
+    do this. `rotor_rpm`: see `RotorPart.rpm`. `lies_in`: whether the ball lies in a pocket now; None where nothing
+    watches that. `place`: in which pocket it is seen to lie now.
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
@@ -133,7 +133,7 @@ class Observer:
             self._take[Rotor] = self._edge
         if self._beams is not None:
             self._take[BallPass] = self._pulse
-        self.pocket: PocketPart = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
+        self.pocket = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
         self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
         self._use_the_rest()
 
@@ -226,7 +226,7 @@ class Observer:
         else:
             assert self._games is not None, "without beams a head reports the ball"
             yield self._games.question(now_us)
-        if (rest := self.pocket.rest_question()) is not None:
+        if self._readers is not None and (rest := self._readers.rest_question()) is not None:
             yield rest
         if self.state.unheard is not None:
             yield Question(Topic.UNHEARD, *self.state.unheard)
@@ -250,7 +250,7 @@ class Observer:
 
     def take_word(self, pocket_index: int) -> None:
         """A person answers for it that the ball lies in that pocket."""
-        self.ball.take_word(pocket_index, None if self._readers is None else self._readers.tracker.pocket)
+        self.ball.take_word(pocket_index, None if self._readers is None else self._readers.pocket)
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
@@ -298,7 +298,7 @@ class Observer:
             self._begin_unseen,
             self._miss_pass,
             self._stop,
-            self.pocket.miss_proof,
+            self._miss_proof,
             self._miss_fall,
             self._miss_rest,
         )
@@ -313,7 +313,7 @@ class Observer:
             launch_us=None if self._games is None else self._games.due_us(),
             pass_us=None if self._beams is None else self._pass_due_us(self._beams),
             tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
-            rest_us=self.pocket.proof_due_us(),
+            rest_us=None if self._readers is None else self._readers.proof_due_us(),
             fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
             loose_us=self.ball.until_us,
         )
@@ -326,14 +326,16 @@ class Observer:
         pulse = beams.tracker.take(t_us, seen.beam)
         if self.run.phase is Phase.ON_TRACK:
             self.ball.run()
-        evidence = self.pocket.note_pass(t_us) if pulse.in_run else []
+        readers = self._readers
+        evidence = readers.note_pass(t_us) if readers is not None and pulse.in_run else []
         if pulse.is_stray:
             evidence.append(Evidence(Fact.STRAY_PULSE, t_us, {"beam": seen.beam}))
         if pulse.is_launch:
             since_us = self.state.watched_since_us
             launch = beams.launch(t_us if since_us is None else since_us)
-            self.pocket.begin_run()
             self.ball.launch()
+            if readers is not None:
+                readers.begin_run()
             if games is None or games.take_launch():
                 evidence.append(launch)
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
@@ -341,9 +343,9 @@ class Observer:
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
         """When a ball that no beam meets any more is gone."""
         overdue_us = beams.tracker.overdue_us
-        if overdue_us is None or self.run.phase is not Phase.SUSPECTED:
+        if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
-        return self.pocket.gone_from_us(overdue_us)
+        return self._readers.gone_from_us(overdue_us)
 
     def _miss_pass(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
         beams, last_us = self._beams, self.run.last_us
@@ -351,8 +353,8 @@ class Observer:
         evidence = beams.miss(rotor_stands=self.rotor.is_standing)
         if evidence and last_us is not None:
             self.ball.fall(min(self.pocket.fall_due_us(last_us), last_us + FALL_US_MAX))
-        if any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
-            self.pocket.forget_place()
+        if self._readers is not None and any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
+            self._readers.restart()
         return evidence
 
     def _begin_unseen(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the head's report
@@ -362,7 +364,7 @@ class Observer:
     def _fall_due_us(self) -> int | None:
         """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
         run = self.run
-        if self.pocket.proof_due_us() is not None:
+        if self._readers is not None and self._readers.proof_due_us() is not None:
             return None  # it was met
         is_over = run.has_reported(Fact.NUMBER_NOT_PROVEN) or (
             run.has_reported(Fact.FALL_OVERDUE) and self.ball.glimpse is None
@@ -375,15 +377,19 @@ class Observer:
         readers, points = self._readers, self.state.rotor.points
         if readers is None or self.ball.seen_in is None or points[-1][0] != t_us:
             return []  # as at most edges; the rotor may also rattle at one border
-        taken = self.ball.turn(points, readers.tracker.widest_deg)
+        taken = self.ball.turn(points, readers.widest_deg)
         if taken is None:
             return []
-        self.pocket.forget_place()
+        readers.restart()
         return [Evidence(Fact.BALL_TAKEN, t_us, {"number": ROTOR_ORDER[taken]})]
 
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
         return [self.pocket.fall_overdue(now_us)]
+
+    def _miss_proof(self, now_us: int) -> list[Evidence]:
+        assert self._readers is not None, "only sightings prove a number"
+        return self._readers.miss_proof(now_us)
 
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
         """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
@@ -455,19 +461,20 @@ class Observer:
 
     def _rotor_stopped(self, last_us: int | None) -> list[Evidence]:
         """The encoder shows that the rotor stopped; it was last seen turning at `last_us`."""
-        may_lie_unseen = last_us is not None and self.pocket.may_hold_unseen(last_us)
+        readers = self._readers
+        may_lie_unseen = last_us is not None and readers is not None and readers.may_hold_unseen(last_us)
         return self._conclusions.rotor_stopped(last_us, may_lie_unseen=may_lie_unseen)
 
     # --- pocket -------------------------------------------------------------------------------------------------------
 
     def _sighting(self, pocket: PocketFromReaders, seen: Sighting) -> list[Evidence]:
         """What a reader saw; a ball that readers see lying may be taken."""
-        if pocket.tracker.is_called:
+        if pocket.is_called:
             self.ball.carried = False
         evidence = pocket.take(seen)
-        evidence += pocket.tracker.blind
+        evidence += pocket.blind
         self.ball.see(pocket.sightings)
-        if pocket.is_at_rest and self.run.phase is not Phase.ON_TRACK:
+        if (pocket.is_called or pocket.is_at_rest) and self.run.phase is not Phase.ON_TRACK:
             self.ball.rest()
         return evidence
 
@@ -544,7 +551,8 @@ class Observer:
         sensor, is_link = seen.sensor, seen.sensor == "link"
         hidden = self._launch_hidden() if is_link else []
         # Without these nobody can prove any more where the ball lies (R3b).
-        given_up = self.pocket.give_up() if sensor in ("link", "rotor", PLACE) else []
+        proves_place = sensor in ("link", "rotor", PLACE)
+        given_up = self._readers.give_up() if self._readers is not None and proves_place else []
         self.sight.failing[sensor] = seen.what
         self._use_the_rest()
         if is_link:

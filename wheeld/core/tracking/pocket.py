@@ -86,11 +86,12 @@ class PocketTracker:
         self,
         readers_deg: tuple[float, ...],
         needed: int,
+        rotor: RotorFromEncoder,
         state: SightingsState | None = None,
         sight: Sight | None = None,
     ) -> None:
         self._readers_deg = readers_deg
-        self._needed = needed
+        self._needed, self._rotor = needed, rotor
         self.state, self._sight = state or SightingsState(), sight or Sight()
         self.blind: list[Evidence] = []
         self.use([*range(len(readers_deg))])
@@ -131,10 +132,10 @@ class PocketTracker:
         """The number of that pocket."""
         return None if self.pocket is None else ROTOR_ORDER[self.pocket]
 
-    def sighting(self, t_us: int, reader: int, rotor: RotorFromEncoder) -> bool:
+    def sighting(self, t_us: int, reader: int) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
-        placed, self.blind = rotor.pocket_under(self._readers_deg[reader], t_us), []
+        placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed):
             state.unplaced += 1
             return False
@@ -145,30 +146,36 @@ class PocketTracker:
             state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
             return False
         before = state.latest.get(reader)
-        if before is not None and _same_pass(before, seen, rotor.state.begun_us):
+        if before is not None and _same_pass(before, seen, self._rotor.state.begun_us):
             return False
         if before is not None and before.pocket_index == seen.pocket_index:
             since_us, latest = before.t_us, state.latest
             met = {each for each in self._left if each in latest and latest[each].t_us >= since_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
         state.latest[reader] = seen
-        return self._count(seen, rotor)
+        return self._count(seen)
 
-    def lies_in(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> bool:
-        """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
-        state = self.state
-        if self.pocket != pocket_index or len(state.streak) < PLACED_SIGHTINGS:
-            return False
-        interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
-        return rotor.state.stopped or now_us <= state.streak[-1].t_us + PLACED_TURNS * interval_us
+    def _is_fresh(self, now_us: int) -> bool:
+        """Whether the latest sighting shows where the ball is now. While the rotor stands no reader can say that it was
+        taken out."""
+        is_standing, streak = self._rotor.state.stopped, self.state.streak
+        return is_standing or now_us <= streak[-1].t_us + PLACED_TURNS * self.turn_us(now_us)
 
-    def off_by(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> float | None:
+    def lies_in(self, pocket_index: int, now_us: int) -> bool:
+        """Whether the readers see the ball in that pocket now."""
+        is_there = self.pocket == pocket_index and len(self.state.streak) >= PLACED_SIGHTINGS
+        return is_there and self._is_fresh(now_us)
+
+    def place(self, now_us: int) -> int | None:
+        """The pocket where the readers see the ball now."""
+        pocket = self.pocket
+        return pocket if pocket is not None and self.lies_in(pocket, now_us) else None
+
+    def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets, clockwise, readers see the ball elsewhere than in that pocket; None unless they see it
         lie still now."""
-        seen = self.state.streak
-        interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
-        is_fresh = bool(seen) and (rotor.state.stopped or now_us <= seen[-1].t_us + PLACED_TURNS * interval_us)
-        if not is_fresh or _turned_deg(seen[0], seen[-1], rotor.state.begun_us) < HALF_TURN_DEG:
+        seen, begun_us = self.state.streak, self._rotor.state.begun_us
+        if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
         return fsum(_pockets_apart(each, named) for each in seen) / len(seen)
@@ -182,21 +189,21 @@ class PocketTracker:
         """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
         self.state.streak = []
 
-    def turn_us(self, rotor: RotorFromEncoder, t_us: int) -> int:
+    def turn_us(self, t_us: int) -> int:
         """Longest time between two sightings of a lying ball at the rotor's speed; 5 s when that isn't known."""
-        rpm = rotor.rpm(t_us)
-        if not rpm:
-            return 5_000_000
-        return round(self.widest_deg / (rpm * 6) * 1e6)
+        rpm = self._rotor.rpm(self._rotor.state.last_tick_us or t_us)
+        return round(self.widest_deg / (rpm * 6) * 1e6) if rpm else 5_000_000
 
-    def _count(self, seen: Seen, rotor: RotorFromEncoder) -> bool:
+    def _count(self, seen: Seen) -> bool:
         state = self.state
         if self.pocket != seen.pocket_index:
             self.restart()
         if not state.streak:
-            state.proof_due_us = seen.t_us + min(PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (rotor.rpm(seen.t_us) or 1)))
+            state.proof_due_us = seen.t_us + min(
+                PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (self._rotor.rpm(seen.t_us) or 1))
+            )
         state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
-        if state.proof_due_us is None or not self._is_proven(rotor.state.begun_us):
+        if state.proof_due_us is None or not self._is_proven(self._rotor.state.begun_us):
             return False
         state.proof_due_us = None
         return True
@@ -212,7 +219,7 @@ class PocketTracker:
         return again or (is_enough and spanned)
 
 
-class PocketFromReaders:
+class PocketFromReaders(PocketTracker):
     """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
 
     def __init__(
@@ -224,36 +231,15 @@ class PocketFromReaders:
         rotor: RotorFromEncoder,
         sight: Sight,
     ) -> None:
+        super().__init__(setting.readers_deg, setting.sightings_to_call, rotor, state, sight)
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
-        self.state, self.ball, self._sight = state, ball, sight
-        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, state, sight)
-        self._beams, self._pulses, self._rotor, self._run = beams, beams.tracker, rotor, beams.run
-        self.use = self.tracker.use
-
-    @property
-    def sightings(self) -> list[Seen]:
-        """The latest consecutive ones in one pocket."""
-        return self.tracker.sightings
+        self.ball, self._beams, self._pulses, self._run = ball, beams, beams.tracker, beams.run
 
     @property
     def counters(self) -> dict[str, int]:
         """Sightings that no pocket was found for, since the start."""
         return {"unplaced_sightings": self.state.unplaced}
-
-    def lies_in(self, pocket_index: int, now_us: int) -> bool:
-        """Whether the readers see the ball in that pocket."""
-        return self.tracker.lies_in(pocket_index, self._rotor, now_us)
-
-    def place(self, now_us: int) -> int | None:
-        """The pocket where the readers see the ball."""
-        place = self.tracker.pocket
-        return place if place is not None and self.lies_in(place, now_us) else None
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether readers see the ball lie still: it bounces no more."""
-        return self.tracker.is_called or self.tracker.is_at_rest
 
     def rest_question(self) -> Question | None:
         """Since the first sighting of the latest ones in one pocket, until it should have been proven.
@@ -290,7 +276,7 @@ class PocketFromReaders:
         if at_pass is None or self._rotor.state.begun_us > left_us:
             return True
         turned_deg = abs(self._rotor.turned_deg - at_pass[0])
-        return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.tracker.widest_deg
+        return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.widest_deg
 
     def miss_proof(self, now_us: int) -> list[Evidence]:
         """The proof should be complete. A ball that only one sighting shows, and that readers did not see again while
@@ -299,7 +285,7 @@ class PocketFromReaders:
         is_turning = now_us - (rotor.last_tick_us or 0) < TURNS_US and rotor.begun_us <= streak[-1].t_us
         if len(streak) == 1 and is_turning:
             self.ball.glimpse = streak[0]
-            self.tracker.restart()
+            self.restart()
             return []
         return self.give_up()
 
@@ -323,21 +309,13 @@ class PocketFromReaders:
         """A launch was proven: no pocket was seen filled yet."""
         self.state.filled = []
         self._sight.note_launch()
-        self.tracker.restart()
-
-    def forget_place(self) -> None:
-        """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
-        self.tracker.restart()
+        self.restart()
 
     def lose_place(self) -> None:
         """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
         prove nothing."""
-        self.tracker.restart()
+        self.restart()
         self.state.latest, self.ball.pocket = {}, None
-
-    def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
-        return self.tracker.off_by(pocket_index, self._rotor, now_us)
 
     def find_place(self, pocket_index: int, now_us: int) -> float:
         """A person says that the ball, which readers see lie still, lies in that pocket: the pockets stand so. By how
@@ -345,7 +323,7 @@ class PocketFromReaders:
         off = self.off_by(pocket_index, now_us)
         assert off is not None, "they see it"
         self._rotor.shift(-off * POCKET_DEG)
-        self.tracker.restart()
+        self.restart()
         self._pulses.forget()
         self.state.latest, self.ball.pocket = {}, pocket_index
         return off
@@ -357,7 +335,7 @@ class PocketFromReaders:
         """
         state, run = self.state, self._run
         state.at_pass = self._rotor.fit(t_us)
-        self.tracker.restart()
+        self.restart()
         if run.has_reported(Fact.SENSOR_FAULT):
             return []
         filled = next((pocket for _, pocket in state.filled if self._times_filled(pocket) >= FILLED_SIGHTINGS), None)
@@ -377,13 +355,13 @@ class PocketFromReaders:
         seen_us = self.state.last_us
         if seen_us is None:
             return overdue_us
-        turn_us = self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or seen_us)
+        turn_us = self.turn_us(seen_us)
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def fall_due_us(self, left_us: int) -> int:
         """The wait is longer than a fall, and longer than a reader needs to meet the ball. Each sighting makes it
         later."""
-        wait_us = round(1.5 * self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or left_us))
+        wait_us = round(1.5 * self.turn_us(left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
@@ -394,14 +372,14 @@ class PocketFromReaders:
 
     def take(self, seen: Sighting) -> list[Evidence]:
         """What one sighting proves."""
-        run, state, ball, tracker = self._run, self.state, self.ball, self.tracker
+        run, state, ball = self._run, self.state, self.ball
         lay_in, is_launched = ball.pocket, run.launched_us is not None
         bounces_until_us = (run.last_us or 0) + REST_US
         if is_launched and (seen.t_us < bounces_until_us or self._began_before(bounces_until_us)):
-            tracker.restart()
-        called = tracker.sighting(seen.t_us, seen.reader, self._rotor)
-        pocket, latest = tracker.pocket, state.latest.get(seen.reader)
-        if not tracker.is_placed:
+            self.restart()
+        called = self.sighting(seen.t_us, seen.reader)
+        pocket, latest = self.pocket, state.latest.get(seen.reader)
+        if not self.is_placed:
             return []
         is_counted = latest is not None and latest.t_us == seen.t_us
         if is_counted and len(state.streak) == 1:
@@ -419,9 +397,9 @@ class PocketFromReaders:
     def _in_run(self, t_us: int, pocket: int, *, is_counted: bool, called: bool) -> list[Evidence]:
         """A sighting while a run is known: of the fallen ball, or of one that fell from the track unseen."""
         run, ball, is_on_track = self._run, self.ball, self._run.phase is Phase.ON_TRACK
-        if not is_on_track and ball.rested_in is None and self.tracker.is_at_rest:
+        if not is_on_track and ball.rested_in is None and self.is_at_rest:
             ball.rested_in = pocket
-        is_open = is_counted and not is_on_track and not self.tracker.is_called
+        is_open = is_counted and not is_on_track and not self.is_called
         is_told = run.has_reported(Fact.NUMBER_NOT_PROVEN)
         are_two = is_open and ball.meet(pocket) and ball.are_two and not is_told
         if not called and not are_two:
@@ -440,7 +418,7 @@ class PocketFromReaders:
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
         launched, or moved by a hand."""
         streak = self.state.streak
-        if self.tracker.pocket == lay_in:
+        if self.pocket == lay_in:
             self._pulses.rest(t_us)
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
@@ -485,7 +463,7 @@ class PocketFromReaders:
             Margin.run(record.laps, self._min_laps, record.lead_passes),
             Margin.pocket(streak),
             self._beams.sure_of_passes(),
-            self.tracker.sure_of_readers,
+            self.sure_of_readers,
         )
         return Evidence(self._proven, t_us, figures, sure)
 
