@@ -47,7 +47,7 @@ from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, Hea
 from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, SightingsState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
 from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, RotorPart
-from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight
+from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight, sensor_of
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "present": Fact.OBJECT_IN,
@@ -104,8 +104,9 @@ class Observer:
     """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
 
     `only_postpones`: whether the latest observation can only have moved deadlines to a later time. Most encoder edges
-    do this. `rotor_rpm`: see `RotorPart.rpm`. `lies_in`: whether the ball lies in a pocket now; None where nothing
-    watches that. `place`: in which pocket it is seen to lie now.
+    do this. `faults`: the sensors that fail and are not left out, by name. `rotor_rpm`: see `RotorPart.rpm`. `lies_in`:
+    whether the ball lies in a pocket now; None where nothing watches that. `place`: in which pocket it is seen to lie
+    now.
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
@@ -178,11 +179,6 @@ class Observer:
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
         return None if self._readers is None else self._readers.off_by(pocket_index, now_us)
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """The sensors that fail and are not left out, by name."""
-        return self.sight.faults
 
     @property
     def troubles(self) -> dict[str, Trouble]:
@@ -261,6 +257,7 @@ class Observer:
         """The beams and readers that neither fail nor are left out watch alone. Where too few are left nothing is
         judged, and nothing changes."""
         self.sight.forget_unused()
+        self.faults, self._unused = self.sight.faults, self.sight.unused
         beams = self.sight.numbers_left("beam", len(self.setting.beams_deg))
         readers = self.sight.numbers_left("reader", len(self.setting.readers_deg))
         if self._beams is not None and len(beams) >= BEAMS_MIN:
@@ -283,7 +280,7 @@ class Observer:
         if self.state.watched_since_us is None and kind not in OF_NO_SENSOR:
             self.state.watched_since_us = seen.t_us
         take = self._take.get(kind)
-        if take is None or not self.sight.draws_from(seen):
+        if take is None or (self._unused and sensor_of(seen) in self._unused):
             return []
         return take(seen)
 
@@ -308,13 +305,14 @@ class Observer:
         return evidence
 
     def dues(self) -> Dues:
-        """What is awaited now."""
+        """What is awaited now. A ball that was met falls no more."""
+        rest_us = None if self._readers is None else self._readers.proof_due_us()
         return Dues(
             launch_us=None if self._games is None else self._games.due_us(),
             pass_us=None if self._beams is None else self._pass_due_us(self._beams),
             tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
-            rest_us=None if self._readers is None else self._readers.proof_due_us(),
-            fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
+            rest_us=rest_us,
+            fall_us=self._fall_due_us() if self.run.phase is Phase.OFF_TRACK and rest_us is None else None,
             loose_us=self.ball.until_us,
         )
 
@@ -364,8 +362,6 @@ class Observer:
     def _fall_due_us(self) -> int | None:
         """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
         run = self.run
-        if self._readers is not None and self._readers.proof_due_us() is not None:
-            return None  # it was met
         is_over = run.has_reported(Fact.NUMBER_NOT_PROVEN) or (
             run.has_reported(Fact.FALL_OVERDUE) and self.ball.glimpse is None
         )
@@ -425,7 +421,7 @@ class Observer:
         if launched_us is None:
             return self._picked_up(seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
-        stopped = surprise == "turned_back" and encoder.state.opposite_us > launched_us
+        stopped = surprise == "turned_back" and encoder.state.points[0][0] > launched_us
         evidence = self._rotor_stopped(last_us) if stopped else []
         return evidence + self._conclusions.directions(seen.t_us)
 

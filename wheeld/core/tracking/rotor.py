@@ -63,7 +63,7 @@ Surprise: TypeAlias = Literal["turned_back", "slipped"]
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
     clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
-    they were in the other direction; the first of the latest such ticks came at `opposite_us`. `glitch_ticks`: how
+    they were in the other direction. `glitch_ticks`: how
     many in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `jitter_us`: by
     how much edges come early or late, the median. `shift_deg`: how far the disc has slipped on the rotor, as a person
     found."""
@@ -74,7 +74,6 @@ class RotorState(msgspec.Struct):
     glitch_ticks: int = 0
     last_tick_us: int | None = None
     begun_us: int = 0
-    opposite_us: int = 0
     stopped: bool = True
     jitter_us: float = 750.0
     shift_deg: float = 0.0
@@ -236,7 +235,6 @@ class RotorFromEncoder:
             if self._is_misplaced(place_deg - last_deg):
                 self._begin(seen, angle_deg)
                 return "slipped"
-            state.opposite_us = seen.t_us
         state.opposite.append((seen.t_us, place_deg))
         if was_turning and len(state.opposite) < REVERSAL_TICKS:
             return None
