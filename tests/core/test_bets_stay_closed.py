@@ -19,8 +19,8 @@ from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, Goto
 from wheeld.core.law.table import rule
 from wheeld.core.observations import Command, CommandName, HeadGame, HeadNumber
 from wheeld.core.table_state import TableState
-from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
-from wheeld.core.tracking.observer import Observer
+from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, Ball, Where
+from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.run import Phase
 
 WORDS: tuple[CommandName, ...] = ("open", "operations_done", "tout_va", "resume")
@@ -30,10 +30,11 @@ SOON_S = 16.0
 turns of the slowest rotor of these tests."""
 NO_NUMBER = msgspec.structs.replace(FRENCH, last_number=None)
 PLACES = {
-    Whereabouts.AT_REST: (Phase.NONE, Loose()),
-    Whereabouts.ON_TRACK: (Phase.ON_TRACK, Loose()),
-    Whereabouts.FALLING: (Phase.OFF_TRACK, Loose(20_000_000)),
-    Whereabouts.UNSEEN: (Phase.NONE, Loose(5_000_000, is_unseen=True)),
+    Where.LIES: (Phase.NONE, None),
+    Where.TAKEN: (Phase.NONE, None),
+    Where.RUNS: (Phase.ON_TRACK, None),
+    Where.FALLS: (Phase.OFF_TRACK, 20_000_000),
+    Where.UNSEEN: (Phase.NONE, None),
 }
 """What the observer remembers in each phase of a ball."""
 
@@ -48,15 +49,15 @@ def standings() -> Iterator[TableState]:
     yield TableState()
 
 
-def known(table: TableState, place: Whereabouts, name: CommandName) -> Known:
-    observer = Observer(NO_NUMBER)
-    observer.run.phase, observer.state.loose = PLACES[place]
-    observer.run.launched_us = None if place is Whereabouts.AT_REST else 1
-    assert observer.whereabouts is place
+def known(table: TableState, place: Where, name: CommandName) -> Known:
+    phase, until_us = PLACES[place]
+    observer = Observer(NO_NUMBER, ObserverState(ball=Ball(place, until_us)))
+    observer.run.phase = phase
+    observer.run.launched_us = None if place is Where.LIES else 1
     return Known(table, observer, NO_NUMBER.profile.pockets, 10_000_000, Command(10_000_000, name, by="chef"))
 
 
-def opens_bets(table: TableState, place: Whereabouts, name: CommandName) -> bool:
+def opens_bets(table: TableState, place: Where, name: CommandName) -> bool:
     """Whether the command would lead to open bets, or back to where they were open."""
     row = rule(table.state, fact_of(known(table, place, name)))
     to = table.resume_to if row.next is Goto.RETURN else row.next
@@ -68,32 +69,32 @@ def test_no_command_opens_the_bets_while_a_ball_runs_or_falls(name: CommandName)
     """In every state, wherever it leads. At rest, and after the time of a fall, each that would open them does."""
     opening = 0
     for table in standings():
-        would = opens_bets(table, Whereabouts.AT_REST, name)
+        would = opens_bets(table, Where.LIES, name)
         opening += would
-        assert not opens_bets(table, Whereabouts.ON_TRACK, name), table
-        assert not opens_bets(table, Whereabouts.FALLING, name), table
-        assert opens_bets(table, Whereabouts.UNSEEN, name) == would, table
+        assert not opens_bets(table, Where.RUNS, name), table
+        assert not opens_bets(table, Where.FALLS, name), table
+        assert opens_bets(table, Where.UNSEEN, name) == would, table
     assert opening
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_what_opens_no_bets_is_refused_no_more_than_without_a_ball(name: CommandName) -> None:
     """La dernière was played, or "tout va" is owed: nobody bets next. Only "resume" waits for a ball on the track."""
-    for table, place in product(standings(), (Whereabouts.ON_TRACK, Whereabouts.FALLING)):
-        if opens_bets(table, Whereabouts.AT_REST, name) or (name == "resume" and place is Whereabouts.ON_TRACK):
+    for table, place in product(standings(), (Where.RUNS, Where.FALLS)):
+        if opens_bets(table, Where.LIES, name) or (name == "resume" and place is Where.RUNS):
             continue
-        rows = [rule(table.state, fact_of(known(table, seen, name))) for seen in (Whereabouts.AT_REST, place)]
+        rows = [rule(table.state, fact_of(known(table, seen, name))) for seen in (Where.LIES, place)]
         assert rows[0].refuse == rows[1].refuse, (table, place)
         assert rows[0].next == rows[1].next, (table, place)
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_person_answers_for_the_obstacle_where_the_word_opens_the_bets(name: CommandName) -> None:
-    for table, place in product(standings(), Whereabouts):
+    for table, place in product(standings(), Where):
         here = known(table, place, name)
         fact = fact_of(here)
         by_word = word_for(fact, here) == NO_OBSTACLE and not rule(table.state, fact).refuse
-        assert by_word == (place is Whereabouts.UNSEEN and opens_bets(table, place, name)), (table, place)
+        assert by_word == (place is Where.UNSEEN and opens_bets(table, place, name)), (table, place)
 
 
 # --- at a wheel -------------------------------------------------------------------------------------------------------

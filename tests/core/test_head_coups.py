@@ -9,6 +9,7 @@ import pytest
 
 from tests.core.head_evening import CHEF, MERCURY, SLINGSHOT, HeadEvening
 from wheeld.core.observations import ForeignObject, HeadGame
+from wheeld.core.tracking.evidence import Topic
 
 FAIR = msgspec.structs.replace(MERCURY, game="fair", wheel="fair", rotor_direction="ccw")
 
@@ -755,6 +756,7 @@ def test_the_game_after_one_that_was_called_is_no_surprise_after_a_restart(spin:
 
 def test_a_head_opens_no_question_about_its_number() -> None:
     """It reports the number, and no sighting before: there is nothing to prove later, and nothing to give up."""
-    pocket = running(laps=8).observer.pocket
-    assert (pocket.rest_question(), pocket.place(0)) == (None, None)
-    assert (pocket.miss_proof(0), pocket.give_up()) == ([], [])
+    evening = running(laps=8)
+    observer = evening.observer
+    assert (observer.pocket.place(0), observer.pocket.sightings, observer.dues().rest_us) == (None, [], None)
+    assert [question.topic for question in observer.questions(evening.now_us)] == [Topic.UNREPORTED]

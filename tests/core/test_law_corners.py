@@ -115,7 +115,7 @@ def test_a_ball_that_a_hand_puts_elsewhere_before_its_number_is_proven_awaits_th
     evening.run()
     evening.wait(FALL_S)
     evening.lying = 9
-    while evening.readers.state.rested_in is None:
+    while evening.observer.ball.rested_in is None:
         evening.wait(0.1)
     evening.lying = 12
     evening.wait(9)

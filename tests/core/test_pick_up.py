@@ -10,7 +10,7 @@ import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening, Way, other
 from wheeld.core.instants import to_text
-from wheeld.core.observations import Rotor, Sighting
+from wheeld.core.observations import BallPass, Rotor, Sighting
 from wheeld.core.pockets import SINGLE_ZERO
 
 HISTORIES = 200
@@ -179,3 +179,12 @@ def test_it_is_dated_by_the_rotor_and_replays() -> None:
     (t_us,) = warnings(evening)
     assert lifted_us < t_us <= lifted_us + needed_s(FRENCH.readers_deg, 20, 148) * 1e6
     assert to_text(START_UTC_US + t_us) in evening.of("notice")[-1]["at"]
+
+
+def test_after_a_weak_launch_nobody_is_told_not_to_launch_yet() -> None:
+    """The ball that was in a hand falls."""
+    evening = taken(in_operations(beams_deg=(0.0, 120.0, 240.0)))
+    evening.plan(*(BallPass(evening.now_us + 300_000 + beam * 550_000, beam) for beam in range(2)))
+    evening.wait(5)
+    assert evening.verdicts()[1:] == [("void", "early_launch")]
+    assert "no_launch" not in evening.last("table").payload["waiting_codes"]

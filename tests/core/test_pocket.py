@@ -7,7 +7,7 @@ import pytest
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.core.tracking.pocket import PocketTracker
+from wheeld.core.tracking.pocket import SIGHTINGS_KEPT, PocketTracker
 from wheeld.core.tracking.rotor import RotorFromEncoder
 
 READERS = (30.0, 150.0, 270.0)
@@ -24,7 +24,7 @@ class Bowl:
         self.way: Way = way
         self.rotor = RotorFromEncoder(TICKS, SINGLE_ZERO)
         self.readers_deg = readers_deg
-        self.reading = PocketTracker(readers_deg, needed, SINGLE_ZERO)
+        self.reading = PocketTracker(readers_deg, needed, self.rotor)
         self._border = 0
 
     def turn_to(self, t_us: int) -> None:
@@ -49,7 +49,7 @@ class Bowl:
         called = []
         for t_us, reader in passes:
             self.turn_to(t_us)
-            called.append(self.reading.sighting(t_us, reader, self.rotor))
+            called.append(self.reading.sighting(t_us, reader))
         return called
 
 
@@ -59,7 +59,7 @@ def test_every_pocket_is_read_right(way: Way, number: int) -> None:
     bowl = Bowl(way)
     assert bowl.see(*bowl.passes(number, 3)) == [False, False, True]
     assert bowl.reading.number == number
-    assert bowl.reading.state.lying == CLOCKWISE.index(number)
+    assert bowl.reading.is_called
 
 
 @pytest.mark.parametrize("needed", [1, 3, 5])
@@ -68,7 +68,7 @@ def test_a_pocket_is_called_once_at_the_sighting_asked_for(needed: int) -> None:
     called = bowl.see(*bowl.passes(22, needed + 4))
     again = 3  # the first of three readers meets it again, a whole turn later
     assert called == [n == min(needed - 1, again) for n in range(needed + 4)]
-    assert bowl.reading.state.streak_length == needed + 4
+    assert len(bowl.reading.state.streak) == min(needed + 4, SIGHTINGS_KEPT)
 
 
 def test_a_bouncing_ball_is_not_called_where_it_bounces() -> None:
@@ -85,14 +85,14 @@ def test_the_pocket_seen_last_is_known_before_it_is_called() -> None:
     assert (bowl.reading.pocket, bowl.reading.number) == (None, None)
     bowl.see(*bowl.passes(22, 1))
     assert bowl.reading.number == 22
-    assert bowl.reading.state.lying is None
+    assert not bowl.reading.is_called
 
 
 def test_one_reader_sees_one_pass_once() -> None:
     bowl = Bowl()
     once = bowl.passes(22, 1)[0]
     assert bowl.see(once, (once[0] + 3_000, once[1]), (once[0] + 9_000, once[1])) == [False] * 3
-    assert bowl.reading.state.streak_length == 1
+    assert len(bowl.reading.state.streak) == 1
 
 
 @pytest.mark.parametrize("off", [-0.45, 0.45])
@@ -112,19 +112,19 @@ def test_a_ball_lying_off_the_centre_of_its_pocket_is_read(off: float) -> None:
 
 
 def test_a_sighting_without_a_known_rotor_places_nothing() -> None:
-    reading = PocketTracker(READERS, 1, SINGLE_ZERO)
-    assert not reading.sighting(1_000_000, 0, RotorFromEncoder(TICKS, SINGLE_ZERO))
+    reading = PocketTracker(READERS, 1, RotorFromEncoder(TICKS, SINGLE_ZERO))
+    assert not reading.sighting(1_000_000, 0)
     assert reading.pocket is None
     assert reading.state.unplaced == 1
 
 
-def test_after_a_restart_the_count_begins_anew_and_the_old_place_is_kept() -> None:
+def test_after_a_restart_the_count_begins_anew() -> None:
     bowl = Bowl()
     first = bowl.passes(22, 3)
     bowl.see(*first)
     bowl.reading.restart()
     assert bowl.reading.pocket is None
-    assert bowl.reading.state.lying == CLOCKWISE.index(22)
+    assert not bowl.reading.is_called
     assert bowl.see(*bowl.passes(22, 3, after_us=first[-1][0] + 300_000)) == [False, False, True]
 
 
@@ -140,12 +140,12 @@ def test_how_long_a_lying_ball_may_go_unseen(readers_deg: tuple[float, ...], sha
     """The widest gap between two readers, at the rotor's speed: a turn takes 3 s at 20 rpm."""
     bowl = Bowl()
     bowl.turn_to(2_000_000)
-    reading = PocketTracker(readers_deg, 3, SINGLE_ZERO)
-    assert reading.turn_us(bowl.rotor, 2_000_000) == pytest.approx(share * 3_000_000, rel=0.01)
+    reading = PocketTracker(readers_deg, 3, bowl.rotor)
+    assert reading.turn_us(2_000_000) == pytest.approx(share * 3_000_000, rel=0.01)
 
 
 def test_without_a_rotor_the_wait_is_generous() -> None:
-    assert PocketTracker(READERS, 3, SINGLE_ZERO).turn_us(RotorFromEncoder(TICKS, SINGLE_ZERO), 0) == 5_000_000
+    assert PocketTracker(READERS, 3, RotorFromEncoder(TICKS, SINGLE_ZERO)).turn_us(0) == 5_000_000
 
 
 # --- R3: sightings that agree make about one rotor turn ----------------------------------------------------------
@@ -160,7 +160,7 @@ def test_sightings_within_half_a_turn_call_nothing_however_many(rpm: float, need
     while bounce[-2][0] - bounce[0][0] > 30e6 / rpm:
         bounce = bowl.passes(22, needed + 2, after_us=bounce[0][0])
     assert not any(bowl.see(*bounce[:-1]))
-    assert bowl.reading.state.streak_length == needed + 1
+    assert len(bowl.reading.state.streak) == needed + 1
     assert bowl.see(bounce[-1]) == [True]
 
 
@@ -184,4 +184,4 @@ def test_one_reader_does_not_count_a_pocket_twice_within_half_a_turn(rpm: float)
     (first,) = bowl.passes(22, 1, off=0.35)
     assert bowl.see(first, (first[0] + 300_000, first[1])) == [False, False]
     assert bowl.reading.number == 22
-    assert bowl.reading.state.streak_length == 1
+    assert len(bowl.reading.state.streak) == 1

@@ -129,7 +129,7 @@ def test_a_number_that_was_out_before_the_standstill_is_not_voided_by_it() -> No
     evening.wait(1.5)
     assert evening.now_us > falls_from
     assert evening.verdicts() == []
-    assert evening.observer.pocket.rest_question() is not None, "a reader has seen it"
+    assert evening.readers.rest_question() is not None, "a reader has seen it"
     still = stand_still(evening, 5)
     hear(evening, still, "rien_va")
     evening.wait(6)

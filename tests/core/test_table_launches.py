@@ -507,7 +507,7 @@ def confirmed(number: int, *, sightings: int) -> Evening:
     evening.run()
     evening.wait(3)
     evening.lying = number
-    while evening.readers.state.streak_length < sightings:
+    while len(evening.readers.state.streak) < sightings:
         evening.wait(0.1)
     evening.turn(0)
     evening.wait(8)
@@ -568,7 +568,7 @@ def test_from_the_pocket_in_which_tout_va_was_granted_one_pass_is_a_launch(*, mi
         evening.wait(4.5)
         assert not evening.say("tout_va").done
     evening.lying = 17
-    while (evening.readers.tracker.number, evening.readers.state.streak_length) != (17, 2):
+    while (evening.readers.number, len(evening.readers.state.streak)) != (17, 2):
         evening.wait(0.1)
     assert evening.say("tout_va").done
     weakly_launch(evening, into=30)
@@ -666,7 +666,7 @@ def test_readers_side_by_side_see_one_bounce_not_a_number() -> None:
     evening.run()
     evening.wait(3)
     evening.lying = 30
-    while evening.readers.state.streak_length < 3:
+    while len(evening.readers.state.streak) < 3:
         evening.wait(0.005)
     evening.wait(0.2)
     assert evening.verdicts() == []

@@ -559,7 +559,7 @@ def test_n8_a_number_without_a_proven_direction_is_no_result() -> None:
             evening._planned.remove(one)
     evening.until(passes[-1].t_us)
     assert evening.state == "ball_running"
-    assert evening.observer.ball.record().laps == 4
+    assert evening.observer.track.record().laps == 4
     evening.fall(9)
     evening.wait(2)
     only_void(evening, "breakdown")

@@ -76,7 +76,7 @@ def proven_while_it_awaits_the_chef() -> Evening:
     evening.observe(Heard(evening.now_us, until_us=evening.now_us - SECOND_US))
     evening.wait(2)
     evening.lying = 8
-    while evening.readers.state.streak_length < 2:
+    while len(evening.readers.state.streak) < 2:
         evening.wait(0.05)
     evening.turn(0)
     evening.wait(8)
@@ -107,7 +107,7 @@ def test_a_cut_that_begins_after_the_number_delays_nothing() -> None:
     evening.until(passes[-1].t_us)
     evening.wait(1)
     evening.lying = 8
-    while evening.readers.state.streak_length < 2:
+    while len(evening.readers.state.streak) < 2:
         evening.wait(0.05)
     evening.wait(0.3)
     assert evening.verdicts() == []

@@ -127,7 +127,7 @@ class Adjudicator:
     def _note_seen(self, evidence: Evidence) -> None:
         """Where readers saw the ball of a run that is proven, or that the chef answers for. Sooner after its last pass
         than a fall takes it bounces."""
-        coup, record = self._state.current, self._observer.ball.record()
+        coup, record = self._state.current, self._observer.track.record()
         has_run = bool(coup.directions) and coup.left_track_us is not None
         first_us = self._observer.pocket.sightings[0].t_us
         if has_run and first_us - (coup.left_track_us or 0) >= REST_US:
@@ -170,7 +170,7 @@ class Adjudicator:
                 if not {"number", "unproven"} & evidence.figures.keys() and coup.seen is not None:
                     called = msgspec.structs.replace(coup.seen, asked_us=now_us)
                 coup.called = called
-                self._observer.settle()  # people see where it lies
+                self._observer.ball.settle()  # people see where it lies
             case Act.DOUBT:
                 self._doubt()
             case _:
@@ -321,12 +321,12 @@ class Adjudicator:
         assert command is not None, "a person confirms"
         called = self._state.current.called
         if called is None:  # no reader sees where it lies
-            record = self._observer.ball.record()
+            record = self._observer.track.record()
             is_open = {"R1": not self._state.current.directions, "R2": record.is_short_of(self._min_laps), "R3": True}
             unproven = " ".join(rule for rule in is_open if is_open[rule])
             figures = record.figures | {"number": command.number or 0, "unproven": unproven}
             called = self._called(Evidence(Fact.CONFIRM, now_us, figures), now_us)
-            self._observer.settle()
+            self._observer.ball.settle()
         elif command.number not in (None, called.number):
             place = self._observer.place(now_us)
             if place is not None and self._pockets.order[place] != command.number:
@@ -392,7 +392,7 @@ class Adjudicator:
             state.begin_coup()
             state.current = Coup()
             self._observer.disown()
-            self._observer.settle()
+            self._observer.ball.settle()
         if moved.state is not state.state:
             state.state = moved.state
             state.history.move(since_us, moved.state, state.coup)

@@ -9,7 +9,7 @@ import msgspec
 from wheeld.core.facts import ObjectLevel
 from wheeld.core.observations import Direction
 from wheeld.core.pockets import PocketLayout
-from wheeld.core.tracking.loose import Whereabouts
+from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.observer import Observer
 
 Ball: TypeAlias = Literal["at_rest", "on_track", "falling", "unseen"]
@@ -33,24 +33,25 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     object: ObjectLevel
 
 
-_BALLS: dict[Whereabouts, Ball] = {
-    Whereabouts.AT_REST: "at_rest",
-    Whereabouts.ON_TRACK: "on_track",
-    Whereabouts.FALLING: "falling",
-    Whereabouts.UNSEEN: "unseen",
+_BALLS: dict[Where, Ball] = {
+    Where.LIES: "at_rest",
+    Where.TAKEN: "at_rest",
+    Where.RUNS: "on_track",
+    Where.FALLS: "falling",
+    Where.UNSEEN: "unseen",
 }
 
 
 def glance(observer: Observer, pockets: PocketLayout, now_us: int) -> Glance:
     """How the wheel looks now."""
-    is_running = observer.whereabouts is not Whereabouts.AT_REST
+    is_running = observer.ball.where in (Where.RUNS, Where.FALLS, Where.UNSEEN)
     place = None if is_running else observer.place(now_us)
-    laps, deg = observer.ball.record().laps if is_running else None, observer.rotor.angle_deg(now_us)
+    laps, deg = observer.track.record().laps if is_running else None, observer.rotor.angle_deg(now_us)
     return Glance(
         t_us=now_us,
         rotor_deg=None if deg is None else round(deg, 1),
         rotor_rpm=_rpm(observer, now_us),
-        ball=_BALLS[observer.whereabouts],
+        ball=_BALLS[observer.ball.where],
         direction=observer.run.direction,
         laps=None if laps is None else round(laps, 2),
         number=None if place is None else pockets.order[place],

@@ -16,6 +16,7 @@ from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import PendingStep
 from wheeld.core.table_state import Called, TableState
+from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.observer import Observer
 
 NO_TROUBLES: Mapping[str, Trouble] = MappingProxyType({})
@@ -72,7 +73,7 @@ class StatePublisher:
         """What comes before the next coup; a number that awaits the chef comes before any repair."""
         known = Known(self._state, self._observer, self._profile.pockets, now_us)
         owed = {
-            Awaited.NO_LAUNCH: self._observer.ball_taken,
+            Awaited.NO_LAUNCH: self._observer.ball.where is Where.TAKEN,
             Awaited.CLEAR_OBJECT: self._state.object_level == "present",
             Awaited.REPAIR: bool(self._observer.faults) and not self._state.awaits_chef,
             Awaited.START_WHEEL: self._observer.wheel_stopped and not self._state.awaits_chef,

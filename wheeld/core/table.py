@@ -105,7 +105,7 @@ class Table:
         if state.slipped:  # whoever mended it, or did not: a ball in a pocket that a person names shows where it stands
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
-            observed.pocket.lying = setting.profile.pockets.index_of[state.ball_belongs_in]
+            observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:

@@ -50,7 +50,7 @@ def _ball_moved(evidence: Evidence, known: Known) -> Fact:
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
     if is_first_seen or _is_at_home(evidence, known):
         return F.BALL_IN_PLACE
-    return F.BALL_CARRIED if known.observer.ball_carried else evidence.fact
+    return F.BALL_CARRIED if known.observer.ball.carried else evidence.fact
 
 
 def _is_at_home(evidence: Evidence, known: Known) -> bool:

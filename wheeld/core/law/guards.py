@@ -14,8 +14,8 @@ from wheeld.core.law.rows import BEFORE_LAUNCH
 from wheeld.core.observations import Command
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.table_state import TableState
+from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.evidence import Evidence
-from wheeld.core.tracking.loose import Whereabouts
 from wheeld.core.tracking.observer import Observer
 
 
@@ -77,17 +77,17 @@ def must_rest_first(known: Known) -> bool:
     opens the bets, whosever ball it is: nobody may bet on a coup that was not observed whole (docs/rulebook.md 6).
     "Resume" waits for a ball on the track wherever it leads. All of it ends by itself: the ball is seen at rest, or the
     time of a fall is over."""
-    place, table = known.observer.whereabouts, known.table_state
-    if place is Whereabouts.ON_TRACK:
+    where, table = known.observer.ball.where, known.table_state
+    if where is Where.RUNS:
         return table.state is State.SUSPENDED or _opens_bets_next(known)
-    is_falling = place is Whereabouts.FALLING and not is_seen_in_place(known)
+    is_falling = where is Where.FALLS and not is_seen_in_place(known)
     return is_falling and _opens_bets_next(known)
 
 
 def is_obstacle_open(known: Known) -> bool:
     """Whether a launched ball was seen at rest nowhere, and the command for which the table waits opens the bets: no
     sensor tells an obstacle from a hand, so a person looks, and answers for it."""
-    return known.observer.whereabouts is Whereabouts.UNSEEN and _opens_bets_next(known)
+    return known.observer.ball.where is Where.UNSEEN and _opens_bets_next(known)
 
 
 def _opens_bets_next(known: Known) -> bool:

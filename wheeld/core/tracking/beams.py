@@ -250,7 +250,7 @@ CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
 
 
-class BallState(msgspec.Struct):
+class BeamsState(msgspec.Struct):
     """What the tracker remembers: the run in progress, the readings of the pulses, and what it counted.
 
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
@@ -289,11 +289,11 @@ class BallTracker:
     pass is awaited.
     """
 
-    def __init__(self, beams_deg: tuple[float, ...], state: BallState | None = None, *, strays: int = 1) -> None:
+    def __init__(self, beams_deg: tuple[float, ...], state: BeamsState | None = None, *, strays: int = 1) -> None:
         """`strays`: of so many pulses nobody knows whether the ball made them, whichever they are."""
         self._strays = strays
         self._beams = Beams(beams_deg)
-        self.state = state or BallState()
+        self.state = state or BeamsState()
         self.run = self.state.run
         self.overdue_us = self._overdue_us()
 
@@ -667,7 +667,7 @@ SOON_US = 4_000_000
 class BallFromBeams:
     """The ball part of a table with beams: launch, slowing, forecast, and the moment when the ball is gone."""
 
-    def __init__(self, setting: TableSetting, state: BallState, habit: Habit, sight: Sight) -> None:
+    def __init__(self, setting: TableSetting, state: BeamsState, habit: Habit, sight: Sight) -> None:
         self._min_laps, self._slow_rev_s = setting.min_laps, setting.auto_rien_ne_va_plus_rev_s
         self._chef_answers = "R2" in setting.confirmable
         self._habit, self._sight = habit, sight

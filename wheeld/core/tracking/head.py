@@ -27,14 +27,13 @@ from wheeld.core.observations import (
 )
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.beams import REST_US
-from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Topic
+from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Seen, Topic
 from wheeld.core.tracking.run import (
     DIRECTION_FACTS,
     LAUNCH_FACTS,
     BallPart,
     Conclusions,
     Phase,
-    PocketPart,
     RotorPart,
     Run,
     RunRecord,
@@ -472,7 +471,7 @@ class BallFromHead:
         self._head.disown()
 
 
-class PocketFromHead(PocketPart):
+class PocketFromHead:
     """The number as a head reports it (R3), with what is proven of its run."""
 
     def __init__(
@@ -480,6 +479,8 @@ class PocketFromHead(PocketPart):
     ) -> None:
         assert setting.product is not None, "only a setting with a head has its number"
         self._head, self._ball, self._rotor, self._games = head, ball, rotor, games
+        self.sightings: list[Seen] = []
+        self.counters: dict[str, int] = {}
         self._number_within_us = setting.product.number_within_us
         self._min_laps, self._ball_by_head = setting.min_laps, setting.ball == "head"
         self._confirmable = frozenset(setting.confirmable)
@@ -489,6 +490,9 @@ class PocketFromHead(PocketPart):
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
         """False while a ball runs; else nobody knows, and the chef's statement serves."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
+
+    def place(self, now_us: int) -> None:
+        """A head does not see where it lies."""
 
     def fall_due_us(self, left_us: int) -> int:
         """As long as the head takes to its number."""

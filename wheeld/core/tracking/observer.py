@@ -38,16 +38,15 @@ from wheeld.core.observations import (
     Standstill,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.beams import FEW_US, BallFromBeams, BallState
+from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, SLACK_POCKETS, Ball, Where
+from wheeld.core.tracking.beams import FEW_US, BallFromBeams, BeamsState
 from wheeld.core.tracking.evidence import Evidence, Figures, Question, Topic
 from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
-from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
-from wheeld.core.tracking.pick_up import PickUp, PickUpState
-from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, PocketState
+from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, SightingsState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
-from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, PocketPart, RotorPart
-from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight
+from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, RotorPart
+from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight, sensor_of
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "present": Fact.OBJECT_IN,
@@ -66,15 +65,14 @@ class ObserverState(msgspec.Struct):
     the latest gap, or when the controller was there again after a restart; None: not yet. `door_open`: whether the
     cabinet's door is, as told last; None: not told since the start."""
 
-    ball: BallState = msgspec.field(default_factory=BallState)
+    ball: Ball = msgspec.field(default_factory=Ball)
+    sight: Sight = msgspec.field(default_factory=Sight)
+    beams: BeamsState = msgspec.field(default_factory=BeamsState)
     rotor: RotorState = msgspec.field(default_factory=RotorState)
-    pocket: PocketState = msgspec.field(default_factory=PocketState)
-    pick_up: PickUpState = msgspec.field(default_factory=PickUpState)
+    sightings: SightingsState = msgspec.field(default_factory=SightingsState)
     habit: Habit = msgspec.field(default_factory=Habit)
     head: HeadState = msgspec.field(default_factory=HeadState)
-    loose: Loose = msgspec.field(default_factory=Loose)
     object_level: ObjectLevel = "clear"
-    sight: Sight = msgspec.field(default_factory=Sight)
     watched_since_us: int | None = None
     door_open: bool | None = None
 
@@ -99,30 +97,26 @@ class Observer:
     """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
 
     `only_postpones`: whether the latest observation can only have moved deadlines to a later time. Most encoder edges
-    do this. `rotor_rpm`, `lies_in`, `place`: asked of the part itself (see `RotorPart.rpm`, `PocketPart.lies_in`,
-    `PocketPart.place`).
+    do this. `faults`: the sensors that fail and are not left out, by name. `rotor_rpm`: see `RotorPart.rpm`. `lies_in`:
+    whether the ball lies in a pocket now; None where nothing watches that. `place`: in which pocket it is seen to lie
+    now.
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
         self.setting, self.state = setting, state or ObserverState()
         self.only_postpones = False
-        pockets = setting.profile.pockets
-        head, self.sight = self.state.head, self.state.sight
-        self._slipped_deg = AGREE_POCKETS * pockets.pocket_deg
-        self._encoder = (
-            RotorFromEncoder(setting.rotor_ticks, pockets, self.state.rotor) if setting.rotor == "sensors" else None
-        )
-        self._beams = (
-            BallFromBeams(setting, self.state.ball, self.state.habit, self.sight) if setting.ball == "sensors" else None
-        )
+        self.ball, self.sight, head = self.state.ball, self.state.sight, self.state.head
+        beams = setting.ball == "sensors"
+        encoder, self._pockets = setting.rotor == "sensors", setting.profile.pockets
+        self._encoder = RotorFromEncoder(setting.rotor_ticks, self._pockets, self.state.rotor) if encoder else None
+        self._beams = BallFromBeams(setting, self.state.beams, self.state.habit, self.sight) if beams else None
         self.rotor: RotorPart = self._encoder or RotorFromHead(head.rotor, head.run)
-        self.ball: BallPart = self._beams or BallFromHead(head)
-        self.run = self.ball.run
-        self._conclusions = Conclusions(setting, self.ball, self.rotor)
+        self.track: BallPart = self._beams or BallFromHead(head)
+        self.run = self.track.run
+        self._conclusions = Conclusions(setting, self.track, self.rotor)
         self._head: HeadState | None = None
         self._games: HeadGames | None = None
         self._readers: PocketFromReaders | None = None
-        self._pick_up: PickUp | None = None
         self._take: dict[type, Callable[[Any], list[Evidence]]] = {
             ForeignObject: self._object,
             Level: self._level,
@@ -133,7 +127,7 @@ class Observer:
             self._take[Rotor] = self._edge
         if self._beams is not None:
             self._take[BallPass] = self._pulse
-        self.pocket: PocketPart = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
+        self.pocket = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
         self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
         self._use_the_rest()
 
@@ -141,16 +135,17 @@ class Observer:
         """The pocket by readers, which need beams and an encoder beside them."""
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
-        self._readers = pocket = PocketFromReaders(setting, self.state.pocket, self._beams, self._encoder, self.sight)
-        self._pick_up = PickUp(setting.readers_deg, setting.profile.pockets, self.state.rotor, self.state.pick_up)
-        self._take[Sighting] = partial(self._sighting, pocket, self._pick_up)
+        self._readers = pocket = PocketFromReaders(
+            setting, self.state.sightings, self.ball, self._beams, self._encoder, self.sight
+        )
+        self._take[Sighting] = partial(self._sighting, pocket)
         return pocket
 
     def _follow_head(self, setting: TableSetting) -> PocketFromHead:
         """The pocket by a head, whose lines say more than the number."""
         self._head = self.state.head
-        self._games = games = HeadGames(setting, self._head, self.ball, self.rotor, self._conclusions)
-        pocket = PocketFromHead(setting, self._head, self.ball, self.rotor, games)
+        self._games = games = HeadGames(setting, self._head, self.track, self.rotor, self._conclusions)
+        pocket = PocketFromHead(setting, self._head, self.track, self.rotor, games)
         self._take |= {
             HeadGame: partial(self._line, games.take_game),
             HeadBall: partial(self._line, games.take_ball),
@@ -169,30 +164,16 @@ class Observer:
         return "clear" if OBJECT in self.sight.left_out else self.state.object_level
 
     @property
-    def ball_taken(self) -> bool:
-        """Whether the ball was taken from its pocket, and no reader has seen it since."""
-        return self.state.pick_up.taken
-
-    @property
-    def ball_carried(self) -> bool:
-        """Whether the ball was taken from the pocket where it lay before, or may have been, since nobody watched."""
-        return self.state.pick_up.carried
-
-    @property
     def has_slipped(self) -> bool:
         """Whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it does."""
-        encoder = self._encoder  # a disc that stands nearer to its place shows each ball in its pocket
-        is_off = encoder is not None and abs(encoder.state.shift_deg) > self._slipped_deg
-        return PLACE in self.sight.failing or is_off
+        if PLACE in self.sight.failing or self._encoder is None:
+            return PLACE in self.sight.failing
+        # A disc that stands nearer to its place shows each ball in its pocket.
+        return abs(self._encoder.state.shift_deg) > AGREE_POCKETS * self._pockets.pocket_deg
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
         return None if self._readers is None else self._readers.off_by(pocket_index, now_us)
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """The sensors that fail and are not left out, by name."""
-        return self.sight.faults
 
     @property
     def troubles(self) -> dict[str, Trouble]:
@@ -222,22 +203,12 @@ class Observer:
     @property
     def counters(self) -> dict[str, int]:
         """What was seen and counts for nothing, since the start."""
-        return {**self.ball.counters, **self.pocket.counters}
+        return {**self.track.counters, **self.pocket.counters}
 
     @property
     def head_game(self) -> HeadGameKept | None:
         """Where a head's games stand, as reported last; None where there is no head, or it has reported nothing."""
         return None if self._head is None else self._head.kept
-
-    @property
-    def whereabouts(self) -> Whereabouts:
-        """Where a launched ball is, of whichever coup, or of none."""
-        loose, is_on_track = self.state.loose, self.run.phase is Phase.ON_TRACK
-        if is_on_track and not (self._beams is None and loose.is_unseen):
-            return Whereabouts.ON_TRACK
-        if loose.until_us is None:
-            return Whereabouts.AT_REST
-        return Whereabouts.UNSEEN if loose.is_unseen else Whereabouts.FALLING
 
     def questions(self, now_us: int) -> Iterator[Question]:
         """What the sensors have begun to show, and not proven yet."""
@@ -246,7 +217,7 @@ class Observer:
         else:
             assert self._games is not None, "without beams a head reports the ball"
             yield self._games.question(now_us)
-        if (rest := self.pocket.rest_question()) is not None:
+        if self._readers is not None and (rest := self._readers.rest_question()) is not None:
             yield rest
 
     def is_idle(self, now_us: int) -> bool:
@@ -262,19 +233,13 @@ class Observer:
     def disown(self) -> None:
         """The run in progress, or one that ended in somebody's hand, belongs to no coup to come: it must not hide the
         next launch."""
-        self.ball.disown()
+        self.track.disown()
         if self._head is not None:
             self._head.disown()
 
-    def settle(self) -> None:
-        """No launched ball is on its way any more: a person answers for it, or another is launched next."""
-        self.state.loose.settle()
-
     def take_word(self, pocket_index: int) -> None:
-        """A person answers for it that the ball lies in that pocket. A ball that was launched since, and has not come
-        to rest, lies there no more."""
-        if self.whereabouts is Whereabouts.AT_REST:
-            self.pocket.take_word(pocket_index)
+        """A person answers for it that the ball lies in that pocket."""
+        self.ball.take_word(pocket_index, None if self._readers is None else self._readers.pocket)
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
@@ -285,13 +250,13 @@ class Observer:
         """The beams and readers that neither fail nor are left out watch alone. Where too few are left nothing is
         judged, and nothing changes."""
         self.sight.forget_unused()
+        self.faults, self._unused = self.sight.faults, self.sight.unused
         beams = self.sight.numbers_left("beam", len(self.setting.beams_deg))
         readers = self.sight.numbers_left("reader", len(self.setting.readers_deg))
         if self._beams is not None and len(beams) >= BEAMS_MIN:
             self._beams.tracker.use(beams)
-        if self._readers and self._pick_up and readers:
+        if self._readers is not None and readers:
             self._readers.use(readers)
-            self._pick_up.use(readers)
 
     def can_spare(self, sensor: str) -> bool:
         """Whether the coup that runs can be judged without this one, which fails, and all others that do: a beam, when
@@ -308,7 +273,7 @@ class Observer:
         if self.state.watched_since_us is None and kind not in OF_NO_SENSOR:
             self.state.watched_since_us = seen.t_us
         take = self._take.get(kind)
-        if take is None or not self.sight.draws_from(seen):
+        if take is None or (self._unused and sensor_of(seen) in self._unused):
             return []
         return take(seen)
 
@@ -323,7 +288,7 @@ class Observer:
             self._begin_unseen,
             self._miss_pass,
             self._stop,
-            self.pocket.miss_proof,
+            self._miss_proof,
             self._miss_fall,
             self._miss_rest,
         )
@@ -333,14 +298,15 @@ class Observer:
         return evidence
 
     def dues(self) -> Dues:
-        """What is awaited now."""
+        """What is awaited now. A ball that was met falls no more."""
+        rest_us = None if self._readers is None else self._readers.proof_due_us()
         return Dues(
             launch_us=None if self._games is None else self._games.due_us(),
             pass_us=None if self._beams is None else self._pass_due_us(self._beams),
             tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
-            rest_us=self.pocket.proof_due_us(),
-            fall_us=None if self.run.phase is not Phase.OFF_TRACK else self._fall_due_us(),
-            loose_us=self.state.loose.due_us,
+            rest_us=rest_us,
+            fall_us=self._fall_due_us() if self.run.phase is Phase.OFF_TRACK and rest_us is None else None,
+            loose_us=self.ball.until_us,
         )
 
     # --- ball ---------------------------------------------------------------------------------------------------------
@@ -349,14 +315,18 @@ class Observer:
         beams, games, t_us = self._beams, self._games, seen.t_us
         assert beams is not None, "only beams pulse"
         pulse = beams.tracker.take(t_us, seen.beam)
-        evidence = self.pocket.note_pass(t_us) if pulse.in_run else []
+        if self.run.phase is Phase.ON_TRACK:
+            self.ball.run()
+        readers = self._readers
+        evidence = readers.note_pass(t_us) if readers is not None and pulse.in_run else []
         if pulse.is_stray:
             evidence.append(Evidence(Fact.STRAY_PULSE, t_us, {"beam": seen.beam}))
         if pulse.is_launch:
             since_us = self.state.watched_since_us
             launch = beams.launch(t_us if since_us is None else since_us)
-            self.pocket.begin_run()
-            self.state.pick_up.forget()
+            self.ball.launch()
+            if readers is not None:
+                readers.begin_run()
             if games is None or games.take_launch():
                 evidence.append(launch)
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
@@ -364,18 +334,18 @@ class Observer:
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
         """When a ball that no beam meets any more is gone."""
         overdue_us = beams.tracker.overdue_us
-        if overdue_us is None or self.run.phase is not Phase.SUSPECTED:
+        if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
-        return self.pocket.gone_from_us(overdue_us)
+        return self._readers.gone_from_us(overdue_us)
 
     def _miss_pass(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
         beams, last_us = self._beams, self.run.last_us
         assert beams is not None, "only beams miss a pass"
         evidence = beams.miss(rotor_stands=self.rotor.is_standing)
         if evidence and last_us is not None:
-            self.state.loose.wait(min(self.pocket.fall_due_us(last_us), last_us + FALL_US_MAX))
-        if any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
-            self.pocket.forget_place()
+            self.ball.fall(min(self.pocket.fall_due_us(last_us), last_us + FALL_US_MAX))
+        if self._readers is not None and any(each.fact is Fact.WEAK_LAUNCH for each in evidence):
+            self._readers.restart()
         return evidence
 
     def _begin_unseen(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the head's report
@@ -385,41 +355,49 @@ class Observer:
     def _fall_due_us(self) -> int | None:
         """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
         run = self.run
-        if self.pocket.proof_due_us() is not None:
-            return None  # it was met
         is_over = run.has_reported(Fact.NUMBER_NOT_PROVEN) or (
-            run.has_reported(Fact.FALL_OVERDUE) and not self.pocket.was_glimpsed
+            run.has_reported(Fact.FALL_OVERDUE) and self.ball.glimpse is None
         )
         awaited = run.last_us is not None and not is_over
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
     def _picked_up(self, t_us: int) -> list[Evidence]:
         """While no ball runs: the rotor has turned so far that readers should have met the ball that lay."""
-        taken = [] if self._pick_up is None else self._pick_up.turn(t_us)
-        if taken:
-            self.pocket.forget_place()
-        return taken
+        readers, points = self._readers, self.state.rotor.points
+        if readers is None or self.ball.seen_in is None or points[-1][0] != t_us:
+            return []  # as at most edges; the rotor may also rattle at one border
+        taken = self.ball.turn(points, readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg)
+        if taken is None:
+            return []
+        readers.restart()
+        return [Evidence(Fact.BALL_TAKEN, t_us, {"number": self._pockets.order[taken]})]
 
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
         return [self.pocket.fall_overdue(now_us)]
 
+    def _miss_proof(self, now_us: int) -> list[Evidence]:
+        assert self._readers is not None, "only sightings prove a number"
+        return self._readers.miss_proof(now_us)
+
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
         """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
-        self.state.loose.miss()
+        self.ball.miss()
         return []
 
     def _line(self, take: Callable[[Any], list[Evidence]], seen: HeadReport) -> list[Evidence]:
         """What a head's line proves, and, where no beams follow the ball, where it is by that."""
         assert self._head is not None, "only a head has lines"
-        run, loose = self._head.run, self.state.loose
+        run, ball = self._head.run, self.ball
         before, is_alone = run.phase, self._beams is None
         evidence = take(seen)
         is_over = run.phase is Phase.NONE and (is_alone or before is not Phase.NONE)
         if is_over or isinstance(seen, HeadNumber):
-            loose.settle()
+            ball.rest() if is_alone else ball.settle()
+        elif is_alone and run.phase is Phase.ON_TRACK is not before:
+            ball.run(seen.t_us + HEAD_RUN_US_MAX)
         elif is_alone and run.phase is not before:
-            loose.wait(seen.t_us + (HEAD_RUN_US_MAX if run.phase is Phase.ON_TRACK else FALL_US_MAX))
+            ball.fall(seen.t_us + FALL_US_MAX)
         return evidence
 
     # --- rotor --------------------------------------------------------------------------------------------------------
@@ -436,7 +414,7 @@ class Observer:
         if launched_us is None:
             return self._picked_up(seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
-        stopped = surprise == "turned_back" and encoder.state.opposite_us > launched_us
+        stopped = surprise == "turned_back" and encoder.state.points[0][0] > launched_us
         evidence = self._rotor_stopped(last_us) if stopped else []
         return evidence + self._conclusions.directions(seen.t_us)
 
@@ -454,7 +432,7 @@ class Observer:
         many pockets the encoder showed another one, and what is evident."""
         assert self._readers is not None, "`off_by` says so"
         off = self._readers.find_place(pocket_index, now_us)
-        self.state.loose.settle()
+        self.ball.rest()
         return off, self._sensor(SensorState(now_us, PLACE, ok=True))
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
@@ -472,20 +450,21 @@ class Observer:
 
     def _rotor_stopped(self, last_us: int | None) -> list[Evidence]:
         """The encoder shows that the rotor stopped; it was last seen turning at `last_us`."""
-        may_lie_unseen = last_us is not None and self.pocket.may_hold_unseen(last_us)
+        readers = self._readers
+        may_lie_unseen = last_us is not None and readers is not None and readers.may_hold_unseen(last_us)
         return self._conclusions.rotor_stopped(last_us, may_lie_unseen=may_lie_unseen)
 
     # --- pocket -------------------------------------------------------------------------------------------------------
 
-    def _sighting(self, pocket: PocketFromReaders, pick_up: PickUp, seen: Sighting) -> list[Evidence]:
+    def _sighting(self, pocket: PocketFromReaders, seen: Sighting) -> list[Evidence]:
         """What a reader saw; a ball that readers see lying may be taken."""
-        if pocket.state.called:
-            pick_up.state.carried = False
+        if pocket.is_called:
+            self.ball.carried = False
         evidence = pocket.take(seen)
-        evidence += pocket.tracker.blind
-        pick_up.see(pocket.sightings)
-        if pocket.is_at_rest:
-            self.state.loose.settle()
+        evidence += pocket.blind
+        self.ball.see(pocket.sightings)
+        if (pocket.is_called or pocket.is_at_rest) and self.run.phase is not Phase.ON_TRACK:
+            self.ball.rest()
         return evidence
 
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
@@ -514,7 +493,7 @@ class Observer:
         """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
-        self.state.pick_up.carried = True
+        self.ball.carried = True
         standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
@@ -531,6 +510,8 @@ class Observer:
         """A sensor that fails or works again, each reported once, and what is wrong with it."""
         if self._games is not None:
             self._games.take_sensor(seen)
+            if self._beams is None and self.ball.where is Where.RUNS and self.run.phase is Phase.NONE:
+                self.ball.fall(self.ball.until_us)
         failing, sensor, what = self.sight.failing, seen.sensor, seen.what
         trouble: list[Evidence] = []
         if what is not None and what is not failing.get(sensor):
@@ -553,12 +534,13 @@ class Observer:
         sensor, is_link = seen.sensor, seen.sensor == "link"
         hidden = self._launch_hidden() if is_link else []
         # Without these nobody can prove any more where the ball lies (R3b).
-        given_up = self.pocket.give_up() if sensor in ("link", "rotor", PLACE) else []
+        proves_place = sensor in ("link", "rotor", PLACE)
+        given_up = self._readers.give_up() if self._readers is not None and proves_place else []
         self.sight.failing[sensor] = seen.what
         self._use_the_rest()
         if is_link:
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
-            self.state.pick_up.carried = True
+            self.ball.carried = True
         forgotten = self._forget_levels(seen.t_us) if sensor in ("link", OBJECT) else []
         if sensor in self.sight.left_out:
             return forgotten

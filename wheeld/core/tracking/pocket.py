@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
 
 import msgspec
 
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
-from wheeld.core.pockets import PocketLayout
 from wheeld.core.setting import TableSetting
+from wheeld.core.tracking.ball import Ball
 from wheeld.core.tracking.beams import FALL_US, FALL_US_MIN, REST_US, BallFromBeams
 from wheeld.core.tracking.evidence import OFF_CENTRE_MAX, Evidence, Figures, Margin, Question, Seen, Topic
-from wheeld.core.tracking.pick_up import widest_gap_deg
 from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.run import Phase
 from wheeld.core.tracking.sight import PLACE, READERS, Sight
@@ -37,7 +37,7 @@ PROOF_TURNS = 1.5
 PROOF_US_MAX = 25_000_000
 """That much at 3.6 turns a minute; nobody plays with a slower rotor: a hand is stopping it."""
 TURNS_US = 500_000
-"""An encoder of as many sectors as pockets shows at 4 turns a minute that the rotor turns."""
+"""An encoder of 37 sectors shows at 4 turns a minute that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
 """How often readers see one pocket filled while the ball runs; one sighting may be a glint. After `FILLED_SIGHTINGS`
 times it holds something else. After `FILLED_BEFORE` times it may hold something else, and a number called in it is not
@@ -49,46 +49,32 @@ RESTED_US = 500_000
 """A ball that bounces leaves a pocket sooner: one that readers met there again so long after lies in it."""
 AGREE_POCKETS = 0.3
 """Sightings of one lying ball are no farther from each other, whatever the angle at which its pocket stands."""
-RETURNS = 2
-"""No fallen ball comes back to a pocket that it left. Seen there again once it may have been a glint that came between;
-so often they are two balls."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
 
 
-class PocketState(msgspec.Struct):
+class SightingsState(msgspec.Struct):
     """What is remembered of the sightings.
 
     `streak`: the latest consecutive sightings in one pocket; while it is not known where the pockets stand, those that
-    agree in one place. `streak_length`: how many there were in all.
-    `met`: the pockets where the fallen ball was seen, in order, and `returns`: how often it was seen again in one that
-    it had left. `proof_due_us`: until when they should have proven a number. `called`: this streak has called its
-    pocket. `lying`: where the ball was last known to lie: the pocket that was called, or the one that a person answered
-    for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `last_us`:
-    when the latest sighting came that counted. `latest`: the latest sighting of each reader. `filled`: how often each
-    pocket was seen filled while the ball ran. `glimpsed`: the pockets that were seen filled since the ball's latest
-    pass. `glimpse`: the one sighting of the ball in a pocket where no reader met it again. `at_pass`: how far the
-    rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second. `rested_in`: the first
-    pocket where readers saw that the fallen ball had stopped bouncing. `unplaced`: how many
-    sightings count for nothing.
+    agree in one place. `proof_due_us`: until when they should have proven a number; None when they have. `latest`: the
+    latest sighting of each reader that counted. `filled`: when which pocket was seen filled while the ball ran.
+    `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second.
+    `unplaced`: how many sightings count for nothing.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
-    streak_length: int = 0
-    met: list[int] = msgspec.field(default_factory=list)
-    returns: int = 0
-    proof_due_us: int = 0
-    lying: int | None = None
-    called: bool = False
-    last_us: int | None = None
+    proof_due_us: int | None = None
     latest: dict[int, Seen] = msgspec.field(default_factory=dict)
-    filled: dict[int, int] = msgspec.field(default_factory=dict)
-    glimpsed: list[int] = msgspec.field(default_factory=list)
-    glimpse: list[Seen] = msgspec.field(default_factory=list)
+    filled: list[tuple[int, int]] = msgspec.field(default_factory=list)
     at_pass: tuple[float, float] | None = None
-    rested_in: int | None = None
     unplaced: int = 0
+
+    @property
+    def last_us(self) -> int | None:
+        """When the latest sighting came that counted."""
+        return max((seen.t_us for seen in self.latest.values()), default=None)
 
 
 class PocketTracker:
@@ -99,12 +85,13 @@ class PocketTracker:
         self,
         readers_deg: tuple[float, ...],
         needed: int,
-        pockets: PocketLayout,
-        state: PocketState | None = None,
+        rotor: RotorFromEncoder,
+        state: SightingsState | None = None,
         sight: Sight | None = None,
     ) -> None:
-        self._readers_deg, self._needed, self._pockets = readers_deg, needed, pockets
-        self.state, self._sight = state or PocketState(), sight or Sight()
+        self._readers_deg = readers_deg
+        self._needed, self._rotor = needed, rotor
+        self.state, self._sight = state or SightingsState(), sight or Sight()
         self.blind: list[Evidence] = []
         self.use([*range(len(readers_deg))])
 
@@ -129,6 +116,11 @@ class PocketTracker:
         return self.state.streak[-1].pocket_index if self.state.streak and self.is_placed else None
 
     @property
+    def is_called(self) -> bool:
+        """Whether the latest sightings have proven their pocket."""
+        return bool(self.sightings) and self.state.proof_due_us is None
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether readers met the ball in that pocket for longer than it bounces."""
         streak = self.state.streak
@@ -137,12 +129,12 @@ class PocketTracker:
     @property
     def number(self) -> int | None:
         """The number of that pocket."""
-        return None if self.pocket is None else self._pockets.order[self.pocket]
+        return None if self.pocket is None else self._rotor.pockets.order[self.pocket]
 
-    def sighting(self, t_us: int, reader: int, rotor: RotorFromEncoder) -> bool:
+    def sighting(self, t_us: int, reader: int) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
-        placed, self.blind = rotor.pocket_under(self._readers_deg[reader], t_us), []
+        placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed):
             state.unplaced += 1
             return False
@@ -153,30 +145,36 @@ class PocketTracker:
             state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
             return False
         before = state.latest.get(reader)
-        if before is not None and _same_pass(before, seen, rotor.state.begun_us):
+        if before is not None and _same_pass(before, seen, self._rotor.state.begun_us):
             return False
         if before is not None and before.pocket_index == seen.pocket_index:
             since_us, latest = before.t_us, state.latest
             met = {each for each in self._left if each in latest and latest[each].t_us >= since_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
         state.latest[reader] = seen
-        return self._count(seen, rotor)
+        return self._count(seen)
 
-    def lies_in(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> bool:
-        """Whether the ball lies in that pocket now. While the rotor stands no reader can say that it was taken out."""
-        state = self.state
-        if self.pocket != pocket_index or state.streak_length < PLACED_SIGHTINGS:
-            return False
-        interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
-        return rotor.state.stopped or now_us <= state.streak[-1].t_us + PLACED_TURNS * interval_us
+    def _is_fresh(self, now_us: int) -> bool:
+        """Whether the latest sighting shows where the ball is now. While the rotor stands no reader can say that it was
+        taken out."""
+        is_standing, streak = self._rotor.state.stopped, self.state.streak
+        return is_standing or now_us <= streak[-1].t_us + PLACED_TURNS * self.turn_us(now_us)
 
-    def off_by(self, pocket_index: int, rotor: RotorFromEncoder, now_us: int) -> float | None:
+    def lies_in(self, pocket_index: int, now_us: int) -> bool:
+        """Whether the readers see the ball in that pocket now."""
+        is_there = self.pocket == pocket_index and len(self.state.streak) >= PLACED_SIGHTINGS
+        return is_there and self._is_fresh(now_us)
+
+    def place(self, now_us: int) -> int | None:
+        """The pocket where the readers see the ball now."""
+        pocket = self.pocket
+        return pocket if pocket is not None and self.lies_in(pocket, now_us) else None
+
+    def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets, clockwise, readers see the ball elsewhere than in that pocket; None unless they see it
         lie still now."""
-        seen = self.state.streak
-        interval_us = self.turn_us(rotor, rotor.state.last_tick_us or now_us)
-        is_fresh = bool(seen) and (rotor.state.stopped or now_us <= seen[-1].t_us + PLACED_TURNS * interval_us)
-        if not is_fresh or _turned_deg(seen[0], seen[-1], rotor.state.begun_us) < HALF_TURN_DEG:
+        seen, begun_us = self.state.streak, self._rotor.state.begun_us
+        if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
         return fsum(self._pockets_apart(each, named) for each in seen) / len(seen)
@@ -189,30 +187,24 @@ class PocketTracker:
     def restart(self) -> None:
         """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
         self.state.streak = []
-        self.state.streak_length = 0
-        self.state.called = False
 
-    def turn_us(self, rotor: RotorFromEncoder, t_us: int) -> int:
+    def turn_us(self, t_us: int) -> int:
         """Longest time between two sightings of a lying ball at the rotor's speed; 5 s when that isn't known."""
-        rpm = rotor.rpm(t_us)
-        if not rpm:
-            return 5_000_000
-        return round(self.widest_deg / (rpm * 6) * 1e6)
+        rpm = self._rotor.rpm(self._rotor.state.last_tick_us or t_us)
+        return round(self.widest_deg / (rpm * 6) * 1e6) if rpm else 5_000_000
 
-    def _count(self, seen: Seen, rotor: RotorFromEncoder) -> bool:
+    def _count(self, seen: Seen) -> bool:
         state = self.state
-        state.last_us = seen.t_us
         if self.pocket != seen.pocket_index:
             self.restart()
         if not state.streak:
-            state.glimpse = []
-            state.proof_due_us = seen.t_us + min(PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (rotor.rpm(seen.t_us) or 1)))
+            state.proof_due_us = seen.t_us + min(
+                PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (self._rotor.rpm(seen.t_us) or 1))
+            )
         state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
-        state.streak_length += 1
-        if state.called or not self._is_proven(rotor.state.begun_us):
+        if state.proof_due_us is None or not self._is_proven(self._rotor.state.begun_us):
             return False
-        state.called = True
-        state.lying = seen.pocket_index
+        state.proof_due_us = None
         return True
 
     def _is_proven(self, begun_us: int) -> bool:
@@ -227,47 +219,31 @@ class PocketTracker:
 
     def _pockets_apart(self, one: Seen, other: Seen) -> float:
         """How many pockets `one` lies clockwise of `other`, half of the wheel at most."""
-        count = self._pockets.count
+        count = self._rotor.pockets.count
         return (one.pocket_index + one.offset - other.pocket_index - other.offset + count / 2) % count - count / 2
 
 
-class PocketFromReaders:
+class PocketFromReaders(PocketTracker):
     """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
 
     def __init__(
-        self, setting: TableSetting, state: PocketState, ball: BallFromBeams, rotor: RotorFromEncoder, sight: Sight
+        self,
+        setting: TableSetting,
+        state: SightingsState,
+        ball: Ball,
+        beams: BallFromBeams,
+        rotor: RotorFromEncoder,
+        sight: Sight,
     ) -> None:
+        super().__init__(setting.readers_deg, setting.sightings_to_call, rotor, state, sight)
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
-        self._pockets = setting.profile.pockets
-        self.state, self._sight = state, sight
-        self.tracker = PocketTracker(setting.readers_deg, setting.sightings_to_call, self._pockets, state, sight)
-        self._ball, self._pulses, self._rotor, self._run = ball, ball.tracker, rotor, ball.run
-        self.use = self.tracker.use
-
-    @property
-    def sightings(self) -> list[Seen]:
-        """The latest consecutive ones in one pocket."""
-        return self.tracker.sightings
+        self.ball, self._beams, self._pulses, self._run = ball, beams, beams.tracker, beams.run
 
     @property
     def counters(self) -> dict[str, int]:
         """Sightings that no pocket was found for, since the start."""
         return {"unplaced_sightings": self.state.unplaced}
-
-    def lies_in(self, pocket_index: int, now_us: int) -> bool:
-        """Whether the readers see the ball in that pocket."""
-        return self.tracker.lies_in(pocket_index, self._rotor, now_us)
-
-    def place(self, now_us: int) -> int | None:
-        """The pocket where the readers see the ball."""
-        place = self.tracker.pocket
-        return place if place is not None and self.lies_in(place, now_us) else None
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether readers see the ball lie still: it bounces no more."""
-        return self.state.called or self.tracker.is_at_rest
 
     def rest_question(self) -> Question | None:
         """Since the first sighting of the latest ones in one pocket, until it should have been proven.
@@ -276,11 +252,11 @@ class PocketFromReaders:
         ends the question.
         """
         run, state = self._run, self.state
-        if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not self.sightings or state.called:
+        if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not self.sightings:
             return None
         if run.has_reported(Fact.NUMBER_NOT_PROVEN) or self._began_before((run.last_us or 0) + REST_US):
             return None
-        return Question(Topic.REST, state.streak[0].t_us, state.proof_due_us)
+        return None if state.proof_due_us is None else Question(Topic.REST, state.streak[0].t_us, state.proof_due_us)
 
     def proof_due_us(self) -> int | None:
         """Until when sightings should prove the number; None while the ball may be on the track yet, or unseen."""
@@ -293,11 +269,6 @@ class PocketFromReaders:
             return []
         return [self._not_proven(self.state.streak)]
 
-    @property
-    def was_glimpsed(self) -> bool:
-        """Whether one sighting showed the ball, and none after it."""
-        return bool(self.state.glimpse)
-
     def may_hold_unseen(self, stopped_us: int) -> bool:
         """Whether some pocket has not passed a reader since the ball was at rest at the latest. How far the rotor had
         turned by then follows from its speed at the last pass; a hand can only have slowed it since."""
@@ -309,7 +280,7 @@ class PocketFromReaders:
         if at_pass is None or self._rotor.state.begun_us > left_us:
             return True
         turned_deg = abs(self._rotor.turned_deg - at_pass[0])
-        return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.tracker.widest_deg
+        return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.widest_deg
 
     def miss_proof(self, now_us: int) -> list[Evidence]:
         """The proof should be complete. A ball that only one sighting shows, and that readers did not see again while
@@ -317,8 +288,8 @@ class PocketFromReaders:
         rotor, streak = self._rotor.state, self.state.streak
         is_turning = now_us - (rotor.last_tick_us or 0) < TURNS_US and rotor.begun_us <= streak[-1].t_us
         if len(streak) == 1 and is_turning:
-            self.state.glimpse = streak
-            self.tracker.restart()
+            self.ball.glimpse = streak[0]
+            self.restart()
             return []
         return self.give_up()
 
@@ -339,116 +310,112 @@ class PocketFromReaders:
         return msgspec.structs.replace(evidence, figures=figures)
 
     def begin_run(self) -> None:
-        """A launch was proven: the ball lies in no pocket, and none was seen filled yet."""
-        self.state.filled, self.state.glimpsed, self.state.glimpse = {}, [], []
-        self.state.lying = self.state.rested_in = None
-        self.state.met, self.state.returns = [], 0
+        """A launch was proven: no pocket was seen filled yet."""
+        self.state.filled = []
         self._sight.note_launch()
-        self.tracker.restart()
-
-    def forget_place(self) -> None:
-        """The ball is known to be elsewhere, or the pockets are: where it was seen lying proves nothing."""
-        self.tracker.restart()
+        self.restart()
 
     def lose_place(self) -> None:
         """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
         prove nothing."""
-        self.tracker.restart()
-        self.state.latest, self.state.lying = {}, None
-
-    def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
-        return self.tracker.off_by(pocket_index, self._rotor, now_us)
+        self.restart()
+        self.state.latest, self.ball.pocket = {}, None
 
     def find_place(self, pocket_index: int, now_us: int) -> float:
         """A person says that the ball, which readers see lie still, lies in that pocket: the pockets stand so. By how
         many the encoder showed another one."""
         off = self.off_by(pocket_index, now_us)
         assert off is not None, "they see it"
-        self._rotor.shift(-off * self._pockets.pocket_deg)
-        self.tracker.restart()
+        self._rotor.shift(-off * self._rotor.pockets.pocket_deg)
+        self.restart()
         self._pulses.forget()
-        self.state.latest, self.state.lying = {}, pocket_index
+        self.state.latest, self.ball.pocket = {}, pocket_index
         return off
-
-    def take_word(self, pocket_index: int) -> None:
-        """A person answers for it that the ball lies there. Readers that called another pocket since the launch know
-        better, unless they see it there now."""
-        if self.state.lying is None or self.tracker.pocket == pocket_index:
-            self.state.lying = pocket_index
 
     def note_pass(self, t_us: int) -> list[Evidence]:
         """A pocket that readers saw filled again and again before passes of the running ball holds something else.
 
         Another ball, or dirt: its number would be called in place of the running ball's (N8).
         """
-        state = self.state
+        state, run = self.state, self._run
         state.at_pass = self._rotor.fit(t_us)
-        self.tracker.restart()
-        for pocket in state.glimpsed:
-            state.filled[pocket] = state.filled.get(pocket, 0) + 1
-        state.glimpsed = []
-        filled = [pocket for pocket, count in state.filled.items() if count == FILLED_SIGHTINGS]
-        if not filled:
+        self.restart()
+        if run.has_reported(Fact.SENSOR_FAULT):
             return []
-        state.filled[filled[0]] += 1  # reported once
+        filled = next((pocket for _, pocket in state.filled if self._times_filled(pocket) >= FILLED_SIGHTINGS), None)
+        if filled is None:
+            return []
+        run.report(Fact.SENSOR_FAULT)
         figures: Figures = {
             "sensor": "reader",
             "what": "filled_pocket",
-            "filled_number": self._pockets.order[filled[0]],
+            "filled_number": self._rotor.pockets.order[filled],
         }
         return [Evidence(Fact.SENSOR_FAULT, t_us, figures)]
+
+    def _times_filled(self, pocket: int) -> int:
+        """How often readers saw that pocket filled before a pass of the running ball."""
+        last_us = self._run.last_us or 0
+        return sum(at_us < last_us and at == pocket for at_us, at in self.state.filled)
 
     def gone_from_us(self, overdue_us: int) -> int:
         """Not while the readers may still meet the ball where it lay."""
         seen_us = self.state.last_us
         if seen_us is None:
             return overdue_us
-        turn_us = self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or seen_us)
+        turn_us = self.turn_us(seen_us)
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def fall_due_us(self, left_us: int) -> int:
         """The wait is longer than a fall, and longer than a reader needs to meet the ball. Each sighting makes it
         later."""
-        wait_us = round(1.5 * self.tracker.turn_us(self._rotor, self._rotor.state.last_tick_us or left_us))
+        wait_us = round(1.5 * self.turn_us(left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
         """The ball rests on an obstacle, perhaps (N5); or a hand took it from the pocket where it was seen (R3b)."""
-        if self.state.glimpse:
-            return self._not_proven(self.state.glimpse)
+        if self.ball.glimpse is not None:
+            return self._not_proven([self.ball.glimpse])
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
 
     def take(self, seen: Sighting) -> list[Evidence]:
         """What one sighting proves."""
-        run, state = self._run, self.state
-        lay_in, before_us, is_launched = state.lying, state.last_us, run.launched_us is not None
+        run, state, ball = self._run, self.state, self.ball
+        lay_in, is_launched = ball.pocket, run.launched_us is not None
         bounces_until_us = (run.last_us or 0) + REST_US
         if is_launched and (seen.t_us < bounces_until_us or self._began_before(bounces_until_us)):
-            self.tracker.restart()
-        called = self.tracker.sighting(seen.t_us, seen.reader, self._rotor)
-        if not self.tracker.is_placed:
+            self.restart()
+        called = self.sighting(seen.t_us, seen.reader)
+        pocket, latest = self.pocket, state.latest.get(seen.reader)
+        if not self.is_placed:
             return []
-        if run.phase is Phase.OFF_TRACK and state.rested_in is None and self.tracker.is_at_rest:
-            state.rested_in = self.tracker.pocket
-        if run.phase is Phase.ON_TRACK and state.last_us != before_us and state.streak:
-            state.glimpsed.append(state.streak[-1].pocket_index)
+        is_counted = latest is not None and latest.t_us == seen.t_us
+        if is_counted and len(state.streak) == 1:
+            ball.glimpse = None
+        if called:
+            ball.pocket = pocket
         if not is_launched:
             return self._at_rest(lay_in, seen.t_us, called=called)
-        counted = state.last_us == seen.t_us and self._is_open
-        pocket = self.tracker.pocket
-        if counted and pocket is not None and pocket not in state.met[-1:]:
-            state.returns += pocket in state.met
-            state.met.append(pocket)
-            if state.returns >= RETURNS and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
-                return [self._of_no_pocket()]
-        if not called:
-            return [Evidence(Fact.NUMBER_SEEN, seen.t_us, self._sighted())] if counted else []
-        evidence = self._ball.leave() if run.phase is Phase.ON_TRACK else []
-        is_another = state.rested_in not in (None, self.tracker.pocket) or state.returns > 0
-        if is_another and not run.has_reported(Fact.NUMBER_NOT_PROVEN):
+        if pocket is None:
+            return []
+        if run.phase is Phase.ON_TRACK and is_counted:
+            state.filled.append((seen.t_us, pocket))
+        return self._in_run(seen.t_us, pocket, is_counted=is_counted, called=called)
+
+    def _in_run(self, t_us: int, pocket: int, *, is_counted: bool, called: bool) -> list[Evidence]:
+        """A sighting while a run is known: of the fallen ball, or of one that fell from the track unseen."""
+        run, ball, is_on_track = self._run, self.ball, self._run.phase is Phase.ON_TRACK
+        if not is_on_track and ball.rested_in is None and self.is_at_rest:
+            ball.rested_in = pocket
+        is_open = is_counted and not is_on_track and not self.is_called
+        is_told = run.has_reported(Fact.NUMBER_NOT_PROVEN)
+        are_two = is_open and ball.meet(pocket) and ball.are_two and not is_told
+        if not called and not are_two:
+            return [Evidence(Fact.NUMBER_SEEN, t_us, self._sighted())] if is_open else []
+        evidence = self._beams.leave() if is_on_track else []
+        if are_two or (ball.was_elsewhere(pocket) and not is_told):
             return [*evidence, self._of_no_pocket()]
-        evidence.append(self._number(state.streak))
+        evidence.append(self._number(self.state.streak))
         self._pulses.forget()
         return evidence
 
@@ -459,7 +426,7 @@ class PocketFromReaders:
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
         launched, or moved by a hand."""
         streak = self.state.streak
-        if self.tracker.pocket == lay_in:
+        if self.pocket == lay_in:
             self._pulses.rest(t_us)
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
@@ -471,24 +438,27 @@ class PocketFromReaders:
         began_us = streak[0].t_us
         passes = self._pulses.few_passes(began_us)
         if passes is not None and len(passes.passes) >= (PASSES_FROM_UNKNOWN if lay_in is None else 1):
-            evidence.append(self._ball.weak_launch(began_us))
+            evidence.append(self._beams.weak_launch(began_us))
         self._pulses.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**self._placed(streak), **came_from})]
-
-    @property
-    def _is_open(self) -> bool:
-        """Whether the ball is off the track, and its number is not proven yet."""
-        return self._run.phase is Phase.OFF_TRACK and not self.state.called
 
     def _sighted(self) -> Figures:
         """What the readers saw, for a panel."""
         last = self.state.streak[-1]
         return {
-            "number": self._pockets.order[last.pocket_index],
+            "number": self._rotor.pockets.order[last.pocket_index],
             "pocket_index": last.pocket_index,
             "reader": last.reader,
-            "sightings": self.state.streak_length,
+            "sightings": len(self.state.streak),
+        }
+
+    def _placed(self, streak: list[Seen]) -> Figures:
+        last = streak[-1]
+        return {
+            "number": self._rotor.pockets.order[last.pocket_index],
+            "pocket_index": last.pocket_index,
+            "first_sighting_us": streak[0].t_us,
         }
 
     def _number(self, streak: list[Seen]) -> Evidence:
@@ -496,7 +466,7 @@ class PocketFromReaders:
         t_us = streak[0].t_us
         placed, record = self._placed(streak), self._pulses.record()
         figures: Figures = {**record.figures, **placed}
-        filled = self.state.filled.get(streak[-1].pocket_index, 0) >= FILLED_BEFORE
+        filled = self._times_filled(streak[-1].pocket_index) >= FILLED_BEFORE
         is_short = record.is_short_of(self._min_laps)
         by_chef = is_short and self._chef_answers and record.may_have(self._min_laps)
         if filled or not self._run.opposite or (is_short and not by_chef):
@@ -508,18 +478,16 @@ class PocketFromReaders:
         sure = Margin.least(
             Margin.run(record.laps, self._min_laps, record.lead_passes),
             Margin.pocket(streak),
-            self._ball.sure_of_passes(),
-            self.tracker.sure_of_readers,
+            self._beams.sure_of_passes(),
+            self.sure_of_readers,
         )
         return Evidence(self._proven, t_us, figures, sure)
 
-    def _placed(self, streak: list[Seen]) -> Figures:
-        last = streak[-1]
-        return {
-            "number": self._pockets.order[last.pocket_index],
-            "pocket_index": last.pocket_index,
-            "first_sighting_us": streak[0].t_us,
-        }
+
+def widest_gap_deg(readers_deg: Sequence[float]) -> float:
+    """The widest angle between two neighbours of these readers; a whole turn of one alone."""
+    angles = sorted(readers_deg)
+    return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))
 
 
 def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:

@@ -69,7 +69,7 @@ Surprise: TypeAlias = Literal["turned_back", "slipped"]
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
     clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
-    they were in the other direction; the first of the latest such ticks came at `opposite_us`. `glitch_ticks`: how
+    they were in the other direction. `glitch_ticks`: how
     many in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `jitter_us`: by
     how much edges come early or late, the median. `shift_deg`: how far the disc has slipped on the rotor, as a person
     found."""
@@ -80,17 +80,17 @@ class RotorState(msgspec.Struct):
     glitch_ticks: int = 0
     last_tick_us: int | None = None
     begun_us: int = 0
-    opposite_us: int = 0
     stopped: bool = True
     jitter_us: float = 750.0
     shift_deg: float = 0.0
 
 
 class RotorFromEncoder:
-    """The rotor part of a table with an encoder of `ticks` sectors; all state in `state`, to be stored and resumed."""
+    """The rotor part of a table with an encoder of `ticks` sectors and these `pockets`; all state in `state`, to be
+    stored and resumed."""
 
     def __init__(self, ticks: int, pockets: PocketLayout, state: RotorState | None = None) -> None:
-        self._step_deg, self._pocket_deg, self._pockets = 360 / ticks, pockets.pocket_deg, pockets.count
+        self._step_deg, self._pocket_deg, self.pockets = 360 / ticks, pockets.pocket_deg, pockets
         self._slip_deg = max(SLIP_STEPS * self._step_deg, SLIP_POCKETS * self._pocket_deg)
         self._fit_ticks = max(FIT_TICKS_MIN, min(FIT_TICKS_MAX, round(FIT_DEG / self._step_deg)))
         self._side_ticks = max(1, round(SIDE_DEG / self._step_deg))
@@ -211,7 +211,7 @@ class RotorFromEncoder:
             return None
         place = ((bowl_deg - fitted[0]) % 360) / self._pocket_deg
         index = round(place)
-        return index % self._pockets, place - index, fitted[0]
+        return index % self.pockets.count, place - index, fitted[0]
 
     def rpm(self, at_us: int) -> float | None:
         """Speed without sign, turns per minute; None when not known."""
@@ -253,7 +253,6 @@ class RotorFromEncoder:
             if self._is_misplaced(place_deg - last_deg):
                 self._begin(seen, angle_deg)
                 return "slipped"
-            state.opposite_us = seen.t_us
         state.opposite.append((seen.t_us, place_deg))
         if was_turning and len(state.opposite) < REVERSAL_TICKS:
             return None

@@ -62,13 +62,6 @@ class Sight(msgspec.Struct):
         """Those that fail and are not left out."""
         return tuple(sensor for sensor in self.failing if sensor not in self.left_out)
 
-    def draws_from(self, seen: Observation) -> bool:
-        """Whether evidence is drawn from what reported this."""
-        if not self.failing and not self.left_out:
-            return True
-        sensor = sensor_of(seen)
-        return sensor not in self.failing and sensor not in self.left_out
-
     def numbers_left(self, kind: str, count: int) -> list[int]:
         """Of `count` sensors of that kind, "beam" or "reader", those of which evidence is drawn."""
         unused = numbers_of(kind, self.unused)
