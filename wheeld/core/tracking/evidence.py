@@ -13,7 +13,7 @@ Figures: TypeAlias = dict[str, int | float | str]
 """The few numbers that decide, by name; names carry their units."""
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True, tag_field="kind", tag="evidence"):
     """One fact, the sensing time of what shows it, the few figures that show it, and how sure it is.
 
     `earliest_us`: it may have happened as early as this, because its source reports it later and does not say when;
