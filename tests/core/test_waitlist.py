@@ -10,40 +10,38 @@ from wheeld.core.waitlist import Happening, Wait, Waitlist
 
 def always(one: Happening) -> Wait:
     """It waits until 1 s, and counts from its latest moment."""
-    return Wait(one.latest_us, 1_000_000)
+    return Wait(one.latest_us if isinstance(one, Command) else one.evidence_us, 1_000_000)
 
 
 def test_facts_of_the_same_moment_keep_their_order_when_a_wait_ends() -> None:
     """Else a level that was unknown for no time at all would stay so."""
     waitlist = Waitlist()
-    waitlist.put(Evidence(Fact.OBJECT_UNKNOWN, 900_000))
-    waitlist.put(Evidence(Fact.OBJECT_OUT, 900_000))
+    waitlist.waiting.append(Evidence(Fact.OBJECT_UNKNOWN, 900_000))
+    waitlist.waiting.append(Evidence(Fact.OBJECT_OUT, 900_000))
     assert waitlist.take(1_000_000, always) is None
     taken = [waitlist.take(1_000_001, always) for _ in range(2)]
-    assert [one and one.evidence and one.evidence.fact for one in taken] == [Fact.OBJECT_UNKNOWN, Fact.OBJECT_OUT]
+    assert [isinstance(one, Evidence) and one.fact for one in taken] == [Fact.OBJECT_UNKNOWN, Fact.OBJECT_OUT]
 
 
 def test_a_word_in_doubt_waits_for_what_was_shown_before_its_latest_moment() -> None:
     waitlist = Waitlist()
-    waitlist.put(Command(t_us=500_000, name="rien_va", by="chef", reason="a dispute", until_us=900_000))
-    waitlist.put(Evidence(Fact.OBJECT_OUT, 900_000))
+    waitlist.waiting.append(Command(t_us=500_000, name="rien_va", by="chef", reason="a dispute", until_us=900_000))
+    waitlist.waiting.append(Evidence(Fact.OBJECT_OUT, 900_000))
     first, second = (waitlist.take(1_000_001, always) for _ in range(2))
-    assert first is not None
-    assert first.evidence is not None
-    assert second is not None
-    assert second.command is not None
+    assert isinstance(first, Evidence)
+    assert isinstance(second, Command)
 
 
 def test_a_word_that_waits_behind_another_has_no_time_of_its_own() -> None:
     """A time that has passed and frees nothing would let the table wait for it for ever."""
 
     def until_us(one: Happening) -> Wait:
-        assert one.command is not None
-        return Wait(one.t_us, 10_000_000 if one.command.name == "tout_va" else 2_000_000)
+        assert isinstance(one, Command)
+        return Wait(one.t_us, 10_000_000 if one.name == "tout_va" else 2_000_000)
 
     waitlist = Waitlist()
-    waitlist.put(Command(t_us=500_000, name="tout_va", by="chef"))
-    waitlist.put(Command(t_us=700_000, name="rien_va", by="chef", reason="a dispute"))
+    waitlist.waiting.append(Command(t_us=500_000, name="tout_va", by="chef"))
+    waitlist.waiting.append(Command(t_us=700_000, name="rien_va", by="chef", reason="a dispute"))
     assert waitlist.due_us(1_000_000, until_us) == 2_000_001
     assert waitlist.take(3_000_000, until_us) is None
     assert waitlist.due_us(3_000_000, until_us) == 10_000_001

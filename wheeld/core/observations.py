@@ -116,6 +116,11 @@ class Command(_Line, frozen=True, tag="command"):
     user: str | None = None
 
     @property
+    def latest_us(self) -> int:
+        """The latest moment at which it can have been said: later than `t_us` only of a word that is in doubt."""
+        return self.t_us if self.until_us is None else self.until_us
+
+    @property
     def person(self) -> Person:
         """Who said it, and why."""
         return Person(self.by, self.reason, self.user)

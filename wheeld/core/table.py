@@ -50,7 +50,7 @@ from wheeld.core.table_state import TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import PLACE, Sight, still_left_out
-from wheeld.core.waitlist import WaitOf
+from wheeld.core.waitlist import Happening, WaitOf
 
 NOTHING = Step()
 FREQUENT = {Rotor, BallPass, TimePassed}
@@ -224,19 +224,18 @@ class Table:
             self._publisher.publish(self._now_us)
             self._due_us = self._next_due_us()
 
-    def _take(self, happened: Iterable[Evidence | Command]) -> None:
+    def _take(self, happened: Iterable[Happening]) -> None:
         """Take in what was just shown or said. Decide, in the order of its time, all that no open question holds."""
         for what in happened:
-            self._waitlist.put(what)
+            self._waitlist.waiting.append(what)
             self._decide()
         self._decide()
 
     def _decide(self) -> None:
         while self._waitlist.waiting:
-            happening = self._waitlist.take(self._now_us, self._wait_of())
-            if happening is None:
+            what = self._waitlist.take(self._now_us, self._wait_of())
+            if what is None:
                 return
-            what = happening.what
             if isinstance(what, Command):
                 self._adjudicator.answer(what, self._now_us)
                 self._publisher.publish(self._now_us)  # each word that waited, though they are decided together

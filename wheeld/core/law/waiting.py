@@ -18,8 +18,8 @@ from typing import NamedTuple
 from wheeld.core.facts import Fact, State
 from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_seen_elsewhere
 from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING
-from wheeld.core.observations import Command, CommandName
-from wheeld.core.tracking.evidence import Question, Topic
+from wheeld.core.observations import CommandName
+from wheeld.core.tracking.evidence import Evidence, Question, Topic
 from wheeld.core.waitlist import Happening, Wait, Waitlist
 
 F, S = Fact, State
@@ -129,14 +129,17 @@ def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Quest
     its proof."""
     yield Question(Topic.SAID, since_us, until_us)
     for one in waitlist.waiting:
-        if one.evidence is not None and one.evidence.fact in NUMBERS:
-            yield Question(Topic.REST, one.t_us, until_us)
+        if isinstance(one, Evidence) and one.fact in NUMBERS:
+            yield Question(Topic.REST, one.evidence_us, until_us)
 
 
 def wait_of(happening: Happening, open_questions: Iterable[Question], state: State) -> Wait:
     """From when this counts in `state`, and until when it waits there: until the sensors have reported up to then, and
     no open question could change its meaning."""
-    counts_us = happening.t_us if state in AT_HAND else happening.latest_us
+    if isinstance(happening, Evidence):
+        counts_us = happening.evidence_us
+    else:
+        counts_us = happening.t_us if state in AT_HAND else happening.latest_us
     ends_us = [
         question.ends_us(counts_us)
         for question in open_questions
@@ -146,9 +149,8 @@ def wait_of(happening: Happening, open_questions: Iterable[Question], state: Sta
 
 
 def _is_held(happening: Happening, topic: Topic, state: State) -> bool:
-    what = happening.what
     return any(
-        (what.name in hold.words if isinstance(what, Command) else what.fact in hold.facts)
+        (happening.fact in hold.facts if isinstance(happening, Evidence) else happening.name in hold.words)
         for hold in HOLDS
         if hold.topic is topic and state in hold.states
     )

@@ -123,7 +123,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
         return Margin.part(before_us / 1e6 / SURE_S, "time")
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True, tag_field="kind", tag="evidence"):
     """One fact, the sensing time of what shows it, the few figures that show it, and how sure it is.
 
     `earliest_us`: it may have happened as early as this, because its source reports it later and does not say when;
