@@ -347,7 +347,7 @@ ROWS = (
         "6",
         '"{tout_va}" is still owed',
     ),
-    refuse(F.OPERATIONS_DONE_OBJECT, S.OPERATIONS, "N6", "the next coup waits until the foreign object is cleared"),
+    refuse(F.OPERATIONS_DONE_OBJECT, S.OPERATIONS, "N6", "clear the foreign object first"),
     refuse(F.OPERATIONS_DONE_RUNNING, S.OPERATIONS, "6", _BALL_OUT),
     refuse(
         OPERATIONS_DONE,
