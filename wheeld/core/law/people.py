@@ -200,6 +200,7 @@ OPENS_BETS = (F.OPEN, F.OPERATIONS_DONE, F.TOUT_VA, F.RESUME)
 """Commands that open the bets, or lead back to where they were open."""
 
 _BALL_OUT = "a ball runs or falls: nobody may bet on a coup that was not observed whole; wait until it rests"
+_NAME_IT = "no sensor proves which number it is: name the number"
 _NO_NUMBER = "no number is out yet, and nobody confirms what sensors can prove"
 _RESUME_FIRST = "play is suspended; it is resumed first"
 _START_FIRST = "the wheel has stopped its game, and no coup could be observed: it is started first"
@@ -281,7 +282,7 @@ ROWS = (
         Act.CONFIRM,
         Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
     ),
-    refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", "no sensor proves which number it is: name the number"),
+    refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", _NAME_IT),
     refuse(
         F.CONFIRM_EARLY,
         S.AWAITING_CHEF,
@@ -298,7 +299,8 @@ ROWS = (
         Act.DISOWN,
     ),
     refuse(F.CONFIRM, ON_TRACK, "R3", _NO_NUMBER),
-    refuse((F.CONFIRM_UNNAMED, F.CONFIRM_EARLY), RUNNING, "R3", _NO_NUMBER),
+    refuse((F.CONFIRM_UNNAMED, F.CONFIRM_EARLY), ON_TRACK, "R3", _NO_NUMBER),
+    refuse((F.CONFIRM_UNNAMED, F.CONFIRM_EARLY), S.BALL_ON_OBSTACLE, "R3b", _NAME_IT),
     refuse(CONFIRMS, S.OPERATIONS, "", "the coup is a result already"),
     refuse(CONFIRMS, AFTER_VOID, "2", "a void coup never becomes a result"),
     refuse(CONFIRMS, ELSEWHERE, "", "no number awaits the chef"),
