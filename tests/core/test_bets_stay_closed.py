@@ -14,11 +14,13 @@ from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.facts import State
 from wheeld.core.law.guards import Known
-from wheeld.core.law.people import NO_OBSTACLE, fact_of, word_for
+from wheeld.core.law.needs import NO_OBSTACLE
+from wheeld.core.law.people import fact_of
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, Goto
-from wheeld.core.law.table import rule
+from wheeld.core.law.table import Ruling, ruling
 from wheeld.core.observations import Command, CommandName, HeadGame, HeadNumber
 from wheeld.core.table_state import TableState
+from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.loose import FALL_US_MAX, HEAD_RUN_US_MAX, Loose, Whereabouts
 from wheeld.core.tracking.observer import Observer
 from wheeld.core.tracking.run import Phase
@@ -56,9 +58,16 @@ def known(table: TableState, place: Whereabouts, name: CommandName) -> Known:
     return Known(table, observer, NO_NUMBER.profile.pockets, 10_000_000, Command(10_000_000, name, by="chef"))
 
 
+def ruled(table: TableState, place: Whereabouts, name: CommandName) -> Ruling:
+    """What the law says to the command."""
+    here = known(table, place, name)
+    assert here.command is not None
+    return ruling(Evidence(fact_of(here.command), here.now_us), here)
+
+
 def opens_bets(table: TableState, place: Whereabouts, name: CommandName) -> bool:
     """Whether the command would lead to open bets, or back to where they were open."""
-    row = rule(table.state, fact_of(known(table, place, name)))
+    row = ruled(table, place, name).row
     to = table.resume_to if row.next is Goto.RETURN else row.next
     return not row.refuse and to in BEFORE_LAUNCH
 
@@ -82,7 +91,7 @@ def test_what_opens_no_bets_is_refused_no_more_than_without_a_ball(name: Command
     for table, place in product(standings(), (Whereabouts.ON_TRACK, Whereabouts.FALLING)):
         if opens_bets(table, Whereabouts.AT_REST, name) or (name == "resume" and place is Whereabouts.ON_TRACK):
             continue
-        rows = [rule(table.state, fact_of(known(table, seen, name))) for seen in (Whereabouts.AT_REST, place)]
+        rows = [ruled(table, seen, name).row for seen in (Whereabouts.AT_REST, place)]
         assert rows[0].refuse == rows[1].refuse, (table, place)
         assert rows[0].next == rows[1].next, (table, place)
 
@@ -90,9 +99,7 @@ def test_what_opens_no_bets_is_refused_no_more_than_without_a_ball(name: Command
 @pytest.mark.parametrize("name", WORDS)
 def test_a_person_answers_for_the_obstacle_where_the_word_opens_the_bets(name: CommandName) -> None:
     for table, place in product(standings(), Whereabouts):
-        here = known(table, place, name)
-        fact = fact_of(here)
-        by_word = word_for(fact, here) == NO_OBSTACLE and not rule(table.state, fact).refuse
+        by_word = ruled(table, place, name).need is NO_OBSTACLE
         assert by_word == (place is Whereabouts.UNSEEN and opens_bets(table, place, name)), (table, place)
 
 

@@ -243,7 +243,7 @@ class Table:
         open_questions = list(questions(known, self._waitlist))
 
         def held(happening: Happening) -> int | None:
-            return held_until_us(happening, open_questions, self._state.state)
+            return held_until_us(happening, open_questions, known, self._waitlist.said)
 
         return held
 
