@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from wheeld.core import law
-from wheeld.core.facts import Fact, State
+from wheeld.core.facts import SENSED, Fact, State
 from wheeld.core.houses import PROFILES
 from wheeld.core.law.late import LATE, Meaning
 from wheeld.core.law.needs import NEEDS
@@ -131,7 +131,7 @@ def _needs() -> list[str]:
     ]
     for need in NEEDS:
         without = f"refused: {need.text}" if need.text else f"done by word: {need.word}" if need.word else "done"
-        code = f"`{need.code.value}`" if need.code else "–"
+        code = f"`{need.code.value}`" + ", by itself" * (need.code in SENSED) if need.code else "–"
         wait = f"{need.wait_us // 1_000_000} s" if need.wait_us else "–"
         lines.append(f"| `{need.name}` | {', '.join(need.rules.split())} | {without} | {code} | {wait} |")
     return lines

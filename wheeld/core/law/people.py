@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.law import needs
 from wheeld.core.law.guards import Known, asked
-from wheeld.core.law.needs import (
-    BALL_BACK,
-    BETS_OPEN,
-    CHEF_AWAITED,
-    LAST_PLAYED,
-    NUMBER_GIVEN,
-    NUMBER_READ,
-    OPERATIONS_OVER,
-    PLAY,
-    SENSORS_WORK,
-    SO_ALREADY,
-    TIME_NOT_OVER,
-    TOUT_VA_OWED,
-)
 from wheeld.core.law.rows import (
     AFTER_VOID,
     ELSEWHERE,
@@ -82,9 +69,9 @@ ROWS = (
         "R3b",
         "a number still awaited the chef when play ended: he answers first",
         Act.BEGIN_PLAY,
-    ).when(CHEF_AWAITED),
+    ).when(needs.CHEF_AWAITED),
     on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux", Act.BEGIN_PLAY, Act.USE_SENSORS).needing(
-        *PLAY, *BETS_OPEN
+        *needs.PLAY, *needs.BETS_OPEN
     ),
     on(
         F.OPEN,
@@ -95,16 +82,16 @@ ROWS = (
         Act.BEGIN_PLAY,
         Act.USE_SENSORS,
     )
-    .when(TOUT_VA_OWED)
-    .needing(*PLAY),
+    .when(needs.TOUT_VA_OWED)
+    .needing(*needs.PLAY),
     on(
         F.OPEN,
         S.BETS_CLOSED_EARLY,
         S.FAITES_VOS_JEUX,
         "6",
         'faites vos jeux again: "rien ne va plus" was said by mistake, and no ball was launched',
-    ).needing(*PLAY, *BETS_OPEN),
-    refuse(F.OPEN, S.SUSPENDED, "A6", _RESUME_FIRST).needing(SENSORS_WORK),
+    ).needing(*needs.PLAY, *needs.BETS_OPEN),
+    refuse(F.OPEN, S.SUSPENDED, "A6", _RESUME_FIRST).needing(needs.SENSORS_WORK),
     refuse(F.OPEN, ELSEWHERE, "", "the table is open"),
     on(
         F.RIEN_NE_VA_PLUS,
@@ -151,7 +138,7 @@ ROWS = (
         "the chef answers for what no sensor has proven",
         Act.CONFIRM,
         Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
-    ).needing(NUMBER_GIVEN, NUMBER_READ),
+    ).needing(needs.NUMBER_GIVEN, needs.NUMBER_READ),
     on(
         F.CONFIRM,
         S.BALL_ON_OBSTACLE,
@@ -160,7 +147,7 @@ ROWS = (
         "no reader sees the ball in a pocket: the chef says in which it lies",
         Act.CONFIRM,
         Act.DISOWN,
-    ).needing(NUMBER_GIVEN),
+    ).needing(needs.NUMBER_GIVEN),
     refuse(F.CONFIRM, ON_TRACK, "R3", _NO_NUMBER),
     refuse(F.CONFIRM, S.OPERATIONS, "", "the coup is a result already"),
     refuse(F.CONFIRM, AFTER_VOID, "2", "a void coup never becomes a result"),
@@ -170,13 +157,13 @@ ROWS = (
         (S.CLOSED, S.SUSPENDED),
         "R3b A6",
         "the number goes on awaiting the chef: play is resumed, or the table opened, before he answers",
-    ).when(CHEF_AWAITED),
+    ).when(needs.CHEF_AWAITED),
     on(
         F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA
-    ).needing(*BALL_BACK, *BETS_OPEN),
+    ).needing(*needs.BALL_BACK, *needs.BETS_OPEN),
     on(F.TOUT_VA, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.TOUT_VA, Act.END_PLAY)
-    .when(LAST_PLAYED)
-    .needing(*BALL_BACK),
+    .when(needs.LAST_PLAYED)
+    .needing(*needs.BALL_BACK),
     on(
         F.TOUT_VA,
         S.RIEN_VA_OPERATIONS_OWED,
@@ -184,15 +171,15 @@ ROWS = (
         "6",
         "after an early launch operations are owed too",
         Act.TOUT_VA,
-    ).needing(*BALL_BACK),
+    ).needing(*needs.BALL_BACK),
     refuse((F.TOUT_VA, F.OPERATIONS_DONE), S.SUSPENDED, "A6", _RESUME_FIRST),
     refuse(F.TOUT_VA, ELSEWHERE, "", "nothing was void"),
     on(F.OPERATIONS_DONE, S.OPERATIONS, S.FAITES_VOS_JEUX, "A1", "the coup is paid, faites vos jeux").needing(
-        *OPERATIONS_OVER, *BETS_OPEN
+        *needs.OPERATIONS_OVER, *needs.BETS_OPEN
     ),
     on(F.OPERATIONS_DONE, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.END_PLAY)
-    .when(LAST_PLAYED)
-    .needing(*OPERATIONS_OVER),
+    .when(needs.LAST_PLAYED)
+    .needing(*needs.OPERATIONS_OVER),
     on(
         F.OPERATIONS_DONE,
         S.RIEN_VA_OPERATIONS_OWED,
@@ -216,7 +203,7 @@ ROWS = (
         "announced; the next coup to be launched that is valid is the last",
         Act.NOTE_LAST,
     ),
-    ignore((F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", _SO_ALREADY).when(SO_ALREADY),
+    ignore((F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", _SO_ALREADY).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, rules="A6"),
     on(
@@ -253,14 +240,14 @@ ROWS = (
         "A6",
         "play goes on; a coup that the suspension made void stays void",
         Act.USE_SENSORS,
-    ).needing(*PLAY, *BETS_OPEN),
+    ).needing(*needs.PLAY, *needs.BETS_OPEN),
     on(
         F.RESUME,
         S.SUSPENDED,
         RETURN,
         "A6 R3b",
         "bets stay closed, and the chef answers first; a sensor that fails suspends play after his word",
-    ).when(CHEF_AWAITED),
+    ).when(needs.CHEF_AWAITED),
     refuse(F.RESUME, ELSEWHERE, "", "play is not suspended"),
     notice(F.BOULER, ELSEWHERE, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
     notice(
@@ -270,6 +257,6 @@ ROWS = (
         "A4",
         "the change is recorded; it is early, and the inspector is warned",
         Act.NOTE_BOULER,
-    ).when(TIME_NOT_OVER),
+    ).when(needs.TIME_NOT_OVER),
     notice(F.BOULER_DUE, ELSEWHERE, "bouler_change_due", "A4", "a bouler customarily spins for half an hour"),
 )
