@@ -240,6 +240,25 @@ def test_a_ball_launched_while_the_number_awaits_the_chef_keeps_the_next_bets_cl
     assert evening.verdicts() == [("result", 9)]
 
 
+@pytest.mark.parametrize(("stop", "go_on"), [("suspend", "resume"), ("close", "open")])
+def test_nothing_comes_before_the_word_that_leads_back_to_the_chef(stop: CommandName, go_on: CommandName) -> None:
+    """R3b: it is refused for nothing, so the table waits for nothing else, whatever ball runs meanwhile."""
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = 9
+    evening.wait(1.5)
+    evening.turn(0)
+    evening.wait(8)
+    assert evening.say(stop, by="direction").done
+    evening.turn(20)
+    passes = evening.launch(laps=6)
+    evening.until(passes[6].t_us)
+    assert codes(evening) == [go_on, "confirm"]
+    assert evening.say(go_on, by="direction").done
+    assert evening.state == "awaiting_chef"
+
+
 def test_operations_done_that_waited_for_a_proof_which_cannot_come_is_told_why() -> None:
     """The link failed before the number was proven: it awaits the chef, and operations are owed only after his word."""
     evening = Evening().open()
